@@ -1,0 +1,34 @@
+"""The exceptions of the package: one base class, one subclass per exit code.
+
+A message is one sentence that says what is wrong, the value, the limit and what to try; the command
+line prints it as it is and never a traceback.
+"""
+
+from __future__ import annotations
+
+
+class ProtoNNEdgeError(Exception):
+    """Base of every error that this package raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        What the command line exits with: 1 a check failed, 2 bad input or usage.
+    """
+
+    exit_code = 2
+
+
+class InputError(ProtoNNEdgeError, ValueError):
+    """A file, an option or an array that cannot be used as it is (exit code 2).
+
+    It is a `ValueError` too, as scikit-learn's conventions expect of an estimator.
+    """
+
+    exit_code = 2
+
+
+class CheckFailed(ProtoNNEdgeError):
+    """The input was fine, but a budget, a comparison or a device did not pass (exit code 1)."""
+
+    exit_code = 1

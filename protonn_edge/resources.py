@@ -1,0 +1,36 @@
+"""Find the files that are not Python: templates, firmware, platformio.ini.
+
+In a checkout they lie at the top level; in a wheel, hatchling's `force-include` puts them inside the
+package under the same names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource(name: str) -> Path:
+    """Return the path of a top-level file or folder of the project.
+
+    Parameters
+    ----------
+    name : str
+        ``"templates"``, ``"firmware"`` or ``"platformio.ini"``.
+
+    Returns
+    -------
+    Path
+        The installed copy where there is one, else the one in the checkout.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither exists: the installation is broken.
+    """
+    for root in (_PACKAGE, _PACKAGE.parent):
+        candidate = root / name
+        if candidate.exists():
+            return candidate
+    raise FileNotFoundError(f"{name} is missing from this installation of protonn-edge; install it again")
