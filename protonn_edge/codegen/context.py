@@ -1,0 +1,140 @@
+"""What the templates see: every number computed, every name escaped, nothing left to do but layout."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from protonn_edge import __version__
+from protonn_edge.codegen.plan import Block, Plan
+from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+
+API_VERSION = 1
+HASH_BYTES = 8
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class BlockContext:
+    """One pass of the projection: `rows` holds the weights, (D rows of `size` outputs)."""
+
+    number: int
+    first: int
+    size: int
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class ClassName:
+    """A class name as a C string literal's inside, and as text that is safe in a comment."""
+
+    literal: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class RenderContext:
+    """All that `templates/c` needs; see the templates for what each value becomes."""
+
+    tool_version: str
+    api_version: int
+    model_sha256: str
+    hash_bytes: tuple[int, ...]
+    n_features: int
+    n_projections: int
+    n_prototypes: int
+    n_classes: int
+    input_maximum: int
+    accumulator_bits: int
+    accumulator_range: tuple[int, int]
+    projection_range: tuple[int, int]
+    projection_clamp: int | None
+    score_bits: int
+    score_range: tuple[int, int]
+    start: tuple[int, ...]
+    multiplier: int
+    shift: int
+    offset: tuple[int, ...]
+    prototype_factor: int
+    prototype_shift: int
+    blocks: tuple[BlockContext, ...]
+    prototypes: Rows
+    labels: Rows
+    table: Rows
+    class_names: tuple[ClassName, ...]
+    model_bytes: int
+    table_bytes: int
+    state_bytes: int
+    push_cycles: int
+    push_call_cycles: int
+
+
+def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
+    """Lay the integer model out in the order in which the generated program reads it."""
+    columns = model.projection.T.tolist()
+    blocks = tuple(
+        BlockContext(number, block.first, block.size, _part(columns, block))
+        for number, block in enumerate(plan.blocks)
+    )
+    table = model.table.tolist()
+    return RenderContext(
+        tool_version=__version__,
+        api_version=API_VERSION,
+        model_sha256=model.model_sha256,
+        hash_bytes=tuple(bytes.fromhex(model.model_sha256)[:HASH_BYTES]),
+        n_features=model.n_features,
+        n_projections=model.n_projections,
+        n_prototypes=model.n_prototypes,
+        n_classes=model.n_classes,
+        input_maximum=model.inputs.maximum,
+        accumulator_bits=model.accumulator_bits,
+        accumulator_range=model.accumulator_range(),
+        projection_range=model.projection_range(),
+        projection_clamp=PROJECTION_CLAMP if plan.clamp else None,
+        score_bits=plan.score_bits,
+        score_range=model.score_range(),
+        start=tuple(model.start.tolist()),
+        multiplier=model.multiplier,
+        shift=model.shift,
+        offset=tuple(model.offset.tolist()),
+        prototype_factor=1 << model.prototype_shift,
+        prototype_shift=model.prototype_shift,
+        blocks=blocks,
+        prototypes=_rows(model.prototypes.T.tolist()),
+        labels=_rows(model.labels.T.tolist()),
+        table=_rows([table[i : i + 16] for i in range(0, len(table), 16)]),
+        class_names=tuple(ClassName(c_string(name), c_comment(name)) for name in model.classes),
+        model_bytes=model.model_bytes,
+        table_bytes=plan.table_bytes,
+        state_bytes=plan.state_bytes,
+        push_cycles=plan.push_cycles,
+        push_call_cycles=plan.push_call_cycles,
+    )
+
+
+def c_string(text: str) -> str:
+    """Return the inside of a C string literal for any text, in UTF-8.
+
+    Everything but plain characters becomes a three-digit octal escape, which, unlike a hexadecimal
+    one, cannot swallow the character that follows; so no quote, backslash, trigraph or line end
+    that comes from data reaches the compiler.
+    """
+    return "".join(
+        chr(byte) if re.match(rb"[A-Za-z0-9 _.,:;+*/=()<>#&-]", bytes([byte])) else f"\\{byte:03o}"
+        for byte in text.encode()
+    )
+
+
+def c_comment(text: str) -> str:
+    """Return text for a C comment: what is neither a letter nor a digit nor ``_.-`` becomes ``_``."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
+
+
+def _part(columns: list[list[int]], block: Block) -> Rows:
+    """Return the outputs of one block, a row per feature."""
+    return _rows([column[block.first : block.first + block.size] for column in columns])
+
+
+def _rows(rows: list[list[int]]) -> Rows:
+    return tuple(tuple(row) for row in rows)

@@ -1,0 +1,92 @@
+"""Run the generated C on the host."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.codegen.renderer import render_c
+from protonn_edge.errors import CheckFailed
+from protonn_edge.files import write_atomically
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.toolchain.host import build_host_executable
+
+_HOST_MAIN = Path(__file__).with_name("host_main.c")
+_DEADLINE_S = 300.0
+
+Feeding = Literal["whole", "push", "split"]
+
+
+@dataclass(frozen=True)
+class HostProgram:
+    """The generated C of one model, compiled for the host."""
+
+    executable: Path
+    n_features: int
+    n_classes: int
+
+    def run(
+        self, Q: NDArray[np.uint8], feeding: Feeding = "whole"
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the classes (n,) and the scores (n, L) of quantized inputs Q, (n, D) uint8.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (n, D), uint8
+            Quantized inputs.
+        feeding : {"whole", "push", "split"}
+            Whether features are passed all at once, one by one, or in two parts.
+
+        Raises
+        ------
+        CheckFailed
+            If the program crashes, is stopped by a sanitizer, or exceeds its deadline.
+        """
+        data = np.ascontiguousarray(Q, dtype=np.uint8).tobytes()
+        try:
+            done = subprocess.run(
+                [self.executable, feeding],
+                input=data,
+                capture_output=True,
+                timeout=_DEADLINE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CheckFailed(
+                f"the host build took more than {_DEADLINE_S:.0f} s for {len(Q):,} points; "
+                "pass fewer points"
+            ) from error
+        record = np.dtype([("label", "u1"), ("scores", "<i4", (self.n_classes,))])
+        if done.returncode != 0 or len(done.stdout) != len(Q) * record.itemsize:
+            reason = done.stderr.decode(errors="replace").strip().splitlines()
+            raise CheckFailed(
+                f"the host build stopped with code {done.returncode} after "
+                f"{len(done.stdout) // record.itemsize:,} of {len(Q):,} points"
+                + (f": {reason[0]}" if reason else "")
+            )
+        answers = np.frombuffer(done.stdout, dtype=record)
+        return answers["label"].astype(np.int64), answers["scores"].astype(np.int64)
+
+
+@contextmanager
+def host_program(model: IntegerModel, *, sanitize: bool = False) -> Iterator[HostProgram]:
+    """Render and compile a model in a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
+        folder = Path(scratch)
+        for name, text in render_c(model).items():
+            write_atomically(folder / name, text)
+        executable = build_host_executable(
+            [_HOST_MAIN, folder / "pnn_model.c"],
+            include=folder,
+            out=folder / "model",
+            sanitize=sanitize,
+        )
+        yield HostProgram(executable, model.n_features, model.n_classes)

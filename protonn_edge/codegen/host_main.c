@@ -1,0 +1,62 @@
+/*
+ * Run a generated model on the host: PNN_FEATURES bytes a point on standard input; on standard
+ * output, a point, the class as one byte and PNN_CLASSES scores as little-endian int32.
+ *
+ * With the argument "push" the features go in one by one, with "split" in two unequal parts, else
+ * all at once: the three ways must agree.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "pnn_model.h"
+
+static uint8_t push_each(const pnn_input_t *features)
+{
+    pnn_begin();
+    for (size_t i = 0; i < PNN_FEATURES; ++i) {
+        pnn_push(features[i]);
+    }
+    return pnn_finish();
+}
+
+static uint8_t push_parts(const pnn_input_t *features)
+{
+    const uint16_t first = PNN_FEATURES / 3u;
+    pnn_begin();
+    pnn_push_many(features, first);
+    pnn_push_many(features + first, (uint16_t)(PNN_FEATURES - first));
+    return pnn_finish();
+}
+
+static int write_answer(uint8_t class_index)
+{
+    if (putchar(class_index) == EOF) {
+        return -1;
+    }
+    for (size_t l = 0; l < PNN_CLASSES; ++l) {
+        const uint32_t score = (uint32_t)(int32_t)pnn_scores()[l];
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            if (putchar((int)(score >> shift & 0xffu)) == EOF) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static pnn_input_t features[PNN_FEATURES];
+    uint8_t (*classify)(const pnn_input_t *) = pnn_predict;
+    if (argc > 1 && strcmp(argv[1], "push") == 0) {
+        classify = push_each;
+    } else if (argc > 1 && strcmp(argv[1], "split") == 0) {
+        classify = push_parts;
+    }
+    while (fread(features, 1, PNN_FEATURES, stdin) == PNN_FEATURES) {
+        if (write_answer(classify(features)) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}

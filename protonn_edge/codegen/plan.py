@@ -1,0 +1,94 @@
+"""Choose the kernels of a generated program and say what their tables weigh.
+
+Today there is one portable kernel per stage; the plan decides how the projection's outputs are
+blocked and how wide the sums are. It takes both from the integer model's proven ranges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+
+# By the width of the accumulators: how many of them avr-gcc keeps in registers, and bounds of the
+# cycles that its code takes, for a multiplication, a pass over one feature, and a call with what
+# it loads and stores for each output. Read off the emulator at -O2, for 1 to 40 outputs.
+_OUTPUTS_AT_ONCE = {16: 10, 32: 4}
+_MULTIPLICATION_CYCLES = {16: 12, 32: 21}
+_FEATURE_CYCLES = 12
+_CALL_CYCLES = {16: 90, 32: 120}
+_CALL_CYCLES_PER_OUTPUT = {16: 18, 32: 30}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Outputs of the projection that are accumulated in registers at once.
+
+    Attributes
+    ----------
+    first : int
+        The first output of the block.
+    size : int
+        How many outputs it has.
+    """
+
+    first: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be generated, and a lower bound of what it takes.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        The projection's passes over the inputs.
+    score_bits : int
+        16 or 32, from the range of the scores.
+    clamp : bool
+        Whether some input could push a projection beyond 16 bits.
+    table_bytes : int
+        Flash of the constant tables that a prediction reads; the linked program adds its code.
+    state_bytes : int
+        SRAM of the model's own variables.
+    push_cycles, push_call_cycles : int
+        Bounds of what ``pnn_push_many`` takes: for each feature, and besides for each call.
+    """
+
+    blocks: tuple[Block, ...]
+    score_bits: int
+    clamp: bool
+    table_bytes: int
+    state_bytes: int
+    push_cycles: int
+    push_call_cycles: int
+
+
+def make_plan(model: IntegerModel) -> Plan:
+    """Return the plan for an integer model: a function of the model alone."""
+    d, classes = model.n_projections, model.n_classes
+    low, high = model.score_range()
+    score_bits = 16 if -(1 << 15) <= low and high < 1 << 15 else 32
+    p_low, p_high = model.projection_range()
+    bits = model.accumulator_bits
+    blocks = _blocks(d, _OUTPUTS_AT_ONCE[bits])
+    constants = bits // 8 + 4  # start and offset of one output
+    return Plan(
+        blocks=blocks,
+        score_bits=score_bits,
+        clamp=p_low < -PROJECTION_CLAMP or p_high > PROJECTION_CLAMP,
+        table_bytes=model.model_bytes + model.table.nbytes + d * constants,
+        state_bytes=d * bits // 8 + classes * score_bits // 8 + 2,
+        push_cycles=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES * len(blocks),
+        push_call_cycles=_CALL_CYCLES[bits] + _CALL_CYCLES_PER_OUTPUT[bits] * d,
+    )
+
+
+def _blocks(outputs: int, at_most: int) -> tuple[Block, ...]:
+    """Split `outputs` into as few blocks as possible, of nearly equal size."""
+    number = -(-outputs // at_most)
+    bounds = [outputs * i // number for i in range(number + 1)]
+    return tuple(
+        Block(low, high - low) for low, high in zip(bounds[:-1], bounds[1:], strict=True)
+    )

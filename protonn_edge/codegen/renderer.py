@@ -1,0 +1,39 @@
+"""Render the C sources of a model from the templates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from protonn_edge.codegen.context import render_context
+from protonn_edge.codegen.plan import make_plan
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.resources import resource
+
+SOURCES = ("pnn_model.h", "pnn_model.c")
+
+
+def render_c(model: IntegerModel) -> dict[str, str]:
+    """Return the generated files by name: the same text for the same model, on every machine.
+
+    Parameters
+    ----------
+    model : IntegerModel
+        The model to render.
+
+    Returns
+    -------
+    dict of str to str
+        ``pnn_model.h`` and ``pnn_model.c``.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(resource("templates") / "c", encoding="utf-8"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # C, not HTML: the context escapes names for C
+    )
+    context = asdict(render_context(model, make_plan(model)))
+    return {name: environment.get_template(f"{name}.j2").render(context) for name in SOURCES}

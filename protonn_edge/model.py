@@ -1,0 +1,566 @@
+"""The float ProtoNN model and its versioned .npz file.
+
+The trainer makes a `ProtoNNModel`, the quantizer turns it into integers, and everything in between
+travels in the file that `save_model` writes and `load_model` reads. A model is checked once, when it
+is made, so what holds one need not check it again; a file may come from a stranger and is checked
+before memory is taken for it.
+
+Raising the format version
+--------------------------
+1. Add one to `FORMAT_VERSION` and describe the difference in the table below.
+2. Write the new arrays in `_arrays_of`, and list them in `_ARRAYS`.
+3. Give `load_model` a function that turns the arrays of the old version into those of the new one
+   (``_UPGRADES[old]``), so that old files keep loading.
+4. Commit a small file of the old version beside the tests, and a test that loads it.
+
+======= ===================================================================================
+version difference
+======= ===================================================================================
+1       the first
+======= ===================================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.naming import NAME_LIMIT, check_names
+from protonn_edge.errors import InputError
+from protonn_edge.files import write_atomically
+
+FORMAT_VERSION = 1
+FILE_LIMIT_BYTES = 16 * 2**20
+RECORD_LIMIT_BYTES = 2**20
+NORMALIZER_KINDS = ("none", "standard", "minmax")
+
+_CHUNK_BYTES = 8 * 2**20
+_ARRAYS = (
+    "format_version",
+    "W",
+    "B",
+    "Z",
+    "gamma",
+    "normalizer_kind",
+    "normalizer_offset",
+    "normalizer_scale",
+    "inputs_lower",
+    "inputs_upper",
+    "inputs_mean",
+    "inputs_deviation",
+    "inputs_background",
+    "classes",
+    "feature_names",
+    "record",
+)
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Normalizer:
+    """An affine map per feature, ``(x - offset) * scale``, which the quantizer folds into W.
+
+    Attributes
+    ----------
+    kind : {"none", "standard", "minmax"}
+        How the numbers were found; "none" has offset 0 and scale 1.
+    offset, scale : ndarray of shape (D,), float64
+        In the unit of the feature, and one over it. A scale may be 0, never infinite.
+    """
+
+    kind: str
+    offset: Float64
+    scale: Float64
+
+    def __post_init__(self) -> None:
+        if self.kind not in NORMALIZER_KINDS:
+            raise InputError(
+                f"the normalizer's kind is {self.kind[:40]!r}; it must be one of "
+                f"{', '.join(NORMALIZER_KINDS)}"
+            )
+        _set(self, "offset", _vector(self.offset, "normalizer_offset"))
+        _set(self, "scale", _vector(self.scale, "normalizer_scale", size=len(self.offset)))
+
+    def apply(self, X: NDArray[Any]) -> Float64:
+        """Return ``(X - offset) * scale``, of X's shape (n, D), in float64."""
+        normalized: Float64 = (X - self.offset) * self.scale
+        return normalized
+
+    @classmethod
+    def identity(cls, n_features: int) -> Normalizer:
+        """Return the normalizer that changes nothing."""
+        return cls("none", np.zeros(n_features), np.ones(n_features))
+
+
+@dataclass(frozen=True, eq=False)
+class InputStatistics:
+    """What the quantizer calibrates with: statistics of the raw training features.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (D,), float64
+        Smallest and largest value of each feature.
+    mean, deviation : ndarray of shape (D,), float64
+        Mean and standard deviation (of the population) of each feature.
+    background : ndarray of shape (D,), float64
+        The most frequent value of each feature, the smallest such; the code skips inputs equal to it.
+    """
+
+    lower: Float64
+    upper: Float64
+    mean: Float64
+    deviation: Float64
+    background: Float64
+
+    def __post_init__(self) -> None:
+        size: int | None = None
+        for name in ("lower", "upper", "mean", "deviation", "background"):
+            array = _vector(getattr(self, name), f"inputs_{name}", size=size)
+            _set(self, name, array)
+            size = len(array)
+        if np.any(self.lower > self.upper):
+            j = int(np.argmax(self.lower > self.upper))
+            raise InputError(
+                f"array 'inputs_lower' is above 'inputs_upper' at feature {j} "
+                f"({self.lower[j]:g} > {self.upper[j]:g}); train the model again"
+            )
+        if np.any(self.deviation < 0):
+            raise InputError("array 'inputs_deviation' has a negative value; train the model again")
+
+    @classmethod
+    def of(cls, X: NDArray[Any]) -> InputStatistics:
+        """Measure training features X of shape (n, D), n >= 1."""
+        return cls(
+            lower=X.min(axis=0).astype(np.float64),
+            upper=X.max(axis=0).astype(np.float64),
+            mean=X.mean(axis=0, dtype=np.float64),
+            deviation=X.std(axis=0, dtype=np.float64),
+            background=np.array([_most_frequent(column) for column in X.T], dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ProtoNNModel:
+    """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, D), float32
+        W: normalized features to the space of the prototypes.
+    prototypes : ndarray of shape (d, m), float32
+        B: one prototype a column.
+    labels : ndarray of shape (L, m), float32
+        Z: the label vector of each prototype, a column.
+    gamma : float
+        Width of the kernel, > 0 (one over a distance in the projected space).
+    normalizer : Normalizer
+        What turns raw features into those that W expects.
+    inputs : InputStatistics
+        Statistics of the raw training features.
+    classes : tuple of str
+        L display names, in the order of the scores: printable, distinct, at most `NAME_LIMIT` long.
+    feature_names : tuple of str
+        D display names, or empty.
+    record : mapping
+        How the model was trained; whatever JSON can hold.
+
+    Raises
+    ------
+    InputError
+        If shapes, values or names do not fit together; the sentence names the array.
+    """
+
+    projection: Float32
+    prototypes: Float32
+    labels: Float32
+    gamma: float
+    normalizer: Normalizer
+    inputs: InputStatistics
+    classes: tuple[str, ...]
+    feature_names: tuple[str, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _set(self, "projection", _matrix(self.projection, "W"))
+        _set(self, "prototypes", _matrix(self.prototypes, "B", rows=self.n_projections))
+        _set(self, "labels", _matrix(self.labels, "Z", columns=self.n_prototypes))
+        _set(self, "gamma", float(self.gamma))
+        _set(self, "classes", tuple(self.classes))
+        _set(self, "feature_names", tuple(self.feature_names))
+        _set(self, "record", _checked_record(self.record))
+        if not (np.isfinite(self.gamma) and self.gamma > 0):
+            raise InputError(f"'gamma' is {self.gamma:g}; it must be a finite number above 0")
+        if self.n_classes < 2:
+            raise InputError("array 'Z' has one row; a classifier needs at least 2 classes")
+        for name, size in (
+            ("normalizer_scale", len(self.normalizer.scale)),
+            ("inputs_lower", len(self.inputs.lower)),
+        ):
+            if size != self.n_features:
+                raise InputError(
+                    f"array {name!r} has {size:,} features, 'W' has {self.n_features:,}; "
+                    "train the model again"
+                )
+        _check_count(self.classes, "classes", self.n_classes)
+        check_names(self.classes, "array 'classes'", distinct=True)
+        if self.feature_names:
+            _check_count(self.feature_names, "feature_names", self.n_features)
+            check_names(self.feature_names, "array 'feature_names'", distinct=False)
+
+    @property
+    def n_features(self) -> int:
+        """D, the number of inputs of one prediction."""
+        return int(self.projection.shape[1])
+
+    @property
+    def n_projections(self) -> int:
+        """d, the dimension of the projected space."""
+        return int(self.projection.shape[0])
+
+    @property
+    def n_prototypes(self) -> int:
+        """m, the number of prototypes."""
+        return int(self.prototypes.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return int(self.labels.shape[0])
+
+    def scores(self, X: ArrayLike) -> Float64:
+        """Return ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for each row x (paper, section 3).
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features, as the data set has them.
+
+        Returns
+        -------
+        ndarray of shape (n, L), float64
+            Computed in chunks of rows, so memory stays bounded.
+
+        Raises
+        ------
+        InputError
+            If X is not (n, D) numbers, all finite.
+        """
+        points = self._checked_points(X)
+        W = self.projection.astype(np.float64)
+        B = self.prototypes.astype(np.float64)
+        Z = self.labels.astype(np.float64)
+        scores = np.empty((len(points), self.n_classes))
+        rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
+        for start in range(0, len(points), rows):
+            chunk = slice(start, start + rows)
+            projected = self.normalizer.apply(points[chunk]) @ W.T
+            scores[chunk] = kernel(projected, B, self.gamma) @ Z.T
+        return scores
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the index of the highest score of each row of X, the lowest index on a tie."""
+        return self.scores(X).argmax(axis=1).astype(np.int64)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the model's file, in hexadecimal."""
+        return hashlib.sha256(model_bytes(self)).hexdigest()
+
+    def _checked_points(self, X: ArrayLike) -> NDArray[Any]:
+        points = np.asarray(X)
+        if points.dtype.kind not in "buif" or points.ndim != 2:
+            raise InputError("the points must be a table of numbers, one row a point")
+        if points.shape[1] != self.n_features:
+            raise InputError(
+                f"the points have {points.shape[1]:,} features, the model wants {self.n_features:,}; "
+                "use the data that it was trained for"
+            )
+        if not np.isfinite(points).all():
+            row = int(np.argmin(np.isfinite(points).all(axis=1)))
+            raise InputError(
+                f"row {row} of the points has a NaN or infinite feature; mend or drop it"
+            )
+        return points
+
+
+def kernel(projected: Float64, prototypes: Float64, gamma: float) -> Float64:
+    """Return ``exp(-gamma^2 ||b_j - p_i||^2)`` of shape (n, m), for (n, d) and (d, m)."""
+    squares = (projected**2).sum(axis=1)[:, None] + (prototypes**2).sum(axis=0)
+    squares -= 2.0 * (projected @ prototypes)
+    np.maximum(squares, 0.0, out=squares)
+    squares *= -(gamma**2)
+    result: Float64 = np.exp(squares, out=squares)
+    return result
+
+
+def save_model(model: ProtoNNModel, path: Path) -> None:
+    """Write `model` to `path`, whole or not at all; the same model gives the same bytes."""
+    write_atomically(path, model_bytes(model))
+
+
+def model_bytes(model: ProtoNNModel) -> bytes:
+    """Return what `save_model` writes: an .npz without times, the same on every system."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in _arrays_of(model).items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # dated 1980-01-01
+            member.create_system = 3
+            member.external_attr = 0o600 << 16
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            archive.writestr(member, content.getvalue())
+    return buffer.getvalue()
+
+
+def load_model(path: Path) -> ProtoNNModel:
+    """Read and check a model file.
+
+    Raises
+    ------
+    InputError
+        One sentence with the file, the array and the problem: not an .npz, truncated, too large,
+        pickled, arrays missing or unknown, wrong types or shapes, NaN, a newer format version.
+    """
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        if "format_version" not in archive.names:
+            raise InputError(
+                f"{path} has no array 'format_version', so it is not a model of protonn-edge; "
+                "make one with protonn-edge train"
+            )
+        version = _scalar(archive.read("format_version"), "format_version", "iu", path)
+        _check_version(int(version), path)
+        arrays = {name: archive.read(name) for name in archive.names}
+    for old in range(int(version), FORMAT_VERSION):
+        arrays = _UPGRADES[old](arrays)
+    try:
+        return _model_of(arrays, path)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if str(path) in message else f"{path}: {message}") from error
+
+
+_UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {}
+
+
+def _check_version(version: int, path: Path) -> None:
+    if version > FORMAT_VERSION:
+        raise InputError(
+            f"{path} has model format {version}, this protonn-edge reads up to {FORMAT_VERSION}; "
+            f"install a newer protonn-edge, one that knows format {version}"
+        )
+    if version < 1:
+        raise InputError(
+            f"{path}: array 'format_version' is {version}, the first is 1; train the model again"
+        )
+
+
+def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the current format version, in the order of the file."""
+    text = json.dumps(model.record, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    arrays: dict[str, NDArray[Any]] = {
+        "format_version": np.array(FORMAT_VERSION, dtype="<i8"),
+        "W": model.projection,
+        "B": model.prototypes,
+        "Z": model.labels,
+        "gamma": np.array(model.gamma, dtype="<f8"),
+        "normalizer_kind": np.array(model.normalizer.kind, dtype="<U"),
+        "normalizer_offset": model.normalizer.offset,
+        "normalizer_scale": model.normalizer.scale,
+        "inputs_lower": model.inputs.lower,
+        "inputs_upper": model.inputs.upper,
+        "inputs_mean": model.inputs.mean,
+        "inputs_deviation": model.inputs.deviation,
+        "inputs_background": model.inputs.background,
+        "classes": np.array(model.classes, dtype="<U"),
+        "feature_names": np.array(model.feature_names, dtype="<U"),
+        "record": np.frombuffer(text.encode(), dtype=np.uint8),
+    }
+    little = {"f": "<f", "i": "<i", "U": "<U"}
+    return {
+        name: array.astype(little[array.dtype.kind] + array.dtype.str[2:])
+        if array.dtype.kind in little
+        else array
+        for name, array in arrays.items()
+    }
+
+
+def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
+    """Build the model from the arrays of a file; the dataclasses check the values."""
+    for name in _ARRAYS:
+        if name not in arrays:
+            raise InputError(
+                f"{path} has no array {name!r}; it is incomplete, so train the model again"
+            )
+    for name in arrays:
+        if name not in _ARRAYS:
+            raise InputError(f"{path} has an unknown array {name[:40]!r}; train the model again")
+    for name, kinds in (("W", "f4"), ("B", "f4"), ("Z", "f4")):
+        _check_type(arrays[name], name, kinds)
+    for name in _ARRAYS:
+        if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
+            _check_type(arrays[name], name, "f8")
+    return ProtoNNModel(
+        projection=arrays["W"],
+        prototypes=arrays["B"],
+        labels=arrays["Z"],
+        gamma=float(_scalar(arrays["gamma"], "gamma", "f", path)),
+        normalizer=Normalizer(
+            str(_scalar(arrays["normalizer_kind"], "normalizer_kind", "U", path)),
+            arrays["normalizer_offset"],
+            arrays["normalizer_scale"],
+        ),
+        inputs=InputStatistics(
+            lower=arrays["inputs_lower"],
+            upper=arrays["inputs_upper"],
+            mean=arrays["inputs_mean"],
+            deviation=arrays["inputs_deviation"],
+            background=arrays["inputs_background"],
+        ),
+        classes=_texts(arrays["classes"], "classes"),
+        feature_names=_texts(arrays["feature_names"], "feature_names"),
+        record=_parsed_record(arrays["record"]),
+    )
+
+
+def _set(instance: object, name: str, value: object) -> None:
+    """Store a checked field of a frozen dataclass while it is being made."""
+    object.__setattr__(instance, name, value)
+
+
+def _check_type(array: NDArray[Any], name: str, wanted: str) -> None:
+    if array.dtype.str[1:] != wanted:
+        raise InputError(
+            f"array {name!r} has the type {array.dtype.name}, a model file has "
+            f"{np.dtype(wanted).name} there; train the model again"
+        )
+
+
+def _scalar(array: NDArray[Any], name: str, kinds: str, path: Path) -> Any:
+    if array.shape != () or array.dtype.kind not in kinds:
+        raise InputError(
+            f"{path}: array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a "
+            "model file has a single value there; train the model again"
+        )
+    try:
+        return array.item()
+    except ValueError as error:
+        raise InputError(f"{path}: array {name!r} is not text; train the model again") from error
+
+
+def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
+    if array.dtype.kind != "U" or array.ndim != 1:
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model file "
+            "has a list of names there; train the model again"
+        )
+    if array.dtype.itemsize > 4 * NAME_LIMIT:
+        raise InputError(
+            f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, the limit is "
+            f"{NAME_LIMIT}; shorten them"
+        )
+    try:
+        return tuple(str(text) for text in array.tolist())
+    except ValueError as error:
+        raise InputError(
+            f"array {name!r} has text that is not Unicode; train the model again"
+        ) from error
+
+
+def _check_count(names: tuple[str, ...], what: str, count: int) -> None:
+    if len(names) != count:
+        raise InputError(
+            f"array {what!r} has {len(names):,} names for {count:,}; train the model again"
+        )
+
+
+def _parsed_record(array: NDArray[Any]) -> Any:
+    if array.dtype != np.uint8 or array.ndim != 1 or array.size > RECORD_LIMIT_BYTES:
+        raise InputError(
+            f"array 'record' must be at most {RECORD_LIMIT_BYTES:,} bytes of JSON; train the model again"
+        )
+    try:
+        return json.loads(array.tobytes().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError("array 'record' is not JSON; train the model again") from error
+
+
+def _checked_record(record: Any) -> dict[str, Any]:
+    """Return `record` as JSON gives it back, so that what is saved equals what is loaded."""
+    if not isinstance(record, Mapping):
+        raise InputError("array 'record' is not a JSON object; train the model again")
+    try:
+        text = json.dumps(dict(record), allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+        parsed = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"array 'record' cannot be written as JSON ({str(error)[:80]})") from error
+    if size > RECORD_LIMIT_BYTES:
+        raise InputError(
+            f"array 'record' takes {size:,} bytes, the limit is {RECORD_LIMIT_BYTES:,}; record less"
+        )
+    return dict(parsed)
+
+
+def _matrix(
+    array: NDArray[Any], name: str, *, rows: int | None = None, columns: int | None = None
+) -> Float32:
+    """Return a read-only float32 copy in C order, checked."""
+    given = np.asarray(array)
+    if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "fiu":
+        raise InputError(
+            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must be a "
+            "matrix of numbers with at least one row and one column"
+        )
+    for axis, wanted, word in ((0, rows, "rows"), (1, columns, "columns")):
+        if wanted is not None and given.shape[axis] != wanted:
+            raise InputError(
+                f"array {name!r} has {given.shape[axis]:,} {word}, the others want {wanted:,}; "
+                "train the model again"
+            )
+    with np.errstate(over="ignore"):
+        matrix = np.array(given, dtype=np.float32, order="C")
+    _check_finite(matrix, name)
+    matrix.flags.writeable = False
+    return matrix
+
+
+def _vector(array: NDArray[Any], name: str, *, size: int | None = None) -> Float64:
+    """Return a read-only float64 copy, checked."""
+    given = np.asarray(array)
+    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "fiu":
+        raise InputError(
+            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must be a "
+            "vector with one number a feature"
+        )
+    if size is not None and given.size != size:
+        raise InputError(
+            f"array {name!r} has {given.size:,} features, the others have {size:,}; train the model again"
+        )
+    vector = np.array(given, dtype=np.float64)
+    _check_finite(vector, name)
+    vector.flags.writeable = False
+    return vector
+
+
+def _check_finite(array: NDArray[Any], name: str) -> None:
+    if not np.isfinite(array).all():
+        where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(
+            f"array {name!r} has a value at {where} that is NaN or infinite; train the model again"
+        )
+
+
+def _most_frequent(column: NDArray[Any]) -> float:
+    values, counts = np.unique(column, return_counts=True)
+    return float(values[counts.argmax()])

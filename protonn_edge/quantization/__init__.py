@@ -1,0 +1,20 @@
+"""Scales, the exponential's table, and the integer model that is the bit-exact reference."""
+
+from __future__ import annotations
+
+from protonn_edge.quantization.exponential import exponential_table
+from protonn_edge.quantization.integer_model import (
+    PROJECTION_CLAMP,
+    InputQuantizer,
+    IntegerModel,
+)
+from protonn_edge.quantization.quantizer import input_quantizer, quantize
+
+__all__ = [
+    "PROJECTION_CLAMP",
+    "InputQuantizer",
+    "IntegerModel",
+    "exponential_table",
+    "input_quantizer",
+    "quantize",
+]

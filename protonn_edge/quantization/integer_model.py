@@ -1,0 +1,261 @@
+"""The integer model: the exact arithmetic that every generated program reproduces.
+
+For an input ``q`` of D unsigned bytes (see `InputQuantizer`)::
+
+    a_k = start_k + sum_i W_ki q_i                    16 or 32 bits, never overflows
+    p_k = (a_k * multiplier + offset_k) >> shift      rounds to nearest: offset holds the half
+    r_j = sum_k (p_k - (B_kj << prototype_shift))^2   "far" as soon as it needs more than 16 bits
+    e_j = table[r_j >> 8], or 0 where prototype j is far
+    s_l = sum_j Z_lj e_j
+    class = the first l with the largest s_l
+
+The NumPy code below is the reference; the C templates and the planner read the same object and
+derive no shift and no scale of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization.exponential import DISTANCE_LIMIT, KERNEL_MAXIMUM
+
+IntArray = NDArray[np.int64]
+
+_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
+
+# A coordinate of the projection beyond this is far from every prototype, so that generated code
+# may clamp there: a prototype's coordinate is at most 127 << 6, and 255 more is already far.
+PROJECTION_CLAMP = 16_383
+MAXIMUM_PROTOTYPE_SHIFT = 6
+_DIFFERENCE_LIMIT = 255
+
+
+@dataclass(frozen=True)
+class InputQuantizer:
+    """How raw features become the unsigned bytes that the device is fed.
+
+    Attributes
+    ----------
+    zero : ndarray of shape (D,), float64
+        The raw value that becomes 0, in the feature's own unit: the end of the feature's range
+        that is nearer to its most frequent value, because a zero input costs the device nothing.
+    step : ndarray of shape (D,), float64
+        Raw units per integer step; negative where `zero` is the upper end; never 0.
+    maximum : int
+        The largest quantized value, 1..255.
+    """
+
+    zero: NDArray[np.float64]
+    step: NDArray[np.float64]
+    maximum: int
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as bytes (n, D), saturating at 0 and `maximum`.
+
+        Raises
+        ------
+        InputError
+            If the number of features differs from the model's, or a value is not finite.
+        """
+        raw = np.asarray(X, dtype=np.float64)
+        if raw.ndim != 2 or raw.shape[1] != len(self.zero):
+            raise InputError(
+                f"the points have shape {raw.shape}, the model takes {len(self.zero)} features a "
+                "point; use the data that the model was trained for"
+            )
+        if not np.isfinite(raw).all():
+            row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
+            raise InputError(f"row {row} has a value that is not finite; fill or drop it")
+        steps = np.rint((raw - self.zero) / self.step)
+        return np.clip(steps, 0, self.maximum).astype(np.uint8)
+
+    def saturated(self, X: ArrayLike) -> int:
+        """Return how many of the values of X (n, D) fall outside the calibrated range."""
+        steps = np.rint((np.asarray(X, dtype=np.float64) - self.zero) / self.step)
+        return int(np.count_nonzero((steps < 0) | (steps > self.maximum)))
+
+
+@dataclass(frozen=True)
+class IntegerModel:
+    """All integers of a quantized ProtoNN model; see the module's text for the arithmetic.
+
+    Attributes
+    ----------
+    inputs : InputQuantizer
+        From raw features to bytes.
+    projection : ndarray of shape (d, D), int8
+        W.
+    start : ndarray of shape (d,), int64
+        What the accumulators begin with, chosen to centre their range.
+    accumulator_bits : int
+        16 or 32; every sum fits, on any input.
+    multiplier : int
+        1..65535, brings the accumulators to the scale of the prototypes.
+    shift : int
+        0, 8, 16 or 24: arithmetic right shift after the multiplication.
+    offset : ndarray of shape (d,), int64
+        Added before the shift: half a step for rounding, less the centre of the prototypes.
+    prototypes : ndarray of shape (d, m), int8
+        B.
+    prototype_shift : int
+        0..6; a prototype's coordinate is its residual times two to this.
+    table : ndarray of shape (256,), uint8
+        The kernel by the upper byte of the squared distance.
+    labels : ndarray of shape (L, m), int8
+        Z.
+    score_scale : float
+        What one unit of an integer score is worth in the float model's scores.
+    classes : tuple of str
+        Names of the L classes.
+    """
+
+    inputs: InputQuantizer
+    projection: NDArray[np.int8]
+    start: IntArray
+    accumulator_bits: int
+    multiplier: int
+    shift: int
+    offset: IntArray
+    prototypes: NDArray[np.int8]
+    prototype_shift: int
+    table: NDArray[np.uint8]
+    labels: NDArray[np.int8]
+    score_scale: float
+    classes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that the generated code's counters cannot hold."""
+        for number, limit, name in (
+            (self.n_features, 65_535, "features"),
+            (self.n_projections, 255, "projections"),
+            (self.n_prototypes, 65_535, "prototypes"),
+            (self.n_classes, 255, "classes"),
+        ):
+            if number > limit:
+                raise InputError(
+                    f"the model has {number:,} {name}, generated code counts up to {limit:,}; "
+                    "train a smaller one"
+                )
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        return int(self.projection.shape[1])
+
+    @property
+    def n_projections(self) -> int:
+        """d."""
+        return int(self.projection.shape[0])
+
+    @property
+    def n_prototypes(self) -> int:
+        """m."""
+        return int(self.prototypes.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L."""
+        return int(self.labels.shape[0])
+
+    @property
+    def model_bytes(self) -> int:
+        """Bytes of the int8 parameters W, B and Z in flash."""
+        return int(self.projection.nbytes + self.prototypes.nbytes + self.labels.nbytes)
+
+    @cached_property
+    def model_sha256(self) -> str:
+        """SHA-256 over every field in its order, in hexadecimal: equal if the arithmetic is."""
+        digest = hashlib.sha256()
+        for part in (self.inputs, self):
+            for field in fields(part):
+                value = getattr(part, field.name)
+                if isinstance(value, InputQuantizer):
+                    continue
+                digest.update(f"{field.name}:".encode())
+                digest.update(_canonical_bytes(value))
+        return digest.hexdigest()
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
+        return self.inputs.quantize(X)
+
+    def accumulate(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the accumulators a, (n, d), of quantized inputs Q, (n, D) uint8."""
+        # BLAS has no integer product; float64 is exact here, all sums are far below 2**53.
+        sums = Q.astype(np.float64) @ self.projection.T.astype(np.float64)
+        return self.start + sums.astype(np.int64)
+
+    def project(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the projections p, (n, d), of quantized inputs Q, (n, D) uint8."""
+        return (self.accumulate(Q) * self.multiplier + self.offset) >> self.shift
+
+    def kernels(self, P: IntArray) -> IntArray:
+        """Return the table's values e, (n, m) in 0..255, of projections P, (n, d)."""
+        coordinates = self.prototypes.T.astype(np.int64) << self.prototype_shift
+        difference = np.abs(P[:, None, :] - coordinates[None, :, :])
+        near = (difference <= _DIFFERENCE_LIMIT).all(axis=2)
+        # Clipping keeps the squares of far coordinates from overflowing; those are masked anyway.
+        squared = np.square(np.minimum(difference, _DIFFERENCE_LIMIT + 1)).sum(axis=2)
+        near &= squared < DISTANCE_LIMIT
+        index = np.where(near, squared, 0) >> 8
+        return np.where(near, self.table[index].astype(np.int64), 0)
+
+    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the scores s, (n, L) int64, of quantized inputs Q, (n, D) uint8."""
+        Q = np.asarray(Q)
+        if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
+            raise InputError(
+                f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} {Q.dtype}; "
+                "pass them through quantize() first"
+            )
+        if Q.size and int(Q.max()) > self.inputs.maximum:
+            raise InputError(
+                f"a quantized input is {int(Q.max())}, the largest is {self.inputs.maximum}; pass the "
+                "points through quantize() first"
+            )
+        rows = [
+            self.kernels(self.project(Q[i : i + _ROWS_AT_ONCE])) @ self.labels.T.astype(np.int64)
+            for i in range(0, len(Q), _ROWS_AT_ONCE)
+        ]
+        return np.concatenate(rows) if rows else np.zeros((0, self.n_classes), np.int64)
+
+    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the class index, (n,) int64, of quantized inputs Q: ties go to the lower index."""
+        return self.scores(Q).argmax(axis=1)
+
+    def accumulator_range(self) -> tuple[int, int]:
+        """Return the least and the largest accumulator that any input can give."""
+        return _range_of(self.projection, self.inputs.maximum, self.start)
+
+    def projection_range(self) -> tuple[int, int]:
+        """Return the least and the largest coordinate p that any input can give."""
+        low, high = self.accumulator_range()
+        return (
+            (low * self.multiplier + int(self.offset.min())) >> self.shift,
+            (high * self.multiplier + int(self.offset.max())) >> self.shift,
+        )
+
+    def score_range(self) -> tuple[int, int]:
+        """Return bounds of the scores on the way and at the end, for any input."""
+        return _range_of(self.labels, KERNEL_MAXIMUM, np.zeros(self.n_classes, np.int64))
+
+
+def _range_of(matrix: NDArray[np.int8], maximum: int, start: IntArray) -> tuple[int, int]:
+    """Bound start + matrix @ x over all x in 0..maximum: the extremes pick one sign each."""
+    wide = matrix.astype(np.int64)
+    low = start + maximum * np.minimum(wide, 0).sum(axis=1)
+    high = start + maximum * np.maximum(wide, 0).sum(axis=1)
+    return int(low.min()), int(high.max())
+
+
+def _canonical_bytes(value: object) -> bytes:
+    if isinstance(value, np.ndarray):
+        little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
+    return repr(value).encode()

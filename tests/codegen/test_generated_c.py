@@ -1,0 +1,111 @@
+"""The generated C on the host: it compiles without a warning and gives the reference's integers."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import random_inputs, random_model, tiny_integer_model
+
+from protonn_edge.codegen import SOURCES, render_c
+from protonn_edge.codegen.context import c_comment, c_string
+from protonn_edge.codegen.host import HostProgram, host_program
+from protonn_edge.quantization import IntegerModel, quantize
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.ndarray) -> None:
+    expected = model.scores(Q)
+    for feeding in ("whole", "push", "split"):
+        labels, scores = program.run(Q, feeding)
+        assert (scores == expected).all()
+        assert (labels == expected.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_small_model_renders_to_the_golden_file(name: str) -> None:
+    """Renew the files with ``python tests/codegen/renew_golden.py`` and read the difference."""
+    assert render_c(tiny_integer_model())[name] == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_golden_model_gives_the_reference_scores_under_sanitizers() -> None:
+    model = tiny_integer_model()
+    with host_program(model, sanitize=True) as program:
+        assert_equal_to_reference(program, model, random_inputs(0, 200, model))
+
+
+@pytest.mark.parametrize(
+    ("features", "projections", "prototypes", "classes"),
+    [(1, 1, 1, 2), (256, 10, 40, 10), (40, 21, 300, 26), (1500, 3, 5, 2), (16, 255, 3, 255)],
+)
+def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
+    features: int, projections: int, prototypes: int, classes: int
+) -> None:
+    model = quantize(
+        random_model(
+            features=features, projections=projections, prototypes=prototypes, classes=classes
+        )
+    )
+    with host_program(model, sanitize=True) as program:
+        assert_equal_to_reference(program, model, random_inputs(1, 50, model))
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    features=st.integers(1, 60),
+    projections=st.integers(1, 25),
+    gamma_numerator=st.sampled_from([0.3, 2.5, 40.0]),
+)
+@settings(max_examples=12, deadline=None)
+def test_random_models_give_the_reference_scores(
+    seed: int, features: int, projections: int, gamma_numerator: float
+) -> None:
+    model = quantize(
+        random_model(
+            seed, features=features, projections=projections, gamma_numerator=gamma_numerator
+        )
+    )
+    with host_program(model) as program:
+        assert_equal_to_reference(program, model, random_inputs(seed, 60, model))
+
+
+def test_clamped_projection_gives_the_reference_scores() -> None:
+    model = dataclasses.replace(tiny_integer_model(), shift=8)
+    assert "clamped" in render_c(model)["pnn_model.c"]
+    with host_program(model, sanitize=True) as program:
+        assert_equal_to_reference(program, model, random_inputs(2, 200, model))
+
+
+def test_wide_accumulators_give_the_reference_scores() -> None:
+    model = quantize(random_model(features=1500, projections=7, gamma_numerator=40.0))
+    assert model.accumulator_bits == 32
+    with host_program(model, sanitize=True) as program:
+        assert_equal_to_reference(program, model, random_inputs(3, 50, model))
+
+
+@given(name=st.text(max_size=20))
+@settings(max_examples=200)
+def test_any_class_name_becomes_a_harmless_literal_and_comment(name: str) -> None:
+    literal = c_string(name)
+    assert not set('"\n\r?') & set(literal)
+    unescaped = literal.encode().decode("unicode_escape").encode("latin-1")
+    assert unescaped.decode() == name
+    assert "*/" not in c_comment(name)
+    assert "/" not in c_comment(name)
+
+
+def test_hostile_class_names_compile_and_keep_their_text() -> None:
+    names = ("*/ #error", '"); }', "??/\n\\", "\u00fcn\u00efc\u00f6de 7", "</script>")
+    base = quantize(random_model(classes=5))
+    model = dataclasses.replace(base, classes=names)
+    with host_program(model) as program:
+        assert_equal_to_reference(program, model, random_inputs(4, 10, model))
+
+
+def test_rendering_is_repeatable() -> None:
+    assert render_c(quantize(random_model(5))) == render_c(quantize(random_model(5)))

@@ -1,0 +1,83 @@
+"""Models for tests: random float models of any size, and one small integer model made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
+
+
+def random_points(seed: int, n: int, features: int) -> np.ndarray:
+    """Return n points of correlated features with different units, (n, features) float64."""
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** rng.integers(-2, 3, features)
+    return (rng.normal(size=(n, features)) + rng.normal(size=(n, 1))) * units + units
+
+
+def random_model(
+    seed: int = 0,
+    *,
+    features: int = 12,
+    projections: int = 5,
+    prototypes: int = 9,
+    classes: int = 4,
+    gamma_numerator: float = 2.5,
+) -> ProtoNNModel:
+    """Return a float model whose prototypes are projected points, with gamma by the median."""
+    rng = np.random.default_rng(seed)
+    X = random_points(seed, 300, features)
+    normalizer = Normalizer("standard", X.mean(axis=0), 1.0 / X.std(axis=0))
+    W = rng.normal(size=(projections, features)).astype(np.float32)
+    projected = normalizer.apply(X) @ W.T
+    B = projected[:prototypes].T.astype(np.float32)
+    distances = np.linalg.norm(projected[:, None, :] - B.T[None, :, :], axis=2)
+    return ProtoNNModel(
+        projection=W,
+        prototypes=B,
+        labels=rng.normal(size=(classes, prototypes)).astype(np.float32),
+        gamma=gamma_numerator / float(np.median(distances)),
+        normalizer=normalizer,
+        inputs=InputStatistics(
+            lower=X.min(axis=0),
+            upper=X.max(axis=0),
+            mean=X.mean(axis=0),
+            deviation=X.std(axis=0),
+            background=X.min(axis=0),
+        ),
+        classes=tuple(f"class {label}" for label in range(classes)),
+    )
+
+
+def random_inputs(seed: int, n: int, model: IntegerModel) -> np.ndarray:
+    """Return n quantized inputs, (n, D) uint8: random ones, all zeros, all maxima, and sparse ones."""
+    rng = np.random.default_rng(seed)
+    Q = rng.integers(0, model.inputs.maximum + 1, (n, model.n_features), dtype=np.uint8)
+    Q[rng.random(Q.shape) < 0.3] = 0
+    Q[0] = 0
+    Q[-1] = model.inputs.maximum
+    return Q
+
+
+def tiny_integer_model() -> IntegerModel:
+    """Return an integer model of 6 features, 3 projections, 4 prototypes and 3 classes."""
+    features = np.arange(6)
+    return IntegerModel(
+        inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=63),
+        projection=np.array(
+            [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]], np.int8
+        ),
+        start=np.array([600, -158, 0], np.int64),
+        accumulator_bits=16,
+        multiplier=1600,
+        shift=16,
+        offset=np.array([32768, -960000, 4000000], np.int64),
+        prototypes=np.array(
+            [[-120, 0, 60, 127], [12, -33, 5, 0], [100, -100, 1, 64]], np.int8
+        ),
+        prototype_shift=1,
+        table=exponential_table(),
+        labels=np.array([[127, -3, 0, 9], [-20, 110, 5, -9], [0, 1, 127, -127]], np.int8),
+        score_scale=1 / 32385,
+        classes=("still", "walking", 'a "quoted" */ name'),
+    )

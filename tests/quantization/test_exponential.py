@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.quantization import exponential_table
+from protonn_edge.quantization.exponential import EXPONENT_LIMIT, PROJECTION_STEP
+
+
+def test_table_falls_from_almost_one_to_the_last_value_that_counts() -> None:
+    table = exponential_table()
+    assert table.shape == (256,)
+    assert table.dtype == np.uint8
+    assert table[0] == 252  # 255 exp(-half a bin)
+    assert table[255] == 1
+    assert (np.diff(table.astype(int)) <= 0).all()
+
+
+def test_table_is_within_half_a_unit_and_half_a_bin_of_the_exponential() -> None:
+    squared = np.arange(65536)
+    exact = 255 * np.exp(-squared * PROJECTION_STEP**2)
+    # Half a bin of the exponent changes the kernel by at most that share of it.
+    tolerance = 0.5 + exact * (np.exp(EXPONENT_LIMIT / 512) - 1)
+    assert (np.abs(exponential_table()[squared >> 8] - exact) <= tolerance).all()

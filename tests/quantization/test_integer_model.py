@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import random_inputs, random_model, tiny_integer_model
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import InputQuantizer, IntegerModel, quantize
+
+
+def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:
+    """The arithmetic of the module's text, one Python integer at a time."""
+    projection = []
+    for k in range(model.n_projections):
+        a = int(model.start[k])
+        for i in range(model.n_features):
+            a += int(model.projection[k, i]) * int(q[i])
+        projection.append((a * model.multiplier + int(model.offset[k])) >> model.shift)
+    scores = [0] * model.n_classes
+    for j in range(model.n_prototypes):
+        differences = [
+            p - int(model.prototypes[k, j]) * 2**model.prototype_shift
+            for k, p in enumerate(projection)
+        ]
+        squared = sum(difference**2 for difference in differences)
+        if squared < 65536:
+            kernel = int(model.table[squared >> 8])
+            scores = [s + kernel * int(model.labels[c, j]) for c, s in enumerate(scores)]
+    return scores
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_reference_equals_the_arithmetic_in_its_text(seed: int) -> None:
+    model = quantize(random_model(seed))
+    Q = random_inputs(seed, 6, model)
+    assert model.scores(Q).tolist() == [scores_by_plain_loops(model, q) for q in Q]
+
+
+def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
+    model = dataclasses.replace(
+        tiny_integer_model(),
+        prototypes=np.zeros((3, 4), np.int8),
+        labels=np.ones((3, 4), np.int8),
+    )
+    near = model.kernels(np.array([[255, 22, 5]]))  # 255^2 + 22^2 + 5^2 = 65534
+    far = model.kernels(np.array([[255, 22, 6], [256, 0, 0], [-256, 0, 0]]))  # 65545, 65536
+    assert near.tolist() == [[1, 1, 1, 1]]
+    assert not far.any()
+
+
+@given(seed=st.integers(0, 10_000), prototypes=st.integers(1, 60), features=st.integers(1, 80))
+@settings(max_examples=50, deadline=None)
+def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
+    seed: int, prototypes: int, features: int
+) -> None:
+    model = quantize(random_model(seed, prototypes=prototypes, features=features))
+    signs = model.projection.astype(int)
+    extremes = np.concatenate([signs > 0, signs < 0]).astype(np.uint8) * np.uint8(
+        model.inputs.maximum
+    )
+    accumulators = model.accumulate(extremes)
+    assert (accumulators.min(), accumulators.max()) == model.accumulator_range()
+    limit = 1 << (model.accumulator_bits - 1)
+    assert accumulators.min() >= -limit
+    assert accumulators.max() < limit
+    low, high = model.projection_range()
+    projections = model.project(extremes)
+    assert low <= projections.min()
+    assert projections.max() <= high
+    products = accumulators * model.multiplier + model.offset
+    assert np.abs(products).max() < 1 << 31
+    low, high = model.score_range()
+    scores = model.scores(extremes)
+    assert low <= scores.min()
+    assert scores.max() <= high
+
+
+def test_inputs_saturate_and_a_negative_step_counts_from_the_upper_end() -> None:
+    quantizer = InputQuantizer(np.array([0.0, 10.0]), np.array([0.5, -1.0]), maximum=15)
+    X = [[-3.0, 10.0], [0.2, 9.0], [2.0, 2.4], [100.0, -100.0]]
+    assert quantizer.quantize(X).tolist() == [[0, 0], [0, 1], [4, 8], [15, 15]]
+    assert quantizer.saturated(X) == 3
+
+
+def test_wrong_number_of_features_and_infinite_values_are_named() -> None:
+    model = tiny_integer_model()
+    with pytest.raises(InputError, match=r"shape \(2, 5\).*takes 6 features"):
+        model.quantize(np.zeros((2, 5)))
+    with pytest.raises(InputError, match="row 1 has a value that is not finite"):
+        model.quantize([[0.0] * 6, [0.0] * 5 + [float("nan")]])
+    with pytest.raises(InputError, match="quantize"):
+        model.scores(np.zeros((2, 6)))
+
+
+def test_input_above_the_maximum_is_refused_because_the_ranges_are_not_proven_for_it() -> None:
+    with pytest.raises(InputError, match="64.*63"):
+        tiny_integer_model().scores(np.full((1, 6), 64, np.uint8))
+
+
+def test_ties_go_to_the_lower_class() -> None:
+    model = dataclasses.replace(tiny_integer_model(), labels=np.ones((3, 4), np.int8))
+    assert model.predict(np.zeros((1, 6), np.uint8)).tolist() == [0]
+
+
+def test_hash_changes_with_every_field() -> None:
+    model = tiny_integer_model()
+    changed = [
+        dataclasses.replace(model, multiplier=201),
+        dataclasses.replace(model, classes=("a", "b", "c")),
+        dataclasses.replace(model, projection=model.projection + np.int8(0) ^ np.int8(1)),
+        dataclasses.replace(
+            model, inputs=dataclasses.replace(model.inputs, zero=model.inputs.zero + 1)
+        ),
+    ]
+    hashes = {other.model_sha256 for other in [model, tiny_integer_model(), *changed]}
+    assert len(hashes) == 1 + len(changed)
+
+
+def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:
+    model = tiny_integer_model()
+    with pytest.raises(InputError, match="256 projections.*255"):
+        dataclasses.replace(
+            model,
+            projection=np.zeros((256, 6), np.int8),
+            start=np.zeros(256, np.int64),
+            offset=np.zeros(256, np.int64),
+            prototypes=np.zeros((256, 4), np.int8),
+        )
