@@ -1,0 +1,77 @@
+/* Cycles of a span of code, exact to the cycle, by Timer1 at the CPU's clock.
+ *
+ * A span runs from one OUT to the I/O register GPIOR0 (value 1) to another (value 0), so that an
+ * emulator that watches GPIOR0 counts the very same instructions:
+ *
+ *     lds start, TCNT1    cycle_span_begin()
+ *     out GPIOR0, 1       <- here the emulator starts to count
+ *     ...                 what is measured
+ *     out GPIOR0, 0       <- here it stops: this OUT is no longer part of the span
+ *     lds end, TCNT1      cycle_span_end()
+ *
+ * The timer counts more than that by a constant, the time from the first reading to the first OUT
+ * and from the second OUT to the second reading. cycle_counter_start() measures that constant on an
+ * empty span and every span subtracts it. The first OUT (1 cycle) belongs to the span for both: an
+ * empty span counts 1.
+ */
+#ifndef CYCLE_COUNTER_H
+#define CYCLE_COUNTER_H
+
+#include <avr/io.h>
+#include <stdint.h>
+
+/* Bytes of SRAM are dear: the overhead is a handful of cycles and fits in one. */
+extern uint8_t cycle_span_overhead;
+
+/* Start Timer1 and measure the overhead of measuring. Call it before interrupts are enabled. */
+void cycle_counter_start(void);
+
+/* The two ends of a span as one piece of assembly each: always the same instructions, and nothing
+ * that the compiler could move in between. */
+#define CYCLE_SPAN_BEGIN(mark)                                                                     \
+    "lds %A[start], %[timer]\n\t"                                                                  \
+    "lds %B[start], %[timer] + 1\n\t"                                                              \
+    "out " mark ", %[one]\n\t"
+#define CYCLE_SPAN_END(mark)                                                                       \
+    "out " mark ", __zero_reg__\n\t"                                                               \
+    "lds %A[end], %[timer]\n\t"                                                                    \
+    "lds %B[end], %[timer] + 1\n\t"
+
+/* The timer where a span begins; interrupts must be disabled. */
+static inline uint16_t cycle_span_begin(void)
+{
+    uint16_t start;
+
+    __asm__ volatile(
+        CYCLE_SPAN_BEGIN("%[mark]")
+        : [start] "=&r"(start)
+        : [timer] "n"(_SFR_MEM_ADDR(TCNT1)), [mark] "I"(_SFR_IO_ADDR(GPIOR0)), [one] "r"((uint8_t)1)
+        : "memory");
+    return start;
+}
+
+/* The timer where a span ends; interrupts must be disabled. */
+static inline uint16_t cycle_span_end(void)
+{
+    uint16_t end;
+
+    __asm__ volatile(CYCLE_SPAN_END("%[mark]")
+                     : [end] "=r"(end)
+                     : [timer] "n"(_SFR_MEM_ADDR(TCNT1)), [mark] "I"(_SFR_IO_ADDR(GPIOR0))
+                     : "memory");
+    return end;
+}
+
+/* Cycles of a span shorter than the timer's 65,536. */
+static inline uint16_t cycle_span(uint16_t start, uint16_t end)
+{
+    return end - start - cycle_span_overhead;
+}
+
+/* A span of any length: an interrupt counts the timer's overflows, so interrupts must be enabled
+ * for most of it. Call the first just before cycle_span_begin(), the second just after
+ * cycle_span_end(), both with interrupts disabled. */
+void cycle_long_span_prepare(void);
+uint32_t cycle_long_span(uint16_t start, uint16_t end);
+
+#endif

@@ -1,0 +1,123 @@
+#include "frame.h"
+
+#define COBS_FULL_BLOCK 0xFFu /* 254 bytes, and no zero after them */
+#define COBS_MAX_RUN 254u
+
+/* Never inlined, like the functions below: the wire leaves time for a call, flash is dearer. */
+__attribute__((noinline)) uint16_t frame_crc(uint16_t crc, uint8_t byte)
+{
+    /* The polynomial's terms on a whole byte, in bytes: no table in flash, no loop over bits. */
+    uint8_t x = (uint8_t)(crc >> 8) ^ byte;
+    uint8_t high = (uint8_t)crc;
+    uint8_t low;
+
+    x ^= x >> 4;
+    high ^= (uint8_t)(x << 4);
+    high ^= x >> 3;
+    low = (uint8_t)(x << 5) ^ x;
+    return (uint16_t)((uint16_t)high << 8 | low);
+}
+
+static enum frame_event end_of_frame(struct frame_decoder *decoder)
+{
+    uint8_t const empty = decoder->code == 0;
+    uint8_t const torn = decoder->left != 0;
+
+    decoder->code = 0;
+    decoder->left = 0;
+    if (empty) {
+        return FRAME_NOTHING;
+    }
+    if (torn || decoder->length < FRAME_MIN_LENGTH || decoder->crc != 0) {
+        return FRAME_BAD;
+    }
+    return FRAME_GOOD;
+}
+
+enum frame_event frame_decode(struct frame_decoder *decoder, uint8_t wire)
+{
+    uint16_t length;
+
+    if (wire == 0) {
+        return end_of_frame(decoder);
+    }
+    if (decoder->left != 0) {
+        decoder->left--;
+        decoder->byte = wire;
+    } else {
+        uint8_t const finished = decoder->code;
+
+        decoder->code = wire;
+        decoder->left = (uint8_t)(wire - 1u);
+        if (finished == 0) {
+            decoder->crc = 0;
+            decoder->length = 0;
+            return FRAME_NOTHING;
+        }
+        if (finished == COBS_FULL_BLOCK) {
+            return FRAME_NOTHING;
+        }
+        decoder->byte = 0;
+    }
+    decoder->crc = frame_crc(decoder->crc, decoder->byte);
+    length = decoder->length + 1u;
+    if (length != 0) {
+        decoder->length = length;
+    }
+    return FRAME_BYTE;
+}
+
+static uint16_t sent_length; /* of the body that is being sent, with its CRC */
+static uint16_t sent_crc;
+
+/* Byte `index` of the body with its big endian CRC behind it. */
+static __attribute__((noinline)) uint8_t byte_at(uint16_t index)
+{
+    uint16_t const left = sent_length - index;
+
+    if (left > FRAME_CRC_BYTES) {
+        return frame_body(index);
+    }
+    return (uint8_t)(left == FRAME_CRC_BYTES ? sent_crc >> 8 : sent_crc);
+}
+
+/* Bytes from `index` up to the next 0, the end, or as many as a block holds. */
+static __attribute__((noinline)) uint8_t run_from(uint16_t index)
+{
+    uint8_t run = 0;
+
+    while (run != COBS_MAX_RUN && index != sent_length && byte_at(index) != 0) {
+        index++;
+        run++;
+    }
+    return run;
+}
+
+void frame_send(uint16_t length)
+{
+    uint16_t crc = 0;
+    uint16_t next = 0; /* the byte to send next */
+
+    while (next != length) {
+        crc = frame_crc(crc, frame_body(next++));
+    }
+    sent_crc = crc;
+    sent_length = length + FRAME_CRC_BYTES;
+    next = 0;
+    for (;;) {
+        uint8_t const run = run_from(next);
+        uint8_t left = run;
+
+        frame_put((uint8_t)(run + 1u));
+        while (left-- != 0) {
+            frame_put(byte_at(next++));
+        }
+        if (next == sent_length) {
+            break;
+        }
+        if (run != COBS_MAX_RUN) {
+            next++; /* the zero that the block's code stands for */
+        }
+    }
+    frame_put(0);
+}

@@ -1,0 +1,100 @@
+#include "prediction.h"
+
+#include "cycle_counter.h"
+#include "model.h"
+
+#include <avr/interrupt.h>
+
+/* Features are collected into a chunk and pushed together with interrupts disabled, so that receive
+ * interrupts do not count as computing. Meanwhile bytes arrive, one every 1,389 cycles at 115,200
+ * baud; the receiver holds two and a third one in its shift register, and loses the fourth about
+ * 2,778 cycles after the first. So a chunk may take about 2,000 cycles and no more.
+ *
+ * The generated header says what a feature and a call of pnn_push_many take at most; where it does
+ * not, 16 cycles for each multiplication are a safe guess. A larger chunk is faster, since each call
+ * loads and stores the accumulators, but it costs a byte of SRAM a feature.
+ */
+#define CHUNK_CYCLES 2000u
+#define CHUNK_MAX 32u
+#if !defined(PNN_PUSH_CYCLES)
+#define PNN_PUSH_CYCLES (16u * PNN_PROJECTIONS)
+#endif
+#if !defined(PNN_PUSH_CALL_CYCLES)
+#define PNN_PUSH_CALL_CYCLES 200u
+#endif
+
+#if PNN_PUSH_CALL_CYCLES + 2 * PNN_PUSH_CYCLES > CHUNK_CYCLES
+#define CHUNK 1u
+#elif (CHUNK_CYCLES - PNN_PUSH_CALL_CYCLES) / PNN_PUSH_CYCLES > CHUNK_MAX
+#define CHUNK CHUNK_MAX
+#else
+#define CHUNK ((CHUNK_CYCLES - PNN_PUSH_CALL_CYCLES) / PNN_PUSH_CYCLES)
+#endif
+
+static pnn_input_t chunk[CHUNK];
+static uint8_t chunk_count;
+static uint16_t features_missing;
+static uint32_t cycles;
+
+/* Not inlined: flash is dearer than the call, which is outside the span. */
+static __attribute__((noinline)) void count(uint32_t span) { cycles += span; }
+
+void prediction_begin(void)
+{
+    uint16_t start;
+    uint16_t end;
+
+    chunk_count = 0;
+    features_missing = PNN_FEATURES;
+    cycles = 0;
+    cli();
+    start = cycle_span_begin();
+    pnn_begin();
+    end = cycle_span_end();
+    count(cycle_span(start, end));
+    sei();
+}
+
+void prediction_push(uint8_t feature)
+{
+    uint16_t start;
+    uint16_t end;
+
+    if (features_missing == 0) {
+        return;
+    }
+    features_missing--;
+    chunk[chunk_count++] = feature;
+    if (chunk_count != CHUNK && features_missing != 0) {
+        return;
+    }
+    cli();
+    start = cycle_span_begin();
+    pnn_push_many(chunk, chunk_count);
+    end = cycle_span_end();
+    count(cycle_span(start, end));
+    sei();
+    chunk_count = 0;
+}
+
+uint8_t prediction_finish(void)
+{
+    uint16_t start;
+    uint16_t end;
+    uint8_t label;
+
+    /* It may take longer than bytes could wait, and nothing is under way: interrupts stay enabled.
+     * The SEI and the CLI, a cycle each, are part of the span. */
+    cli();
+    cycle_long_span_prepare();
+    start = cycle_span_begin();
+    sei();
+    label = pnn_finish();
+    cli();
+    end = cycle_span_end();
+    count(cycle_long_span(start, end));
+    sei();
+    return label;
+}
+
+uint32_t prediction_cycles(void) { return cycles; }

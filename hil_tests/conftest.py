@@ -1,0 +1,195 @@
+"""A device to test: the board at --port, or, when none is given, the emulated Uno.
+
+Both run the firmware of --build-dir, where `protonn-edge build` was run. Where it was not, the
+emulated Uno gets a small model of scikit-learn's digits, made for the occasion.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import serial
+from numpy.typing import NDArray
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.datasets import load_digits_dataset, load_points
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.hil import Result, Session, protocol, run
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import Project, build
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.verification import open_session
+
+DEADLINE_S = 10.0
+GENERATED_MODEL = Path("firmware", "generated", "model.npz")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("device")
+    group.addoption("--port", help="a board's port, for example /dev/ttyACM0, or a pyserial URL")
+    group.addoption("--build-dir", type=Path, help="where `protonn-edge build` was run")
+    group.addoption("--data", type=Path, help="the model's test points (default: the digits)")
+    group.addoption(
+        "--accuracy-floor",
+        type=float,
+        default=0.9,
+        help="least share of right answers (%(default)s)",
+    )
+
+
+@dataclass(frozen=True)
+class Points:
+    """Test points as the device takes them; `y` is None where their classes are not known."""
+
+    Q: NDArray[np.uint8]
+    scores: NDArray[np.int64]
+    y: NDArray[np.int64] | None
+
+
+# --- what the device runs ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def board() -> Board:
+    return load_board("uno")
+
+
+@pytest.fixture(scope="session")
+def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Project:
+    """Give the folder that was built; build the digits where there is none."""
+    named = pytestconfig.getoption("--build-dir")
+    folder = named or pytestconfig.rootpath
+    if (folder / GENERATED_MODEL).is_file():
+        return Project(folder)
+    if named is not None or pytestconfig.getoption("--port") is not None:
+        pytest.fail(
+            f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
+            "there, then `pio run -t upload`, or name another folder with --build-dir",
+            pytrace=False,
+        )
+    _need_avr_tools()
+    digits = load_digits_dataset()
+    classifier = ProtoNNClassifier(n_prototypes=30, normalization="standard", epochs=15)
+    classifier.fit(digits.X_train, digits.y_train)
+    made = tmp_path_factory.mktemp("digits")
+    build(classifier.to_model(classes=digits.classes), board, made)
+    return Project(made)
+
+
+@pytest.fixture(scope="session")
+def model(project: Project) -> ProtoNNModel:
+    return project.model()
+
+
+@pytest.fixture(scope="session")
+def integer_model(model: ProtoNNModel) -> IntegerModel:
+    return quantize(model)
+
+
+@pytest.fixture(scope="session")
+def elf(project: Project, board: Board) -> Path:
+    _need_avr_tools()
+    return project.compile(board)
+
+
+@pytest.fixture(scope="session")
+def usage(elf: Path, board: Board) -> Usage:
+    return measure_usage(elf, board)
+
+
+@pytest.fixture(scope="session")
+def points(pytestconfig: pytest.Config, model: ProtoNNModel, integer_model: IntegerModel) -> Points:
+    """Give --data, or the digits for a model of digits, or random points."""
+    data = pytestconfig.getoption("--data")
+    digits = load_digits_dataset()
+    if data is not None:
+        X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        Q = integer_model.quantize(X)
+    elif (model.n_features, model.classes) == (64, digits.classes):
+        Q, y = integer_model.quantize(digits.X_test), digits.y_test
+    else:
+        size, top = (200, model.n_features), integer_model.inputs.maximum
+        Q, y = np.random.default_rng(0).integers(0, top, size, np.uint8, endpoint=True), None
+    return Points(Q, integer_model.scores(Q), y)
+
+
+def _need_avr_tools() -> None:
+    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr").is_dir():
+        pytest.skip(
+            "the AVR tools are missing; to run: apt install gcc gcc-avr avr-libc libsimavr-dev"
+        )
+
+
+# --- the device ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def url(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator[str]:
+    port = pytestconfig.getoption("--port")
+    if port is not None:
+        yield port
+        return
+    with EmulatedUno(request.getfixturevalue("elf")) as uno:
+        yield uno.url
+        assert uno.stats().faults == ()
+
+
+@pytest.fixture
+def session(url: str, integer_model: IntegerModel) -> Iterator[Session]:
+    """Give a conversation with the device, which was reset for it."""
+    with open_session(url, integer_model) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def results(url: str, integer_model: IntegerModel, points: Points) -> list[Result]:
+    """Give what the device answers for all points; they are sent once."""
+    y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
+    with open_session(url, integer_model) as opened:
+        return run(opened, points.Q, y, points.scores)
+
+
+class Line:
+    """Raw bytes to the device, frames from it."""
+
+    def __init__(self, link: serial.Serial) -> None:
+        self._link = link
+        self._splitter = protocol.FrameSplitter(2000)
+        self._frames: list[bytes] = []
+
+    def send(self, data: bytes) -> None:
+        self._link.write(data)
+
+    def receive(self, deadline_s: float = DEADLINE_S) -> tuple[int, protocol.Content] | None:
+        """Return the sequence number and the content of the next message, None if none comes."""
+        end = time.monotonic() + deadline_s
+        while not self._frames:
+            if time.monotonic() > end:
+                return None
+            self._frames += self._splitter.feed(self._link.read(1))
+        body = protocol.decode_frame(self._frames.pop(0))
+        return body[1], protocol.decode_message(body)
+
+
+@pytest.fixture
+def line(url: str, board: Board) -> Iterator[Line]:
+    """Give the raw line, after the device has said hello and all that it says is read."""
+    with serial.serial_for_url(url, baudrate=board.baud, timeout=0.05) as link:
+        opened = Line(link)
+        for _ in range(40):
+            opened.send(b"\x00" + protocol.encode_message(protocol.HelloRequest(), 0))
+            if opened.receive(0.25) is not None:
+                break
+        else:
+            pytest.fail(f"no device answered on {url}; is the firmware on it?", pytrace=False)
+        while opened.receive(0.25) is not None:
+            pass
+        yield opened

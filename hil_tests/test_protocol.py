@@ -1,0 +1,62 @@
+"""The device keeps to firmware/PROTOCOL.md, whatever it is sent."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from protonn_edge.hil import Session, protocol
+from protonn_edge.hil.protocol import ErrorReply, HelloReply, HelloRequest, StatsReply, StatsRequest
+
+
+def test_hello_says_which_model_the_device_has(session: Session, integer_model, board):
+    assert session.device == HelloReply(
+        protocol_version=protocol.PROTOCOL_VERSION,
+        feature_type=protocol.FEATURE_TYPE_UINT8,
+        features=integer_model.n_features,
+        classes=integer_model.n_classes,
+        model_hash=bytes.fromhex(integer_model.model_sha256)[:8],
+        clock_hz=board.clock_hz,
+    )
+
+
+def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(session: Session, points):
+    answers = {session.predict(points.Q[0], with_scores=True) for _ in range(5)}
+    assert len(answers) == 1
+    plain = session.predict(points.Q[0])
+    assert {(plain.label, plain.cycles)} == {(a.label, a.cycles) for a in answers}
+
+
+@pytest.mark.parametrize("kind", [0x05, 0x7F, 0x81, 0xFF])
+def test_an_unknown_type_is_refused(line, kind):
+    line.send(protocol.encode_frame(bytes([kind, 9])))
+    assert line.receive() == (9, ErrorReply(1))
+
+
+@pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04])
+def test_a_wrong_length_is_refused(line, kind):
+    line.send(protocol.encode_frame(bytes([kind, 9]) + b"\x01\x02\x03"))
+    assert line.receive() == (9, ErrorReply(2))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hello_is_answered_right_after_garbage(line, integer_model, seed):
+    line.send(random.Random(seed).randbytes(500) + b"\x00")
+    line.send(protocol.encode_message(HelloRequest(), 7))
+    message = line.receive()
+    assert message is not None
+    assert message[0] == 7
+    assert message[1].features == integer_model.n_features
+
+
+def test_a_damaged_frame_is_counted_and_not_answered(line):
+    damaged = bytearray(protocol.encode_message(HelloRequest(), 5))
+    damaged[3] ^= 0x10
+    line.send(bytes(damaged))
+    line.send(protocol.encode_message(StatsRequest(), 6))
+    message = line.receive()
+    assert message is not None
+    assert message[0] == 6
+    assert isinstance(message[1], StatsReply)
+    assert message[1].frames_dropped == 1

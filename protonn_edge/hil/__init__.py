@@ -1,0 +1,34 @@
+"""Hardware in the loop: talk to the firmware over a serial line and keep what it answers.
+
+The link is a pyserial URL, so a board (``/dev/ttyACM0``), the emulated Uno
+(``socket://127.0.0.1:PORT``) and anything else that carries bytes are the same to this part.
+"""
+
+from __future__ import annotations
+
+from protonn_edge.hil.protocol import ProtocolError
+from protonn_edge.hil.results import (
+    Result,
+    ResultsFile,
+    Spread,
+    Summary,
+    read_results,
+    summarize,
+)
+from protonn_edge.hil.run import run
+from protonn_edge.hil.session import LinkError, NoReplyError, Prediction, Session
+
+__all__ = [
+    "LinkError",
+    "NoReplyError",
+    "Prediction",
+    "ProtocolError",
+    "Result",
+    "ResultsFile",
+    "Session",
+    "Spread",
+    "Summary",
+    "read_results",
+    "run",
+    "summarize",
+]

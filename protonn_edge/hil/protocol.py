@@ -1,0 +1,436 @@
+"""Wire protocol v1: messages to bytes and back. ``firmware/PROTOCOL.md`` is the specification.
+
+Both directions of every message are here, since a test plays the device with the same code. All
+that arrives is hostile until its CRC, its type and its length have been checked.
+"""
+
+from __future__ import annotations
+
+import binascii
+import struct
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, Self
+
+from cobs import cobs
+
+from protonn_edge.errors import CheckFailed, InputError
+
+PROTOCOL_VERSION = 1
+FEATURE_TYPE_UINT8 = 0
+MODEL_HASH_BYTES = 8
+DELIMITER = b"\x00"
+
+REPLY = 0x80
+HELLO, PREDICT, SCORES, STATS = 0x01, 0x02, 0x03, 0x04
+ERROR_REPLY = 0xFF
+
+_CRC_BYTES = 2
+_MIN_BODY_BYTES = 4  # type, sequence number, CRC
+_MAX_BODY_BYTES = 0xFFFF
+_ERROR_NAMES = {1: "unknown type of request", 2: "wrong length of payload"}
+
+
+class ProtocolError(CheckFailed):
+    """Bytes that are not what protocol v1 says they must be."""
+
+
+class Content(Protocol):
+    """What every kind of message offers: its type on the wire and its payload both ways."""
+
+    TYPE: ClassVar[int]
+
+    def payload(self) -> bytes:
+        """Return the payload's bytes."""
+        ...
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the message that has this payload, or raise `ProtocolError`."""
+        ...
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HelloRequest:
+    """Ask which protocol and which model the device has."""
+
+    TYPE: ClassVar[int] = HELLO
+
+    def payload(self) -> bytes:
+        """Return the payload, which is empty."""
+        return b""
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the request; `ProtocolError` unless `payload` is empty."""
+        _expect_length("HELLO request", payload, 0)
+        return cls()
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """Ask for the class of one input.
+
+    Attributes
+    ----------
+    features : bytes
+        The quantized features, one byte each.
+    """
+
+    TYPE: ClassVar[int] = PREDICT
+    features: bytes
+
+    def payload(self) -> bytes:
+        """Return the features."""
+        return self.features
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the request; how many features are right, only the model knows."""
+        return cls(payload)
+
+
+@dataclass(frozen=True)
+class ScoresRequest(PredictRequest):
+    """Ask for the class and all scores of one input."""
+
+    TYPE: ClassVar[int] = SCORES
+
+
+@dataclass(frozen=True)
+class StatsRequest:
+    """Ask for what the device counted since its reset."""
+
+    TYPE: ClassVar[int] = STATS
+
+    def payload(self) -> bytes:
+        """Return the payload, which is empty."""
+        return b""
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the request; `ProtocolError` unless `payload` is empty."""
+        _expect_length("STATS request", payload, 0)
+        return cls()
+
+
+# --- replies -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HelloReply:
+    """What the device is.
+
+    Attributes
+    ----------
+    protocol_version : int
+        1; a device that says something else is refused before anything else is read.
+    feature_type : int
+        0 for uint8 features.
+    features, classes : int
+        Inputs of one prediction; classes of the model.
+    model_hash : bytes
+        The first 8 bytes of the integer model's SHA-256.
+    clock_hz : int
+        CPU clock in hertz: what cycles are divided by.
+    """
+
+    TYPE: ClassVar[int] = REPLY | HELLO
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BBHH8sI")
+    protocol_version: int
+    feature_type: int
+    features: int
+    classes: int
+    model_hash: bytes
+    clock_hz: int
+
+    def payload(self) -> bytes:
+        """Return the 18 bytes of the payload."""
+        return self._LAYOUT.pack(
+            self.protocol_version,
+            self.feature_type,
+            self.features,
+            self.classes,
+            self.model_hash,
+            self.clock_hz,
+        )
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the reply; `ProtocolError` for another protocol or another length."""
+        if payload and payload[0] != PROTOCOL_VERSION:
+            raise ProtocolError(
+                f"the device speaks protocol {payload[0]}, this program speaks {PROTOCOL_VERSION}; "
+                "put firmware and program of one version together"
+            )
+        _expect_length("HELLO reply", payload, cls._LAYOUT.size)
+        return cls(*cls._LAYOUT.unpack(payload))
+
+
+@dataclass(frozen=True)
+class PredictReply:
+    """The answer to PREDICT.
+
+    Attributes
+    ----------
+    label : int
+        Index of the class, 0 to 254.
+    cycles : int
+        CPU cycles that the prediction took.
+    """
+
+    TYPE: ClassVar[int] = REPLY | PREDICT
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BI")
+    label: int
+    cycles: int
+
+    def payload(self) -> bytes:
+        """Return the 5 bytes of the payload."""
+        return self._LAYOUT.pack(self.label, self.cycles)
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the reply; `ProtocolError` for another length."""
+        _expect_length("PREDICT reply", payload, cls._LAYOUT.size)
+        return cls(*cls._LAYOUT.unpack(payload))
+
+
+@dataclass(frozen=True)
+class ScoresReply:
+    """The answer to SCORES.
+
+    Attributes
+    ----------
+    label, cycles : int
+        As in `PredictReply`.
+    scores : tuple of int
+        One score per class, each in the range of an int32.
+    """
+
+    TYPE: ClassVar[int] = REPLY | SCORES
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BI")
+    label: int
+    cycles: int
+    scores: tuple[int, ...]
+
+    def payload(self) -> bytes:
+        """Return the payload: 5 bytes and 4 for each class."""
+        head = self._LAYOUT.pack(self.label, self.cycles)
+        return head + struct.pack(f"<{len(self.scores)}i", *self.scores)
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the reply; `ProtocolError` where the length cannot be that of whole scores."""
+        size = cls._LAYOUT.size
+        if len(payload) < size or (len(payload) - size) % 4:
+            raise ProtocolError(
+                f"a SCORES reply has a payload of {len(payload)} bytes, must have {size} and 4 for "
+                "each class"
+            )
+        label, cycles = cls._LAYOUT.unpack_from(payload)
+        scores = struct.unpack_from(f"<{(len(payload) - size) // 4}i", payload, size)
+        return cls(label, cycles, scores)
+
+
+@dataclass(frozen=True)
+class StatsReply:
+    """What the device counted since its reset; a counter that is full stays at 65,535.
+
+    Attributes
+    ----------
+    stack_bytes : int
+        The most bytes that the stack has held.
+    frames_dropped : int
+        Frames with a wrong CRC or broken framing.
+    overruns : int
+        How often received bytes were lost because nobody read them in time.
+    reset_cause : int
+        The register MCUSR at start; 0 if a bootloader cleared it.
+    """
+
+    TYPE: ClassVar[int] = REPLY | STATS
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<HHHB")
+    stack_bytes: int
+    frames_dropped: int
+    overruns: int
+    reset_cause: int
+
+    def payload(self) -> bytes:
+        """Return the 7 bytes of the payload."""
+        return self._LAYOUT.pack(
+            self.stack_bytes, self.frames_dropped, self.overruns, self.reset_cause
+        )
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the reply; `ProtocolError` for another length."""
+        _expect_length("STATS reply", payload, cls._LAYOUT.size)
+        return cls(*cls._LAYOUT.unpack(payload))
+
+
+@dataclass(frozen=True)
+class ErrorReply:
+    """The device could read a request but not do it.
+
+    Attributes
+    ----------
+    code : int
+        1 unknown type, 2 wrong length.
+    """
+
+    TYPE: ClassVar[int] = ERROR_REPLY
+    code: int
+
+    def payload(self) -> bytes:
+        """Return the code as a byte."""
+        return bytes([self.code])
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the reply; `ProtocolError` for another length."""
+        _expect_length("ERROR reply", payload, 1)
+        return cls(payload[0])
+
+    def __str__(self) -> str:
+        return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'not known to this program')}"
+
+
+_CONTENTS: dict[int, type[Content]] = {
+    HelloRequest.TYPE: HelloRequest,
+    PredictRequest.TYPE: PredictRequest,
+    ScoresRequest.TYPE: ScoresRequest,
+    StatsRequest.TYPE: StatsRequest,
+    HelloReply.TYPE: HelloReply,
+    PredictReply.TYPE: PredictReply,
+    ScoresReply.TYPE: ScoresReply,
+    StatsReply.TYPE: StatsReply,
+    ErrorReply.TYPE: ErrorReply,
+}
+
+
+# --- frames --------------------------------------------------------------------------------------
+
+
+def encode_message(content: Content, sequence: int) -> bytes:
+    """Return the frame of a message, from its first byte to the delimiter.
+
+    Parameters
+    ----------
+    content : Content
+        A request or a reply.
+    sequence : int
+        Its sequence number, 0 to 255.
+
+    Raises
+    ------
+    InputError
+        If the sequence number or the length is out of range.
+    """
+    if not 0 <= sequence <= 0xFF:
+        raise InputError(f"the sequence number is {sequence}, must be 0 to 255; count modulo 256")
+    return encode_frame(bytes([content.TYPE, sequence]) + content.payload())
+
+
+def decode_message(body: bytes) -> Content:
+    """Return the message in a body that `decode_frame` gave.
+
+    Raises
+    ------
+    ProtocolError
+        If the type is unknown, or the payload does not fit it.
+    """
+    kind = _CONTENTS.get(body[0])
+    if kind is None:
+        raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v1 does not know")
+    return kind.from_payload(body[2:])
+
+
+def encode_frame(body: bytes) -> bytes:
+    """Return COBS(body, CRC-16/XMODEM of the body, big endian) and a 0x00.
+
+    Raises
+    ------
+    InputError
+        If the body has fewer than 2 or, with its CRC, more than 65,535 bytes.
+    """
+    whole = body + crc16(body).to_bytes(_CRC_BYTES, "big")
+    if not _MIN_BODY_BYTES <= len(whole) <= _MAX_BODY_BYTES:
+        raise InputError(
+            f"a frame's body has {len(body)} bytes, must have {_MIN_BODY_BYTES - _CRC_BYTES} to "
+            f"{_MAX_BODY_BYTES - _CRC_BYTES}; use fewer features"
+        )
+    return bytes(cobs.encode(whole)) + DELIMITER
+
+
+def decode_frame(frame: bytes) -> bytes:
+    """Return the body (type, sequence number, payload) of a frame given without its delimiter.
+
+    Raises
+    ------
+    ProtocolError
+        If the COBS encoding is broken, the body too short or the CRC wrong.
+    """
+    try:
+        whole = bytes(cobs.decode(frame))
+    except cobs.DecodeError as error:
+        raise ProtocolError(f"a frame of {len(frame)} bytes is not COBS: {error}") from error
+    if len(whole) < _MIN_BODY_BYTES:
+        raise ProtocolError(
+            f"a frame's body has {len(whole)} bytes, must have at least {_MIN_BODY_BYTES}"
+        )
+    if crc16(whole) != 0:  # of a body followed by its own CRC
+        raise ProtocolError(f"the CRC of a frame of {len(frame)} bytes is wrong")
+    return whole[:-_CRC_BYTES]
+
+
+def crc16(data: bytes) -> int:
+    """Return CRC-16/XMODEM of `data`: polynomial 0x1021, start 0, nothing reflected."""
+    return binascii.crc_hqx(data, 0)
+
+
+class FrameSplitter:
+    """Cut a stream of bytes into frames, in bounded memory whatever arrives.
+
+    Parameters
+    ----------
+    max_bytes : int
+        The longest frame that is kept; of a longer one, all is dropped up to its delimiter.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._frame = bytearray()
+        self._too_long = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the frames that `data` completes, without delimiters; empty ones are left out."""
+        frames = []
+        *ended, rest = data.split(DELIMITER)
+        for part in ended:
+            self._append(part)
+            if self._frame:
+                frames.append(bytes(self._frame))
+            self._frame.clear()
+            self._too_long = False
+        self._append(rest)
+        return frames
+
+    def _append(self, part: bytes) -> None:
+        if self._too_long or len(self._frame) + len(part) > self._max_bytes:
+            self._too_long = True
+            self._frame.clear()
+        else:
+            self._frame += part
+
+
+def frame_bytes(body_bytes: int) -> int:
+    """Return the most bytes that a frame takes on the wire, delimiter included."""
+    whole = body_bytes + _CRC_BYTES
+    return whole + whole // 254 + 2
+
+
+def _expect_length(name: str, payload: bytes, length: int) -> None:
+    if len(payload) != length:
+        raise ProtocolError(f"a {name} has a payload of {len(payload)} bytes, must have {length}")

@@ -1,0 +1,301 @@
+"""The whole firmware on the emulated Uno: what it answers, what it survives, what it measures."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.hil import Session, protocol
+from protonn_edge.hil.protocol import (
+    ErrorReply,
+    HelloReply,
+    HelloRequest,
+    PredictReply,
+    PredictRequest,
+    ScoresReply,
+    ScoresRequest,
+    StatsReply,
+    StatsRequest,
+    encode_frame,
+    encode_message,
+)
+
+HASH = bytes.fromhex("face000102030405")
+# As slow as a chunk may be: 10 projections at 16 cycles a feature, and more than the wire brings.
+BUSY = {"FAKE_FEATURES": "300u", "FAKE_PROJECTIONS": "10u", "FAKE_PUSH_DELAY": 140}
+# 20 ms, in which 230 bytes arrive.
+THINKING = {"FAKE_FINISH_DELAY": "32000ul", "FAKE_FINISH_REPEATS": "10u"}
+
+
+def scores_of(features: bytes, classes: int = 3, bend: int = 200) -> tuple[int, ...]:
+    return tuple((c + 1) * sum(features) - c * c * bend for c in range(classes))
+
+
+def narrow(score: int) -> int:
+    """Return what an int16 holds of a score."""
+    return (score + 0x8000) % 0x10000 - 0x8000
+
+
+def label_of(features: bytes, classes: int = 3) -> int:
+    return int(np.argmax(scores_of(features, classes)))
+
+
+def hello(features: int = 4, classes: int = 3) -> HelloReply:
+    return HelloReply(1, 0, features, classes, HASH, 16_000_000)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def test_hello_says_what_the_device_is(start):
+    _, line = start()
+    assert line.ask(HelloRequest()) == hello()
+
+
+def test_class_and_scores_are_those_of_the_model(start):
+    _, line = start()
+    for number in range(50):
+        features = random.Random(number).randbytes(4)
+        plain = line.ask(PredictRequest(features), number)
+        full = line.ask(ScoresRequest(features), number)
+        assert isinstance(plain, PredictReply)
+        assert isinstance(full, ScoresReply)
+        assert full.scores == scores_of(features)
+        assert plain.label == full.label == label_of(features)
+
+
+def test_requests_of_all_kinds_follow_each_other_without_a_pause(start):
+    uno, line = start()
+    source = random.Random(0)
+    for sequence in range(256):
+        features = source.randbytes(4)
+        request = source.choice(
+            [HelloRequest(), PredictRequest(features), ScoresRequest(features), StatsRequest()]
+        )
+        content = line.ask(request, sequence)
+        assert content.TYPE == request.TYPE | protocol.REPLY
+        if isinstance(content, PredictReply | ScoresReply):
+            assert content.label == label_of(features)
+    assert uno.stats().overruns == 0
+    assert uno.stats().faults == ()
+
+
+@pytest.mark.parametrize("payload", [0, 1, 3, 5, 100])
+@pytest.mark.parametrize(
+    "kind", [protocol.HELLO, protocol.PREDICT, protocol.SCORES, protocol.STATS]
+)
+def test_a_payload_of_the_wrong_length_is_an_error(start, kind, payload):
+    if payload == 0 and kind in {protocol.HELLO, protocol.STATS}:
+        payload = 2
+    _, line = start()
+    line.send(encode_frame(bytes([kind, 9]) + bytes(payload)))
+    assert line.receive() == (9, ErrorReply(2))
+    assert line.ask(HelloRequest()) == hello()
+
+
+@pytest.mark.parametrize("kind", [0x00, 0x05, 0x7F, 0x80, 0x82, 0xFF])
+def test_an_unknown_type_is_an_error(start, kind):
+    _, line = start()
+    line.send(encode_frame(bytes([kind, 9]) + bytes(4)))
+    assert line.receive() == (9, ErrorReply(1))
+    assert line.ask(HelloRequest()) == hello()
+
+
+def test_255_classes_of_narrow_scores_arrive_whole_and_widened(start):
+    # Replies of 1,029 bytes, with scores of both signs; the last without a zero for 726 of them.
+    _, line = start(FAKE_CLASSES="255u", FAKE_SCORE_TYPE="int16_t", FAKE_BEND=4)
+    assert line.ask(HelloRequest()) == hello(classes=255)
+    for features in (bytes(4), bytes([1, 0, 0, 0]), bytes([255, 255, 255, 251])):
+        full = line.ask(ScoresRequest(features))
+        assert isinstance(full, ScoresReply)
+        assert full.scores == tuple(narrow(score) for score in scores_of(features, 255, 4))
+
+
+# --- what it survives ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_bytes_cost_nothing_that_comes_after_the_next_delimiter(start, seed):
+    _, line = start()
+    line.send(random.Random(seed).randbytes(1000) + b"\x00")
+    assert line.ask(HelloRequest(), 7) == hello()
+    features = random.Random(seed).randbytes(4)
+    content = line.ask(PredictRequest(features), 8)
+    assert isinstance(content, PredictReply)
+    assert content.label == label_of(features)
+
+
+def test_a_frame_that_is_aborted_anywhere_does_no_harm(start):
+    _, line = start()
+    features = bytes([200, 1, 2, 3])
+    whole = encode_message(ScoresRequest(bytes([9, 9, 9, 9])), 5)
+    for kept in range(len(whole) - 1):
+        line.send(whole[:kept] + b"\x00")
+        content = line.ask(ScoresRequest(features), kept)
+        assert isinstance(content, ScoresReply)
+        assert content.scores == scores_of(features)
+
+
+def test_bad_frames_are_counted_and_never_answered(start):
+    _, line = start()
+    good = encode_message(PredictRequest(bytes([1, 2, 3, 4])), 5)
+    for position in range(len(good) - 1):
+        bad = bytearray(good)
+        bad[position] ^= 0x80
+        line.send(bytes(bad))
+    line.send(b"\x00\x00\x00")  # empty frames: neither bad nor answered
+    content = line.ask(StatsRequest(), 77)
+    assert isinstance(content, StatsReply)
+    assert content.frames_dropped == len(good) - 1
+
+
+def test_bytes_that_come_while_it_computes_wait_in_the_ring(start):
+    _, line = start(**THINKING)
+    line.send(encode_message(PredictRequest(bytes(4)), 1))
+    line.send(encode_message(HelloRequest(), 2) * 8)  # 48 bytes, against the protocol
+    assert line.receive()[0] == 1
+    assert [line.receive() for _ in range(8)] == [(2, hello())] * 8
+    content = line.ask(StatsRequest())
+    assert isinstance(content, StatsReply)
+    assert content.overruns == 0
+
+
+def test_bytes_that_overflow_the_ring_are_counted_and_it_goes_on(start):
+    _, line = start(**THINKING)
+    line.send(encode_message(PredictRequest(bytes(4)), 1))
+    line.send(b"\x05" * 200)
+    assert line.receive()[0] == 1
+    content = line.ask_until_answered(StatsRequest())
+    assert isinstance(content, StatsReply)
+    assert 0 < content.overruns <= 200 - 63  # the ring holds 63
+    assert content.frames_dropped == 1
+    assert line.ask(HelloRequest(), 4) == hello()
+
+
+def test_a_feature_that_takes_longer_than_the_receiver_can_wait_shows_as_overruns(start):
+    uno, line = start(FAKE_FEATURES="20u", FAKE_PROJECTIONS="255u", FAKE_PUSH_DELAY=6000)
+    line.send(encode_message(PredictRequest(bytes(range(1, 21))), 1))
+    content = line.ask_until_answered(StatsRequest())
+    assert isinstance(content, StatsReply)
+    assert content.frames_dropped > 0
+    assert content.overruns > 0
+    assert uno.stats().overruns > 0
+    assert line.ask(HelloRequest(), 200) == hello(features=20)
+
+
+def test_a_chunk_of_the_longest_span_that_is_allowed_loses_nothing(start):
+    uno, line = start(**BUSY)
+    source = random.Random(3)
+    for sequence in range(20):
+        features = source.randbytes(300)
+        content = line.ask(ScoresRequest(features), sequence)
+        assert isinstance(content, ScoresReply)
+        assert content.scores == scores_of(features)
+    stats = line.ask(StatsRequest())
+    assert isinstance(stats, StatsReply)
+    assert (stats.overruns, stats.frames_dropped, uno.stats().overruns) == (0, 0, 0)
+
+
+# --- what it measures ----------------------------------------------------------------------------
+
+
+def assert_cycles_are_those_of_the_emulator(uno, line, inputs):
+    reported = []
+    for features in inputs:
+        before = uno.stats().marked_cycles
+        content = line.ask(ScoresRequest(features))
+        assert isinstance(content, ScoresReply)
+        assert content.cycles == uno.stats().marked_cycles - before
+        reported.append(content.cycles)
+    return reported
+
+
+def test_cycles_are_those_that_the_emulator_counts(start):
+    uno, line = start(**BUSY)
+    inputs = [random.Random(seed).randbytes(300) for seed in range(5)]
+    reported = assert_cycles_are_those_of_the_emulator(uno, line, inputs)
+    assert min(reported) > 300 * 140
+
+
+def test_cycles_are_exact_around_every_overflow_of_the_timer(start):
+    uno, line = start(FAKE_FINISH_DELAY="64400ul", FAKE_FINISH_VARIES=1)
+    inputs = [bytes([total // 2, total - total // 2, 0, 0]) for total in range(511)]
+    reported = assert_cycles_are_those_of_the_emulator(uno, line, inputs)
+    assert min(reported) < 65_536 - 100
+    assert max(reported) > 65_536 + 100
+
+
+def test_cycles_are_exact_over_many_overflows_of_the_timer(start):
+    uno, line = start(FAKE_FINISH_DELAY="60000ul", FAKE_FINISH_REPEATS="200u")
+    inputs = [random.Random(seed).randbytes(4) for seed in range(3)]
+    reported = assert_cycles_are_those_of_the_emulator(uno, line, inputs)
+    assert min(reported) > 200 * 60_000
+
+
+def test_a_prediction_that_was_aborted_does_not_count(start):
+    uno, line = start()
+    line.send(encode_message(PredictRequest(bytes(4)), 1)[:5] + b"\x00")
+    line.ask(HelloRequest())
+    before = uno.stats().marked_cycles
+    assert before > 0
+    content = line.ask(PredictRequest(bytes(4)))
+    assert isinstance(content, PredictReply)
+    assert content.cycles == uno.stats().marked_cycles - before
+
+
+@pytest.mark.parametrize(
+    ("macros", "chunk"),
+    [
+        ({"FAKE_PROJECTIONS": "10u"}, 11),
+        ({"FAKE_PROJECTIONS": "1u"}, 32),
+        ({"FAKE_PROJECTIONS": "200u"}, 1),
+        ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "300u"}, 18),
+        ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "3000u"}, 1),
+    ],
+)
+def test_a_chunk_is_as_large_as_its_time_allows(start, macros, chunk):
+    uno, line = start(FAKE_FEATURES="100u", **macros)
+    line.ask(PredictRequest(bytes(100)))
+    begin_and_finish = 2
+    assert uno.stats().marked_spans == begin_and_finish + -(-100 // chunk)
+
+
+def test_the_peak_of_the_stack_is_the_one_that_the_emulator_saw(start):
+    uno, line = start()
+    line.ask(ScoresRequest(bytes(4)))
+    content = line.ask(StatsRequest())
+    assert isinstance(content, StatsReply)
+    assert 0 < content.stack_bytes == uno.stats().stack_bytes
+
+
+def test_a_connection_resets_the_board_and_its_counters(start):
+    uno, line = start()
+    line.send(b"\x05nonsense\x00")
+    content = line.ask(StatsRequest())
+    assert isinstance(content, StatsReply)
+    assert content.frames_dropped == 1
+    line.close()
+    with Session(uno.url) as session:
+        stats = session.stats()
+    external_reset = 2
+    assert (stats.frames_dropped, stats.reset_cause) == (0, external_reset)
+
+
+def test_a_session_gets_through_the_bootloader(build):
+    try:
+        uno = EmulatedUno(build(), bootloader=True)
+    except InputError as error:  # Optiboot is built from a package's source
+        pytest.skip(str(error))
+    with uno, Session(uno.url) as session:
+        features = np.array([200, 1, 2, 3], np.uint8)
+        assert session.predict(features).label == label_of(features.tobytes())
+
+
+def test_it_sleeps_while_there_is_nothing_to_do(start):
+    uno, line = start()
+    line.ask(HelloRequest())
+    assert uno.stats().state == "sleeping"

@@ -1,0 +1,91 @@
+"""A run asks every point once, notices each difference and gives up when the device is gone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.hil import NoReplyError, Result, ResultsFile, Session, protocol, read_results, run
+
+Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)
+Y = np.array([1, 0, 1])
+
+
+@pytest.fixture
+def expected(device):
+    return np.array([device.scores(row.tobytes()) for row in Q], dtype=np.int64)
+
+
+def test_every_point_is_classified_and_equal_to_the_model(device, expected):
+    with Session(device.url) as session:
+        results = run(session, Q, Y, expected)
+    assert [result.index for result in results] == [0, 1, 2]
+    assert [result.predicted for result in results] == expected.argmax(axis=1).tolist()
+    assert [result.scores for result in results] == [tuple(row) for row in expected.tolist()]
+    assert [result.mismatch for result in results] == [False] * 3
+
+
+@pytest.mark.parametrize("column", [0, 2])
+def test_a_score_that_differs_is_a_mismatch(device, expected, column):
+    expected[1, column] -= 1
+    with Session(device.url) as session:
+        results = run(session, Q, Y, expected)
+    assert [result.mismatch for result in results] == [False, True, False]
+
+
+def test_a_class_that_is_not_the_first_with_the_highest_score_is_a_mismatch(make_device):
+    device = make_device(
+        answer=lambda body: (
+            protocol.ScoresReply(2, 1, (0, 5, 5)) if body[0] == protocol.SCORES else None
+        )
+    )
+    with Session(device.url) as session:
+        results = run(session, Q[:1], Y[:1], np.array([[0, 5, 5]]))
+    assert results[0].mismatch is True
+
+
+def test_without_expected_scores_nothing_is_compared(device):
+    with Session(device.url) as session:
+        results = run(session, Q, Y)
+    assert [(result.mismatch, result.scores) for result in results] == [(None, None)] * 3
+
+
+def test_results_reach_the_file_as_they_arrive_and_a_resumed_run_skips_them(device, tmp_path):
+    path = tmp_path / "results.jsonl"
+    with Session(device.url) as session:
+        with ResultsFile(path) as file:
+            run(session, Q[:2], Y[:2], sink=file.append)
+        with ResultsFile(path, resume=True) as file:
+            done = {result.index for result in file.earlier}
+            rest = run(session, Q, Y, sink=file.append, skip=done)
+    assert [result.index for result in rest] == [2]
+    assert [result.index for result in read_results(path)] == [0, 1, 2]
+
+
+def test_a_point_without_an_answer_is_lost_and_the_run_goes_on(make_device):
+    device = make_device(silent=1)
+    with Session(device.url, deadline_s=0.1, retries=0) as session:
+        results = run(session, Q, Y)
+    assert results[0] == Result(0, 1, None, None)
+    assert [result.predicted is None for result in results] == [True, False, False]
+
+
+def test_a_device_that_is_gone_ends_the_run(make_device):
+    device = make_device(silent=100)
+    kept: list[Result] = []
+    many = np.repeat(Q, 10, axis=0)
+    with (
+        Session(device.url, deadline_s=0.05, retries=0) as session,
+        pytest.raises(NoReplyError, match=r"3 test points in a row, up to index 2, .* --resume"),
+    ):
+        run(session, many, np.zeros(30, int), sink=kept.append)
+    assert len(kept) == 3
+
+
+def test_arrays_that_do_not_fit_are_bad_input(device, expected):
+    with Session(device.url) as session:
+        with pytest.raises(InputError, match="give one label per row"):
+            run(session, Q, Y[:2])
+        with pytest.raises(InputError, match="from the same rows"):
+            run(session, Q, Y, expected[:2])

@@ -1,0 +1,240 @@
+"""A session gets its answers through noise and losses, and gives up in time if there are none."""
+
+from __future__ import annotations
+
+import random
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.hil import protocol
+from protonn_edge.hil.session import LinkError, NoReplyError, Prediction, Session
+
+X = np.array([7, 0, 0, 255], dtype=np.uint8)
+MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
+
+
+def connect(device, **options):
+    return Session(device.url, **{"handshake_s": 5.0, "deadline_s": 0.3, **options})
+
+
+def flip_a_bit(frame: bytes) -> bytes:
+    return bytes([frame[0], frame[1], frame[2] ^ 0x10, *frame[3:]])
+
+
+# --- handshake -----------------------------------------------------------------------------------
+
+
+def test_the_device_is_known_after_the_handshake(device, model_hash):
+    with connect(device, model_hash=model_hash, n_features=4, n_classes=3) as session:
+        assert session.device == protocol.HelloReply(1, 0, 4, 3, model_hash[:8], 16_000_000)
+
+
+def test_hello_is_repeated_until_a_device_that_loses_the_first_bytes_answers(make_device):
+    device = make_device(swallow=16)
+    with connect(device) as session:
+        assert session.predict(X).label == 1
+
+
+def test_what_a_device_sends_before_its_first_answer_is_ignored(make_device):
+    device = make_device(greeting=random.Random(0).randbytes(3000))
+    with connect(device) as session:
+        assert session.predict(X).label == 1
+
+
+def test_late_answers_to_hello_are_not_taken_for_others(make_device):
+    device = make_device(on_wire=lambda frame: frame * 3 if frame[1] == 0x81 else frame)
+    with connect(device) as session:
+        assert session.stats().stack_bytes == 38
+        assert session.predict(X).label == 1
+
+
+def test_a_device_that_says_nothing_fails_the_handshake_in_time():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(NoReplyError, match=r"no device answered .* within 0.5 s") as caught:
+            Session(url, handshake_s=0.5).__enter__()
+    assert MEND in str(caught.value)
+
+
+@pytest.mark.parametrize("alphabet", [bytes(range(1, 256)), bytes(range(256))])
+def test_endless_garbage_fails_the_handshake_in_time(alphabet):
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def babble():
+            connection, _ = server.accept()
+            source = random.Random(1)
+            with connection:
+                connection.settimeout(0.1)
+                while not stop.is_set():
+                    try:
+                        connection.send(bytes(source.choices(alphabet, k=200)))
+                    except TimeoutError:
+                        continue  # nobody reads: the session has given up
+                    except OSError:
+                        break
+
+        thread = threading.Thread(target=babble)
+        thread.start()
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(NoReplyError, match="no device answered"):
+            Session(url, handshake_s=0.5).__enter__()
+        stop.set()
+        thread.join()
+
+
+def test_another_model_is_refused_with_the_command_that_mends_it(device):
+    with pytest.raises(CheckFailed) as caught:
+        connect(device, model_hash=bytes(32)).__enter__()
+    assert str(caught.value) == (
+        f"the device runs model {device.model_hash.hex()}, not 0000000000000000; {MEND}"
+    )
+    assert caught.value.exit_code == 1
+
+
+def hello(**changed):
+    fields = {"protocol_version": 1, "feature_type": 0, "features": 4, "classes": 3}
+    return protocol.HelloReply(**{**fields, "model_hash": bytes(8), "clock_hz": 1, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"protocol_version": 2}, "speaks protocol 2, this program speaks 1"),
+        ({"feature_type": 7}, "takes features of type 7"),
+        ({"features": 16}, "model has 16 features, not 4"),
+        ({"classes": 10}, "model has 10 classes, not 3"),
+    ],
+)
+def test_a_device_that_does_not_fit_is_refused(make_device, changed, words):
+    device = make_device(answer=lambda body: hello(**changed) if body[0] == 1 else None)
+    with pytest.raises(CheckFailed, match=words):
+        connect(device, n_features=4, n_classes=3).__enter__()
+
+
+@pytest.mark.parametrize("url", ["/dev/no-such-port", "gopher://127.0.0.1", "socket://127.0.0.1:1"])
+def test_a_line_that_cannot_be_opened_is_bad_input(url):
+    with pytest.raises(
+        InputError, match=r"cannot open .*; plug the board in, or choose another --port"
+    ):
+        Session(url).__enter__()
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+def test_predictions_carry_class_and_cycles_and_scores_if_wanted(device):
+    with connect(device) as session:
+        assert session.predict(X) == Prediction(1, 16_072, None)
+        assert session.predict(X, with_scores=True) == Prediction(1, 16_072, (262, 324, -14))
+
+
+def test_statistics_are_those_of_the_device(device):
+    with connect(device) as session:
+        assert session.stats() == protocol.StatsReply(38, 1, 0, 2)
+
+
+def test_a_request_without_an_answer_is_sent_again_with_a_new_number(make_device):
+    device = make_device(silent=2)
+    with connect(device) as session:
+        assert session.predict(X).label == 1
+        assert session.retried == 2
+    numbers = [body[1] for body in device.requests if body[0] == protocol.PREDICT]
+    assert numbers == [1, 2, 3]
+
+
+def test_an_answer_with_a_wrong_crc_is_as_good_as_none(make_device):
+    damaged = iter([False, True, True, False])  # the handshake, then two predictions
+    device = make_device(on_wire=lambda frame: flip_a_bit(frame) if next(damaged) else frame)
+    with connect(device) as session:
+        assert session.predict(X).label == 1
+        assert session.retried == 2
+
+
+def test_noise_between_answers_does_not_matter(make_device):
+    device = make_device(on_wire=lambda frame: b"\x05noise\x00" + frame + b"\x00\x00")
+    with connect(device) as session:
+        assert [session.predict(X).label for _ in range(5)] == [1] * 5
+        assert session.retried == 0
+
+
+def test_a_late_answer_is_not_taken_for_the_next_one(make_device):
+    late: list[bytes] = []
+
+    def hold_back_one(frame):
+        if frame[1] != 0x82:
+            return frame
+        late.append(frame)
+        return b"" if len(late) == 1 else b"".join(late[-2:])
+
+    device = make_device(on_wire=hold_back_one)
+    with connect(device) as session:
+        assert session.predict(X).label == 1
+        other = np.array([0, 0, 0, 1], dtype=np.uint8)
+        assert session.predict(other).label == 0
+
+
+def test_sequence_numbers_start_again_at_one(device):
+    with connect(device) as session:
+        for _ in range(260):
+            session.stats()
+    numbers = [body[1] for body in device.requests if body[0] == protocol.STATS]
+    assert numbers == [*range(1, 256), 1, 2, 3, 4, 5]
+
+
+def test_a_device_that_falls_silent_is_given_up_after_the_retries(make_device):
+    device = make_device(silent=100)
+    with (
+        connect(device, deadline_s=0.1, retries=2) as session,
+        pytest.raises(NoReplyError, match=r"did not answer within 0.1 s, asked 3 times"),
+    ):
+        session.predict(X)
+
+
+# pyserial forgets a socket whose shutdown fails, instead of closing it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_line_that_breaks_is_said_so(device):
+    with connect(device) as session:
+        device.unplug()
+        with pytest.raises(LinkError, match="plug the board in again"):
+            session.predict(X)
+
+
+def test_a_refusal_of_the_device_is_an_error_at_once(make_device):
+    device = make_device(
+        answer=lambda body: protocol.ErrorReply(2) if body[0] == protocol.PREDICT else None
+    )
+    with connect(device) as session:
+        with pytest.raises(protocol.ProtocolError, match="error 2, wrong length of payload"):
+            session.predict(X)
+        assert session.retried == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (protocol.ScoresReply(3, 1, (1, 2, 3)), "answered class 3, its model has 3 classes"),
+        (protocol.ScoresReply(0, 1, (1, 2)), "sent 2 scores, its model has 3 classes"),
+    ],
+)
+def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, content, words):
+    device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
+    with connect(device) as session, pytest.raises(protocol.ProtocolError, match=words):
+        session.predict(X, with_scores=True)
+
+
+@pytest.mark.parametrize("features", [X[:3], X.astype(np.float64), X[np.newaxis]])
+def test_features_that_the_device_cannot_take_are_bad_input(device, features):
+    with connect(device) as session, pytest.raises(InputError, match=r"must have uint8 and \(4,\)"):
+        session.predict(features)
+
+
+def test_a_session_that_is_closed_says_so(device):
+    with connect(device) as session:
+        pass
+    with pytest.raises(LinkError, match="is closed"):
+        session.stats()
