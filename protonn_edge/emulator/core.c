@@ -1,0 +1,370 @@
+/*
+ * The ATmega328P: libsimavr's core, one instruction at a time, and what has to be put right in it.
+ *
+ * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no time for an
+ * interrupt, sleeps without SE, and only logs an illegal opcode or a stray access.
+ */
+#include "uno.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <simavr/sim_core.h>
+
+enum {
+    SLICE_CYCLES = CLOCK_HZ / 1000,
+    INTERRUPT_CYCLES = 4, /* from the request to the vector (datasheet 8271, 7.7.1) */
+    FLASH_PAGE_BYTES = 128,
+    ADDRESS_SPACE = 0x10000, /* what a 16-bit pointer can reach */
+};
+
+avr_t *avr;
+
+static struct core_options options;
+
+static struct {
+    avr_cycle_count_t slice_end;
+    avr_cycle_count_t slept;           /* since the slice began */
+    avr_cycle_count_t stack_settles;   /* SPH has been written, SPL follows until then */
+    avr_flashaddr_t previous_pc;       /* who lowered the stack or jumped to where no program is */
+    uint16_t lowest_stack, peak_stack; /* lowest SP since the reset, and ever */
+    bool reflashed;                    /* the image's symbols and .bss may be another program's */
+} cpu = {.peak_stack = RAMEND};
+
+/* ---- faults: the program did what no working program does; the core stops until a reset ---- */
+
+enum { FAULTS_MAX = 16 };
+
+static struct {
+    int count;
+    struct {
+        char what[96];
+        avr_flashaddr_t pc;
+    } fault[FAULTS_MAX]; /* the first ones */
+} faults;
+
+static void stop_at(avr_flashaddr_t pc, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void stop_at(avr_flashaddr_t pc, const char *format, ...)
+{
+    if (avr->state == cpu_Crashed) { /* one instruction, one fault */
+        return;
+    }
+    avr->state = cpu_Crashed;
+    if (faults.count == FAULTS_MAX) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(faults.fault[faults.count].what, sizeof faults.fault[0].what, format, arguments);
+    va_end(arguments);
+    faults.fault[faults.count++].pc = pc;
+}
+
+/* simavr tells of these in its log only, with pc, SP and opcode as the first arguments. */
+static void on_simavr_log(avr_t *core, const int level, const char *format, va_list arguments)
+{
+    if (!core || level != LOG_ERROR) {
+        return;
+    }
+    const bool opcode = strstr(format, "Invalid Opcode");
+    const bool write = strstr(format, "Invalid write address");
+    if (!opcode && !write && !strstr(format, "Invalid read address")) {
+        return;
+    }
+    const avr_flashaddr_t pc = va_arg(arguments, unsigned);
+    (void)va_arg(arguments, unsigned);
+    const unsigned word = va_arg(arguments, unsigned);
+    if (opcode) {
+        stop_at(pc, "illegal opcode 0x%04x", word);
+    } else {
+        stop_at(pc, "%s address 0x%04x, past the end of the SRAM at 0x%04x",
+                write ? "writes to" : "reads", va_arg(arguments, unsigned), RAMEND);
+    }
+}
+
+/* ---- flash: what has to be known of an instruction beside what simavr makes of it ---- */
+
+enum remark {
+    ORDINARY,
+    SKIPS_WORD, /* a skip over an ADIW or SBIW that simavr takes for two words */
+    WRITES_SPH,
+    WRITES_SPL,
+    WRITES_FLASH,
+    ERASED,
+};
+
+static uint8_t remarks[FLASH_BYTES / 2]; /* one per word of flash */
+
+static uint16_t flash_word(avr_flashaddr_t address)
+{
+    return avr->flash[address] | avr->flash[address + 1] << 8;
+}
+
+static bool is_skip(uint16_t opcode)
+{
+    return (opcode & 0xFC00) == 0x1000 || /* CPSE */
+           (opcode & 0xFD00) == 0x9900 || /* SBIC, SBIS */
+           (opcode & 0xFC08) == 0xFC00;   /* SBRC, SBRS */
+}
+
+/* simavr's mask for JMP and CALL lacks a bit: an ADIW or SBIW by 12..15, 28..31, ... passes it. */
+static bool is_taken_for_two_words(uint16_t opcode) { return (opcode & 0xFE0C) == 0x960C; }
+
+static uint8_t remark_on(uint16_t opcode)
+{
+    if (opcode == 0xFFFF) {
+        return ERASED;
+    }
+    if (opcode == 0x95E8) { /* SPM */
+        return WRITES_FLASH;
+    }
+    switch (opcode & 0xFE0F) {
+    case 0xBE0E: /* OUT SPH, Rr */
+        return WRITES_SPH;
+    case 0xBE0D: /* OUT SPL, Rr */
+        return WRITES_SPL;
+    default:
+        return ORDINARY;
+    }
+}
+
+static void remark_on_flash(void)
+{
+    for (avr_flashaddr_t address = 0; address < FLASH_BYTES; address += 2) {
+        const uint16_t opcode = flash_word(address);
+        const bool skips = is_skip(opcode) && is_taken_for_two_words(flash_word(address + 2));
+        remarks[address / 2] = skips && options.skip_fix ? SKIPS_WORD : remark_on(opcode);
+    }
+}
+
+/* ---- marked spans: the program writes a non-zero value to GPIOR0, and later 0 ---- */
+
+/*
+ * The hook runs before the cycles of its own instruction are counted. A span therefore reaches from
+ * the start of the OUT that opens it to the start of the OUT that closes it: the one cycle of the
+ * first is inside, the one of the second is not. Two OUTs in a row make a span of 1 cycle.
+ */
+static struct {
+    bool open;
+    avr_cycle_count_t since;
+    uint64_t cycles, count;
+} spans;
+
+static void write_gpior0(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
+{
+    (void)core, (void)parameter;
+    avr->data[address] = value;
+    if (value && !spans.open) {
+        spans.open = true;
+        spans.since = avr->cycle;
+    } else if (!value && spans.open) {
+        spans.open = false;
+        spans.cycles += avr->cycle - spans.since;
+        spans.count++;
+    }
+}
+
+/* ---- instructions ---- */
+
+static bool is_program(avr_flashaddr_t pc)
+{
+    if (pc >= FLASH_BYTES) {
+        stop_at(cpu.previous_pc, "jumps to 0x%04x, outside of the flash", pc);
+        return false;
+    }
+    if (remarks[pc / 2] == ERASED) {
+        if (pc == 0 && options.reset_pc != 0) { /* the bootloader found no program to start */
+            avr->state = cpu_Stopped;
+        } else {
+            stop_at(cpu.previous_pc, "runs into the erased flash at 0x%04x", pc);
+        }
+        return false;
+    }
+    return true;
+}
+
+/* Executes the instruction at pc, which `remark` was made on; returns the next pc. */
+static avr_flashaddr_t run_remarkable(uint8_t remark)
+{
+    const avr_flashaddr_t pc = avr->pc;
+    const avr_cycle_count_t began = avr->cycle;
+    const uint8_t spm_command = avr->data[SPMCSR];
+    const avr_flashaddr_t next = avr_run_one(avr);
+    if (remark == SKIPS_WORD && next == pc + 6) {
+        avr->cycle = began + 2;
+        return pc + 4;
+    }
+    if (remark == WRITES_SPH) { /* avr-gcc writes SPH, SREG, SPL: SP means nothing in between */
+        cpu.stack_settles = began + 4;
+    } else if (remark == WRITES_SPL) {
+        cpu.stack_settles = 0;
+    } else if (remark == WRITES_FLASH && spm_command & (PGERS | PGWRT)) {
+        cpu.reflashed = true;
+        options.stack_floor = SRAM_START;
+        remark_on_flash();
+    }
+    return next;
+}
+
+static void note_lower_stack(uint16_t sp)
+{
+    cpu.lowest_stack = sp;
+    if (sp < cpu.peak_stack) {
+        cpu.peak_stack = sp;
+    }
+    if (sp + 1 < options.stack_floor) { /* SP points to the free byte below the last one pushed */
+        stop_at(cpu.previous_pc, "stack pointer 0x%04x is below the end of .bss at 0x%04x", sp,
+                options.stack_floor);
+    }
+}
+
+static void run_instruction(void)
+{
+    if (!is_program(avr->pc)) {
+        return;
+    }
+    cpu.previous_pc = avr->pc;
+    const uint8_t remark = remarks[avr->pc / 2];
+    avr->pc = remark == ORDINARY ? avr_run_one(avr) : run_remarkable(remark);
+
+    const uint16_t sp = avr->data[R_SPL] | avr->data[R_SPH] << 8;
+    if (sp < cpu.lowest_stack && avr->cycle >= cpu.stack_settles) {
+        note_lower_stack(sp);
+    }
+    if (avr->state == cpu_Sleeping) {
+        if (!(avr->data[SMCR] & SE)) {
+            avr->state = cpu_Running;
+        } else if (!avr->sreg[S_I]) {
+            stop_at(cpu.previous_pc, "sleeps with interrupts disabled");
+        }
+    }
+}
+
+static void run_timers(void)
+{
+    const avr_cycle_count_t until_next = avr_cycle_timer_process(avr);
+    if (avr->state == cpu_Sleeping && !usart_requests()) {
+        const avr_cycle_count_t until_end = cpu.slice_end - avr->cycle;
+        const avr_cycle_count_t pause = until_next < until_end ? until_next : until_end;
+        avr->cycle += pause;
+        cpu.slept += pause;
+    }
+}
+
+/* One instruction and what comes with it; simavr's watchdog replaces avr->run to reset the chip. */
+static void run_once(avr_t *core)
+{
+    (void)core;
+    if (avr->state == cpu_Running) {
+        run_instruction();
+    }
+    const avr_cycle_timer_slot_t *timer = avr->cycle_timers.timer;
+    if (avr->state == cpu_Sleeping || (timer && timer->when <= avr->cycle)) {
+        run_timers();
+    }
+    if (usart_requests() && avr->sreg[S_I] && avr->interrupt_state == 0) {
+        usart_raise_interrupt();
+    }
+    if (avr->interrupt_state && core_is_alive()) {
+        avr_service_interrupts(avr);
+    }
+}
+
+bool core_run_slice(void)
+{
+    cpu.slept = 0;
+    cpu.slice_end = avr->cycle + SLICE_CYCLES;
+    while (avr->cycle < cpu.slice_end && core_is_alive()) {
+        avr->run(avr);
+    }
+    return cpu.slept > SLICE_CYCLES / 2;
+}
+
+bool core_is_alive(void) { return avr->state == cpu_Running || avr->state == cpu_Sleeping; }
+
+/* ---- the chip ---- */
+
+static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)
+{
+    (void)irq, (void)parameter;
+    if (entered) {
+        avr->cycle += INTERRUPT_CYCLES;
+    }
+}
+
+/* simavr calls this on every reset, its watchdog's too. */
+static void on_reset(avr_t *core)
+{
+    (void)core;
+    cpu.lowest_stack = RAMEND;
+    cpu.stack_settles = 0;
+    cpu.previous_pc = options.reset_pc;
+    spans.open = false;
+}
+
+void core_reset(void)
+{
+    avr_reset(avr);
+    avr->data[MCUSR] = EXTRF;
+}
+
+/* Room for every address that 16 bits can name: simavr reports a stray access and then makes it. */
+static bool make_memories(const uint8_t image[FLASH_BYTES])
+{
+    const size_t flash_bytes = ADDRESS_SPACE + FLASH_PAGE_BYTES;
+    avr->data = realloc(avr->data, ADDRESS_SPACE);
+    avr->flash = realloc(avr->flash, flash_bytes);
+    if (!avr->data || !avr->flash) {
+        return false;
+    }
+    memset(avr->flash, 0xFF, flash_bytes);
+    memcpy(avr->flash, image, FLASH_BYTES);
+    remark_on_flash();
+    return true;
+}
+
+bool core_make(const struct core_options *chosen, const uint8_t image[FLASH_BYTES])
+{
+    options = *chosen;
+    avr_global_logger_set(on_simavr_log);
+    avr = avr_make_mcu_by_name("atmega328p");
+    if (!avr || avr_init(avr) != 0 || !make_memories(image)) {
+        return false;
+    }
+    avr->frequency = CLOCK_HZ;
+    avr->reset_pc = options.reset_pc;
+    avr->reset = on_reset;
+    avr->run = run_once;
+    usart_install();
+    avr_register_io_write(avr, GPIOR0, write_gpior0, NULL);
+    for (int i = 0; i < avr->interrupts.vector_count; i++) {
+        avr_irq_t *running = avr->interrupts.vector[i]->irq + AVR_INT_IRQ_RUNNING;
+        avr_irq_register_notify(running, on_interrupt, NULL);
+    }
+    avr_reset(avr);
+    avr->data[MCUSR] = PORF;
+    return true;
+}
+
+void core_print_stats(FILE *stream)
+{
+    const char *state = avr->state == cpu_Running    ? "running"
+                        : avr->state == cpu_Sleeping ? "sleeping"
+                        : avr->state == cpu_Stopped  ? "empty"
+                                                     : "crashed";
+    fprintf(stream,
+            "{\"cycles\": %llu, \"marked_cycles\": %llu, \"marked_spans\": %llu, "
+            "\"lowest_sp\": %u, \"overruns\": %llu, \"reflashed\": %s, \"state\": \"%s\", "
+            "\"faults\": [",
+            (unsigned long long)avr->cycle, (unsigned long long)spans.cycles,
+            (unsigned long long)spans.count, cpu.peak_stack, (unsigned long long)usart_overruns(),
+            cpu.reflashed ? "true" : "false", state);
+    for (int i = 0; i < faults.count; i++) {
+        fprintf(stream, "%s{\"what\": \"%s\", \"pc\": %u}", i ? ", " : "", faults.fault[i].what,
+                (unsigned)faults.fault[i].pc);
+    }
+    fprintf(stream, "]}\n");
+    fflush(stream);
+}

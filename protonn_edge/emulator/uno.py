@@ -1,0 +1,270 @@
+"""Start and question the emulated Uno, a C program of its own process.
+
+The process is apart for three reasons: a crash in simavr takes nothing else along, simavr's GPL
+stays out of this package, and C steps 16 MHz of instructions many times faster than real time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
+from protonn_edge.emulator.cache import built_once, run_compiler
+from protonn_edge.emulator.program import EMPTY, load_program
+from protonn_edge.errors import InputError, ProtoNNEdgeError
+
+_HERE = Path(__file__).resolve().parent
+_SOURCES = ("core.c", "usart.c", "uno.c")
+_FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
+_PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
+_RAMEND = 0x8FF
+_ANSWER_DEADLINE_S = 10.0
+_EXIT_DEADLINE_S = 2.0
+
+
+class EmulatorError(ProtoNNEdgeError):
+    """The emulated Uno ended or went silent by itself (exit code 1)."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class EmulatorStats:
+    """What the emulator has counted since it was started; resets do not clear it.
+
+    Attributes
+    ----------
+    cycles : int
+        Clock cycles, those slept through included.
+    marked_cycles : int
+        Cycles of all marked spans. A span reaches from the start of the instruction that writes a
+        non-zero value to GPIOR0 to the start of the one that writes 0: the cycle of the first
+        ``OUT`` is counted, that of the second is not.
+    marked_spans : int
+        How many spans began and ended. One that a reset or a fault cut short does not count.
+    stack_bytes : int
+        The deepest stack: RAMEND less the lowest stack pointer, which is the number of bytes used.
+    overruns : int
+        Received frames that were lost because the firmware did not read in time.
+    state : str
+        ``"running"``, ``"sleeping"``, ``"crashed"`` (by the last fault, until the next reset) or
+        ``"empty"`` (a bootloader with no program to start).
+    faults : tuple of str
+        What stopped the firmware, with the place in the source if the ELF file names it; the first
+        16 of them.
+    """
+
+    cycles: int
+    marked_cycles: int
+    marked_spans: int
+    stack_bytes: int
+    overruns: int
+    state: str
+    faults: tuple[str, ...]
+
+
+class EmulatedUno:
+    """An Arduino Uno whose serial line is a TCP port; to be used in a ``with`` statement.
+
+    Connecting to the port resets the board, as opening the serial port of a real one does. One
+    client at a time is served; the board goes on when it leaves. Emulated time passes as fast as
+    this computer can while the firmware computes or bytes flow, and like the wall clock while it
+    waits for a byte.
+
+    Parameters
+    ----------
+    firmware : Path or None
+        An ELF file (then faults name functions, and a stack that grows into .bss is a fault) or an
+        Intel HEX file. None is for an empty board with a bootloader.
+    bootloader : bool
+        Have Optiboot resident, which runs first after every reset, so that avrdude can upload:
+        ``avrdude -c arduino -p atmega328p -P net:127.0.0.1:PORT -U flash:w:firmware.hex:i``.
+    board : Board, optional
+        The Uno's description; another one with the same chip and clock will do.
+
+    Raises
+    ------
+    InputError
+        If the firmware cannot be used, or a package to build the emulator with is missing.
+    EmulatorError
+        On entering, if the emulator does not start.
+
+    Examples
+    --------
+    >>> with EmulatedUno(Path("firmware.elf")) as uno:  # doctest: +SKIP
+    ...     link = serial.serial_for_url(uno.url, timeout=1.0)
+    """
+
+    # Of the helper; a test takes the mending of simavr away to show what it is good for.
+    _debug_options: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self, firmware: Path | None, *, bootloader: bool = False, board: Board | None = None
+    ) -> None:
+        _check_board(board or load_board("uno"))
+        if firmware is None and not bootloader:
+            raise InputError("there is nothing to run; give a firmware, or bootloader=True")
+        self._program = EMPTY if firmware is None else load_program(firmware)
+        self._options = ["--bss-end", str(self._program.bss_end)]
+        if bootloader:
+            self._program = self._program.with_bootloader(load_optiboot(), BOOTLOADER_START)
+            self._options += ["--reset-pc", str(BOOTLOADER_START)]
+        self._executable = _build_emulator()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b""
+        self._port = 0
+
+    def __enter__(self) -> Self:
+        self._unread = b""
+        self._process = subprocess.Popen(
+            [self._executable, *self._options, *self._debug_options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            self._send(self._program.flash)
+            self._port = int(self._receive()["port"])
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    @property
+    def port(self) -> int:
+        """TCP port of the serial line on 127.0.0.1."""
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """The serial line as pyserial's ``serial_for_url`` takes it."""
+        return f"socket://127.0.0.1:{self._port}"
+
+    def stats(self) -> EmulatorStats:
+        """Return what has been counted up to now.
+
+        Raises
+        ------
+        EmulatorError
+            If the emulator has ended or does not answer within 10 s.
+        """
+        self._send(b"stats\n")
+        answer = self._receive()
+        # Symbols are those of the file; the bootloader may have replaced the program since.
+        program = EMPTY if answer["reflashed"] else self._program
+        return EmulatorStats(
+            cycles=answer["cycles"],
+            marked_cycles=answer["marked_cycles"],
+            marked_spans=answer["marked_spans"],
+            stack_bytes=_RAMEND - answer["lowest_sp"],
+            overruns=answer["overruns"],
+            state=answer["state"],
+            faults=tuple(
+                f"{program.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"]
+            ),
+        )
+
+    def reset(self) -> None:
+        """Press the reset button; a client stays connected.
+
+        Raises
+        ------
+        EmulatorError
+            If the emulator has ended or does not answer within 10 s.
+        """
+        self._send(b"reset\n")
+        self._receive()
+
+    def _send(self, content: bytes) -> None:
+        process = self._running()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(content)
+            process.stdin.flush()
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def _receive(self) -> dict[str, Any]:
+        """Return the next line from the emulator, which is a JSON object."""
+        process = self._running()
+        assert process.stdout is not None
+        deadline = time.monotonic() + _ANSWER_DEADLINE_S
+        while b"\n" not in self._unread:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                raise EmulatorError(
+                    f"the emulated Uno did not answer within {_ANSWER_DEADLINE_S:.0f} s; try again"
+                )
+            chunk = os.read(process.stdout.fileno(), 65536)
+            if not chunk:
+                raise self._ended()
+            self._unread += chunk
+        line, self._unread = self._unread.split(b"\n", 1)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise EmulatorError("the emulated Uno is not running; use it inside a with statement")
+        return self._process
+
+    def _ended(self) -> EmulatorError:
+        process = self._running()
+        assert process.stderr is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_EXIT_DEADLINE_S)
+        ready = select.select([process.stderr], [], [], 0)[0]
+        words = os.read(process.stderr.fileno(), 1000).decode(errors="replace") if ready else ""
+        reason = words.strip() or f"exit code {process.returncode}"
+        return EmulatorError(f"the emulated Uno ended: {reason}; install {_PACKAGES} again")
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe]
+        for pipe in pipes:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()  # the end of its stdin is what ends it
+        try:
+            process.wait(_EXIT_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _check_board(board: Board) -> None:
+    if (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
+        raise InputError(
+            f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, the emulator is an "
+            "atmega328p at 16,000,000 Hz; use --port with a real board"
+        )
+
+
+def _build_emulator() -> Path:
+    names = ("uno.h", *_SOURCES)
+    ingredients = [(_HERE / name).read_bytes() for name in names] + [" ".join(_FLAGS).encode()]
+    sources = [str(_HERE / name) for name in _SOURCES]
+
+    def build(product: Path) -> None:
+        run_compiler(["gcc", *_FLAGS, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
+
+    return built_once("uno", ingredients, build)

@@ -1,0 +1,253 @@
+/*
+ * USART0 of the ATmega328P, double-buffered both ways and at wire speed in emulated time.
+ *
+ * It replaces simavr's, whose receiver holds 64 bytes where the chip holds two and a half, whose
+ * transmitter has no buffer, which counts a parity bit always and which sleeps when it is polled.
+ * Section numbers are those of the ATmega328P datasheet, Atmel 8271.
+ */
+#include "uno.h"
+
+#include <string.h>
+
+#include <simavr/avr_uart.h>
+
+static struct {
+    avr_int_vector_t *rxc, *udre, *txc;
+
+    uint8_t wire[4096]; /* what the peer has sent and the line has not brought yet */
+    size_t wire_begin, wire_end;
+    bool line_busy, in_frame; /* the receive timer runs; it is inside of a frame */
+    uint8_t incoming;
+    uint8_t received[3]; /* two buffer registers, and a frame that waits in the shift register */
+    int received_count;
+    uint64_t overruns;
+
+    uint8_t tx_shift, tx_buffer; /* the buffer is full while UDRE is 0 */
+    bool tx_busy;
+
+    unsigned bytes_moved, empty_polls; /* since usart_watch */
+} usart;
+
+/* ---- timing (20.3.1, 20.4) ---- */
+
+static avr_cycle_count_t bit_cycles(void)
+{
+    const unsigned divisor = avr->data[UBRR0L] | (avr->data[UBRR0H] & 0x0F) << 8;
+    return (divisor + 1) * (avr->data[UCSR0A] & U2X ? 8 : 16);
+}
+
+static unsigned frame_bits(void)
+{
+    const uint8_t format = avr->data[UCSR0C];
+    const unsigned start = 1, data = 5 + (format >> 1 & 3);
+    const unsigned parity = format & 0x30 ? 1 : 0, stop = format & 0x08 ? 2 : 1;
+    return start + data + parity + stop;
+}
+
+/* ---- receiver (20.7) ---- */
+
+static void set_received_count(int count)
+{
+    usart.received_count = count;
+    if (count > 0) {
+        avr->data[UCSR0A] |= RXC;
+    } else {
+        avr->data[UCSR0A] &= ~RXC;
+        usart.rxc->pending = 0;
+    }
+}
+
+/* Runs in the middle of a start bit and in the middle of the stop bit, in turns. */
+static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    (void)core, (void)parameter;
+    if (usart.in_frame) {
+        usart.in_frame = false;
+        usart.received[usart.received_count] = usart.incoming;
+        set_received_count(usart.received_count + 1);
+        usart.bytes_moved++;
+        usart.line_busy = usart.wire_begin < usart.wire_end;
+        return usart.line_busy ? when + bit_cycles() : 0;
+    }
+    if (usart.received_count == 3) { /* the new frame takes the place of the waiting one (20.7.4) */
+        set_received_count(2);
+        avr->data[UCSR0A] |= DOR;
+        usart.overruns++;
+    }
+    usart.in_frame = true;
+    usart.incoming = usart.wire[usart.wire_begin++];
+    return when + (frame_bits() - 1) * bit_cycles();
+}
+
+/* Bytes wait for a receiver: nothing is lost while the program sets it up. */
+static void start_line(void)
+{
+    if (!usart.line_busy && usart.wire_begin < usart.wire_end && avr->data[UCSR0B] & RXEN) {
+        usart.line_busy = true;
+        avr_cycle_timer_register(avr, bit_cycles(), on_line, NULL);
+    }
+}
+
+static void stop_receiver(void)
+{
+    avr_cycle_timer_cancel(avr, on_line, NULL);
+    usart.line_busy = usart.in_frame = false;
+    set_received_count(0);
+}
+
+static uint8_t read_udr(avr_t *core, avr_io_addr_t address, void *parameter)
+{
+    (void)core, (void)address, (void)parameter;
+    const uint8_t byte = usart.received[0];
+    if (usart.received_count > 0) {
+        memmove(usart.received, usart.received + 1, sizeof usart.received - 1);
+        set_received_count(usart.received_count - 1);
+    }
+    avr->data[UCSR0A] &= ~DOR;
+    return byte;
+}
+
+/* ---- transmitter (20.6) ---- */
+
+static avr_cycle_count_t on_sent(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    (void)core, (void)parameter;
+    port_send(usart.tx_shift);
+    usart.bytes_moved++;
+    usart.tx_busy = !(avr->data[UCSR0A] & UDRE);
+    if (!usart.tx_busy) {
+        avr->data[UCSR0A] |= TXC;
+        return 0;
+    }
+    usart.tx_shift = usart.tx_buffer;
+    avr->data[UCSR0A] |= UDRE;
+    return when + frame_bits() * bit_cycles();
+}
+
+static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *parameter)
+{
+    (void)core, (void)address, (void)parameter;
+    if (!(avr->data[UCSR0B] & TXEN) || !(avr->data[UCSR0A] & UDRE)) {
+        return; /* the chip takes no notice either */
+    }
+    if (usart.tx_busy) {
+        usart.tx_buffer = byte;
+        avr->data[UCSR0A] &= ~UDRE;
+        usart.udre->pending = 0;
+    } else {
+        usart.tx_shift = byte;
+        usart.tx_busy = true;
+        avr_cycle_timer_register(avr, frame_bits() * bit_cycles(), on_sent, NULL);
+    }
+}
+
+/* ---- control registers and interrupts (20.11) ---- */
+
+static uint8_t read_ucsra(avr_t *core, avr_io_addr_t address, void *parameter)
+{
+    (void)core, (void)parameter;
+    usart.empty_polls += !(avr->data[address] & RXC);
+    return avr->data[address];
+}
+
+static void write_ucsra(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
+{
+    (void)core, (void)parameter;
+    const uint8_t kept = avr->data[address] & ~(U2X | MPCM | (value & TXC)); /* a 1 clears TXC */
+    avr->data[address] = kept | (value & (U2X | MPCM));
+    if (value & TXC) {
+        usart.txc->pending = 0;
+    }
+}
+
+static void write_ucsrb(avr_t *core, avr_io_addr_t address, uint8_t value, void *parameter)
+{
+    (void)core, (void)parameter;
+    avr->data[address] = (value & ~RXB8) | (avr->data[address] & RXB8);
+    if (value & RXEN) {
+        start_line();
+    } else {
+        stop_receiver();
+    }
+}
+
+void usart_raise_interrupt(void)
+{
+    const uint8_t requests = usart_requests();
+    avr_raise_interrupt(avr, requests & RXC ? usart.rxc : requests & UDRE ? usart.udre : usart.txc);
+}
+
+/* ---- the peripheral ---- */
+
+/* simavr has dropped all timers by now. Bytes on the wire outlive a watchdog's reset. */
+static void on_reset(avr_io_t *io)
+{
+    (void)io;
+    usart.line_busy = usart.in_frame = usart.tx_busy = false;
+    usart.received_count = 0;
+    avr->data[UCSR0A] = UDRE;
+    avr->data[UCSR0C] = 0x06; /* 8N1 */
+}
+
+void usart_install(void)
+{
+    static avr_io_t io = {.kind = "usart", .reset = on_reset};
+    avr_io_t **link = &avr->io_port;
+    while (strcmp((*link)->kind, "uart") != 0) {
+        link = &(*link)->next;
+    }
+    avr_uart_t *replaced = (avr_uart_t *)*link;
+    usart.rxc = &replaced->rxc;
+    usart.udre = &replaced->udrc;
+    usart.txc = &replaced->txc;
+    io.avr = avr;
+    io.next = replaced->io.next;
+    *link = &io;
+
+    static const struct {
+        uint16_t address;
+        avr_io_read_t read;
+        avr_io_write_t write;
+    } registers[] = {
+        {UDR0, read_udr, write_udr},
+        {UCSR0A, read_ucsra, write_ucsra},
+        {UCSR0B, NULL, write_ucsrb},
+        {UBRR0L, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++) {
+        const uint16_t number = AVR_DATA_TO_IO(registers[i].address);
+        avr->io[number].r.c = registers[i].read;
+        avr->io[number].w.c = registers[i].write;
+    }
+}
+
+/* ---- the peer's side ---- */
+
+uint8_t *usart_wire(size_t *room)
+{
+    memmove(usart.wire, usart.wire + usart.wire_begin, usart.wire_end - usart.wire_begin);
+    usart.wire_end -= usart.wire_begin;
+    usart.wire_begin = 0;
+    *room = sizeof usart.wire - usart.wire_end;
+    return usart.wire + usart.wire_end;
+}
+
+void usart_wire_filled(size_t count)
+{
+    usart.wire_end += count;
+    start_line();
+}
+
+void usart_flush(void) { usart.wire_begin = usart.wire_end = 0; }
+
+uint64_t usart_overruns(void) { return usart.overruns; }
+
+void usart_watch(void) { usart.bytes_moved = usart.empty_polls = 0; }
+
+bool usart_was_busy(void) { return usart.bytes_moved > 0 || usart.line_busy || usart.tx_busy; }
+
+bool usart_was_polled(void)
+{
+    enum { MANY = 32 }; /* in 1 ms: every 500 cycles, so nothing much is computed in between */
+    return usart.empty_polls >= MANY;
+}

@@ -1,0 +1,121 @@
+"""Small firmwares in C, compiled on the spot, for the emulated Uno to run."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+Compile = Callable[..., Path]
+
+PRELUDE = """
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+#include <avr/wdt.h>
+#include <stdint.h>
+
+#ifndef UBRR
+#define UBRR 16  /* 117,647 baud: as near to 115,200 as 16 MHz gets */
+#endif
+
+static inline void uart_begin(void) {
+    UBRR0H = 0;
+    UBRR0L = UBRR;
+    UCSR0A = 1 << U2X0;
+    UCSR0B = 1 << RXEN0 | 1 << TXEN0;
+}
+
+static inline uint8_t uart_read(void) {
+    while (!(UCSR0A & 1 << RXC0)) {
+    }
+    return UDR0;
+}
+
+static inline void uart_write(uint8_t byte) {
+    while (!(UCSR0A & 1 << UDRE0)) {
+    }
+    UDR0 = byte;
+}
+
+static inline void uart_write16(uint16_t word) {
+    uart_write(word >> 8);
+    uart_write(word & 0xFF);
+}
+
+static inline void idle_for_ever(void) {
+    set_sleep_mode(SLEEP_MODE_IDLE);
+    sei();
+    for (;;) {
+        sleep_mode();
+    }
+}
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Build the emulator from the sources of this checkout, apart from the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def avr_gcc() -> str:
+    """Return the compiler; skip where the emulator or a firmware cannot be built."""
+    missing = [tool for tool in ("gcc", "avr-gcc") if not shutil.which(tool)]
+    if not Path("/usr/include/simavr/sim_avr.h").exists():
+        missing.append("simavr/sim_avr.h")
+    if missing:
+        pytest.skip(
+            f"{', '.join(missing)} missing; to run: apt install gcc libsimavr-dev gcc-avr avr-libc"
+        )
+    return "avr-gcc"
+
+
+@pytest.fixture
+def compile_firmware(tmp_path: Path, avr_gcc: str) -> Compile:
+    """Return a function that compiles a program's text, behind the prelude, to an ELF file."""
+
+    def compile_text(text: str, *flags: str) -> Path:
+        source, elf = tmp_path / "firmware.c", tmp_path / "firmware.elf"
+        source.write_text(PRELUDE + text)
+        command = [avr_gcc, "-mmcu=atmega328p", "-std=gnu99", "-Os", *flags, "-o", elf, source]
+        subprocess.run(command, check=True, timeout=60)
+        return elf
+
+    return compile_text
+
+
+class Link:
+    """A client of the serial line that sees every byte; pyserial discards the first ones."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20.0)
+
+    def read(self, count: int) -> bytes:
+        """Return `count` bytes, or fewer if the line is closed or silent for the timeout."""
+        received = b""
+        with contextlib.suppress(TimeoutError):
+            while len(received) < count and (chunk := self.socket.recv(count - len(received))):
+                received += chunk
+        return received
+
+    def write(self, content: bytes) -> None:
+        self.socket.sendall(content)
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[[int], Link]]:
+    """Return a function that opens the line at a port; all lines are closed at the end."""
+    with contextlib.ExitStack() as stack:
+        yield lambda port: stack.enter_context(contextlib.closing(Link(port)))

@@ -1,0 +1,113 @@
+"""Optiboot lives in the emulated Uno: avrdude uploads, and what it uploaded runs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from protonn_edge.emulator import EmulatedUno, bootloader
+from protonn_edge.errors import InputError
+
+GREETS_AND_ECHOES = """
+#include <avr/pgmspace.h>
+static const uint8_t ballast[BALLAST] PROGMEM = {1};
+
+int main(void) {
+    uart_begin();
+    uart_write('A' + pgm_read_byte(&ballast[uart_read() - '0']));
+    for (;;) {
+        uart_write(uart_read());
+    }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _tools():
+    if not bootloader._SOURCE.exists() or not shutil.which("avrdude"):
+        pytest.skip("no Optiboot or avrdude; to run: apt install arduino-core-avr avrdude")
+
+
+def hex_file(elf):
+    image = elf.with_suffix(".hex")
+    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
+    return image
+
+
+def upload(port, image):
+    command = ["avrdude", "-c", "arduino", "-p", "atmega328p", "-P", f"net:127.0.0.1:{port}"]
+    result = subprocess.run(
+        [*command, "-U", f"flash:w:{image}:i"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "verified" in result.stderr
+
+
+def ask_until_answered(link, question, answer):
+    """The bootloader eats what comes while it listens: ask again, as a host has to."""
+    link.socket.settimeout(0.3)
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline:
+        link.write(question)
+        if link.read(1) == answer:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("ballast", [10, 30000], ids=["small", "large"])
+def test_avrdude_uploads_and_the_firmware_runs_after_every_reset(
+    compile_firmware, connect, ballast
+):
+    image = hex_file(compile_firmware(GREETS_AND_ECHOES, f"-DBALLAST={ballast}"))
+    with EmulatedUno(None, bootloader=True) as uno:
+        assert uno.stats().state == "empty"
+        upload(uno.port, image)
+        for _ in range(2):
+            link = connect(uno.port)
+            assert ask_until_answered(link, b"0", b"B")
+            link.socket.settimeout(20)
+            link.write(b"echo")
+            assert link.read(4) == b"echo"
+            link.close()
+        stats = uno.stats()
+    assert stats.faults == ()
+    assert stats.overruns == 0
+
+
+def test_a_firmware_may_be_there_from_the_start_and_be_replaced(compile_firmware, connect):
+    first = compile_firmware(
+        "int main(void) { uart_begin(); for (;;) uart_write(uart_read() + 1); }"
+    )
+    with EmulatedUno(first, bootloader=True) as uno:
+        link = connect(uno.port)
+        assert ask_until_answered(link, b"0", b"1")
+        link.close()
+        upload(uno.port, hex_file(compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=10")))
+        assert ask_until_answered(connect(uno.port), b"0", b"B")
+
+
+def test_faults_of_an_uploaded_firmware_are_not_given_names_of_another(compile_firmware):
+    first = compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=10")
+    with EmulatedUno(first, bootloader=True) as uno:
+        crashes = 'int main(void) { __asm__ volatile(".word 0x0001"); }'
+        upload(uno.port, hex_file(compile_firmware(crashes)))
+        deadline = time.monotonic() + 20.0
+        while not uno.stats().faults:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        (fault,) = uno.stats().faults
+    assert fault.startswith("pc 0x")
+    assert fault.endswith("illegal opcode 0x0001")
+
+
+def test_a_firmware_that_reaches_into_the_bootloader_is_refused(compile_firmware):
+    firmware = compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=32200")
+    with pytest.raises(InputError, match=r"a bootloader leaves 32,256"):
+        EmulatedUno(firmware, bootloader=True)

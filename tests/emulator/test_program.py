@@ -1,0 +1,155 @@
+"""Firmware files, good and bad."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protonn_edge.emulator.program import EMPTY, FLASH_BYTES, load_program
+from protonn_edge.errors import InputError
+
+FIRMWARE = """
+uint8_t initialized = 42, zeroed[10], kept __attribute__((section(".noinit")));
+uint8_t stored __attribute__((section(".eeprom"))) = 7;
+
+void pnn_finish(void) {
+    GPIOR0 = initialized;
+}
+
+int main(void) {
+    pnn_finish();
+    zeroed[0] = kept = 1;
+    (void)stored;
+}
+"""
+
+
+def record(kind, address, data=b""):
+    body = bytes([len(data)]) + address.to_bytes(2, "big") + bytes([kind]) + data
+    return b":" + (body + bytes([-sum(body) & 0xFF])).hex().upper().encode() + b"\n"
+
+
+END = record(0x01, 0)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content):
+        path = tmp_path / "firmware"
+        path.write_bytes(content)
+        return path
+
+    return write_file
+
+
+def test_elf_and_hex_of_one_firmware_give_one_image(compile_firmware, tmp_path):
+    elf, image = compile_firmware(FIRMWARE), tmp_path / "firmware.hex"
+    command = ["avr-objcopy", "-O", "ihex", "-R", ".eeprom", elf, image]
+    subprocess.run(command, check=True, timeout=60)
+    assert load_program(elf).flash == load_program(image).flash
+    assert load_program(image).labels == ()
+
+
+def test_the_map_of_an_elf_file(compile_firmware):
+    elf = compile_firmware(FIRMWARE)
+    program = load_program(elf)
+    with elf.open("rb") as stream:
+        symbols = ELFFile(stream).get_section_by_name(".symtab")
+        finish = symbols.get_symbol_by_name("pnn_finish")[0]["st_value"]
+        assert program.bss_end == symbols.get_symbol_by_name("_end")[0]["st_value"] & 0xFFFF
+    assert program.describe(finish + 2) == f"pnn_finish+0x2 (pc 0x{finish + 2:04x})"
+    assert program.describe(0) == "__vectors+0x0 (pc 0x0000)"
+    assert EMPTY.describe(0x1234) == "pc 0x1234"
+
+
+@settings(max_examples=50)
+@given(
+    start=st.integers(0, FLASH_BYTES - 1),
+    count=st.integers(1, 1000),
+    linear=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, linear, seed):
+    data = random.Random(seed).randbytes(count)[: FLASH_BYTES - start]
+    lines = [record(0x03, 0, b"\0\0\0\0"), record(0x05, 0, b"\0\0\0\0")]
+    for offset in range(0, len(data), 16):
+        address, chunk = start + offset, data[offset : offset + 16]
+        base = 0 if linear else (address & 0xF000) >> 4
+        kind = 0x04 if linear else 0x02
+        lines.append(record(kind, 0, base.to_bytes(2, "big")))
+        lines.append(record(0x00, address - (base << 4), chunk))
+    random.Random(seed).shuffle(pairs := [lines[i : i + 2] for i in range(0, len(lines), 2)])
+    path = tmp_path_factory.mktemp("hex") / "firmware.hex"
+    path.write_bytes(b"".join(b"".join(pair) for pair in pairs) + END)
+    flash = load_program(path).flash
+    assert flash[start : start + len(data)] == data
+    assert set(flash[:start] + flash[start + len(data) :]) <= {0xFF}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "neither an ELF nor an Intel HEX"),
+        (b"hello", "neither an ELF nor an Intel HEX"),
+        (b"\x7fELF", "damaged ELF"),
+        (b"\x7fELF" + bytes(1000), "damaged ELF"),
+        (record(0, 0, b"\0\0"), "no end record"),
+        (END, "holds no program"),
+        (b":0000000\n", "line 1, is not"),
+        (b":00000001\n", "line 1, is not"),
+        (b":zz\n", "line 1, is not"),
+        (record(0, 0, b"\0\0") + b":0200000000\n" + END, "line 2, is not"),
+        (record(0, 0, b"\0\0") + b"0200000000\n" + END, "line 2, is not"),
+        (record(0, 0, b"\0\0").replace(b"FE", b"FD") + END, "line 1, is not"),
+        (record(0x06, 0, b"\0\0") + END, "line 1, is not"),
+        (record(0x04, 0, b"\0") + END, "line 1, is not"),
+        (record(0, 0x7FFF, b"\0\0") + END, "reaches up to 0x8001"),
+        (record(4, 0, b"\xff\xff") + record(0, 0, b"\0\0") + END, "reaches up to 0xffff0002"),
+    ],
+)
+def test_a_bad_file_is_refused_in_a_sentence(write, content, complaint):
+    with pytest.raises(InputError, match=complaint):
+        load_program(write(content))
+
+
+def test_a_damaged_elf_file_never_ends_in_a_traceback(compile_firmware, write):
+    content = compile_firmware(FIRMWARE).read_bytes()
+    chance = random.Random(1)
+    for _ in range(200):
+        damaged = bytearray(
+            content[: chance.choice([len(content), chance.randrange(len(content))])]
+        )
+        for _ in range(chance.randrange(1, 20)):
+            if damaged:
+                damaged[chance.randrange(min(len(damaged), 300))] = chance.randrange(256)
+        try:
+            program = load_program(write(bytes(damaged)))
+        except InputError:
+            continue
+        assert len(program.flash) == FLASH_BYTES
+
+
+@pytest.mark.usefixtures("avr_gcc")
+def test_a_program_for_a_pc_is_refused(tmp_path):
+    source, executable = tmp_path / "main.c", tmp_path / "main"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["gcc", "-o", executable, source], check=True, timeout=60)
+    with pytest.raises(InputError, match="is not for an AVR"):
+        load_program(executable)
+
+
+def test_files_that_cannot_be_firmware_are_not_read(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        load_program(tmp_path / "nothing")
+    with pytest.raises(InputError, match="Is a directory"):
+        load_program(tmp_path)
+    huge = tmp_path / "huge"
+    with huge.open("wb") as stream:
+        stream.truncate(1 << 30)
+    with pytest.raises(InputError, match="has 1,073,741,824 B"):
+        load_program(huge)

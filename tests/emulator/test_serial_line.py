@@ -1,0 +1,196 @@
+"""The serial line of the emulated Uno behaves as the chip's does, at wire speed."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+
+import pytest
+
+from protonn_edge.emulator import EmulatedUno
+
+ECHO = """
+int main(void) {
+    uart_begin();
+    for (;;) {
+        uart_write(uart_read());
+    }
+}
+"""
+
+ECHO_BY_INTERRUPTS = """
+static volatile uint8_t ring[64], head, tail;
+
+ISR(USART_RX_vect) {
+    ring[head++ % 64] = UDR0;
+    UCSR0B |= 1 << UDRIE0;
+}
+
+ISR(USART_UDRE_vect) {
+    if (tail == head) {
+        UCSR0B &= ~(1 << UDRIE0);
+    } else {
+        UDR0 = ring[tail++ % 64];
+    }
+}
+
+int main(void) {
+    uart_begin();
+    UCSR0B |= 1 << RXCIE0;
+    idle_for_ever();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("firmware", "ubrr"),
+    [
+        pytest.param(ECHO, 0, id="polling-2000000"),
+        pytest.param(ECHO, 16, id="polling-115200"),
+        pytest.param(ECHO_BY_INTERRUPTS, 16, id="interrupts-115200"),
+        pytest.param(ECHO_BY_INTERRUPTS, 207, id="interrupts-9600"),
+    ],
+)
+def test_an_echo_loses_nothing(compile_firmware, connect, firmware, ubrr):
+    text = random.Random(ubrr).randbytes(8192)
+    with EmulatedUno(compile_firmware(firmware, f"-DUBRR={ubrr}")) as uno:
+        link = connect(uno.port)
+        link.write(text)
+        assert link.read(len(text)) == text
+        stats = uno.stats()
+    assert stats.overruns == 0
+    assert stats.faults == ()
+
+
+def test_single_bytes_are_answered_one_by_one(compile_firmware, connect):
+    with EmulatedUno(compile_firmware(ECHO_BY_INTERRUPTS)) as uno:
+        link = connect(uno.port)
+        for value in range(100):
+            link.write(bytes([value]))
+            assert link.read(1) == bytes([value])
+
+
+def test_what_the_chip_cannot_hold_is_lost_flagged_and_counted(compile_firmware, connect):
+    firmware = """
+        int main(void) {
+            uart_begin();
+            while (!(UCSR0A & 1 << RXC0)) {
+            }
+            for (uint16_t bits = 0; bits < 200; bits++) {
+                __builtin_avr_delay_cycles(136);
+            }
+            while (UCSR0A & 1 << RXC0) {
+                uint8_t status = UCSR0A, byte = UDR0;
+                uart_write(status & 1 << DOR0 ? '!' : ' ');
+                uart_write(byte);
+            }
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware)) as uno:
+        link = connect(uno.port)
+        link.write(b"abcdefgh")
+        # Two buffer registers hold the oldest, the shift register the newest.
+        assert link.read(6) == b"!a b h"
+        assert uno.stats().overruns == 5
+
+
+def test_a_received_byte_takes_ten_bit_times(compile_firmware, connect):
+    firmware = """
+        int main(void) {
+            TCCR1B = 1 << CS10;
+            uart_begin();
+            uint16_t arrival[4];
+            for (uint8_t i = 0; i < 4; i++) {
+                while (!(UCSR0A & 1 << RXC0)) {
+                }
+                arrival[i] = TCNT1;
+                (void)UDR0;
+            }
+            uart_write16(arrival[3] - arrival[0]);
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware)) as uno:
+        link = connect(uno.port)
+        link.write(b"four")
+        cycles = int.from_bytes(link.read(2), "big")
+    polling_loop = 8
+    assert abs(cycles - 3 * 10 * 8 * 17) <= polling_loop
+
+
+def test_the_transmitter_has_a_buffer_beside_its_shift_register(compile_firmware, connect):
+    firmware = """
+        int main(void) {
+            TCCR1B = 1 << CS10;
+            uart_begin();
+            uint16_t written[3];
+            for (uint8_t i = 0; i < 3; i++) {
+                uart_write('x');
+                written[i] = TCNT1;
+            }
+            uart_write16(written[1] - written[0]);
+            uart_write16(written[2] - written[1]);
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware)) as uno:
+        answer = connect(uno.port).read(7)
+    at_once, after_a_frame = (int.from_bytes(answer[i : i + 2], "big") for i in (3, 5))
+    assert at_once < 50
+    assert abs(after_a_frame - 10 * 8 * 17) < 50
+
+
+def test_transmit_complete_raises_its_interrupt_once_a_burst(compile_firmware, connect):
+    firmware = """
+        static volatile uint8_t bursts;
+
+        ISR(USART_TX_vect) {
+            if (++bursts < 3) {
+                UDR0 = '0' + bursts;
+                UDR0 = '.';
+            }
+        }
+
+        int main(void) {
+            uart_begin();
+            UCSR0B |= 1 << TXCIE0;
+            UDR0 = '0';
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware)) as uno:
+        link = connect(uno.port)
+        assert link.read(5) == b"01.2."
+        link.socket.settimeout(0.2)
+        assert link.read(1) == b""
+
+
+def test_settings_may_come_in_any_order(compile_firmware, connect):
+    firmware = """
+        int main(void) {
+            UCSR0B = 1 << RXEN0 | 1 << TXEN0;
+            UBRR0L = 103;
+            UCSR0A = 1 << U2X0;  /* doubles the rate although UBRR0L was written before */
+            TCCR1B = 1 << CS10;
+            uart_write('x');
+            uint16_t began = TCNT1;
+            while (!(UCSR0A & 1 << TXC0)) {
+            }
+            uart_write16(TCNT1 - began);
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware)) as uno:
+        answer = connect(uno.port).read(3)
+    assert abs(int.from_bytes(answer[1:], "big") - 10 * 8 * 104) < 50
+
+
+def test_a_hex_file_runs_too(compile_firmware, connect, tmp_path):
+    image = tmp_path / "echo.hex"
+    elf = compile_firmware(ECHO)
+    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
+    with EmulatedUno(image) as uno:
+        link = connect(uno.port)
+        link.write(b"hex")
+        assert link.read(3) == b"hex"
