@@ -8,20 +8,14 @@
 /* Features are collected into a chunk and pushed together with interrupts disabled, so that receive
  * interrupts do not count as computing. Meanwhile bytes arrive, one every 1,389 cycles at 115,200
  * baud; the receiver holds two and a third one in its shift register, and loses the fourth about
- * 2,778 cycles after the first. So a chunk may take about 2,000 cycles and no more.
+ * 2,778 cycles after the first. So a chunk may take 2,500 cycles and no more.
  *
- * The generated header says what a feature and a call of pnn_push_many take at most; where it does
- * not, 16 cycles for each multiplication are a safe guess. A larger chunk is faster, since each call
- * loads and stores the accumulators, but it costs a byte of SRAM a feature.
+ * The generated header says what a feature and a call of pnn_push_many take at most. A larger chunk
+ * is faster, since each call loads and stores the accumulators, but it costs a byte of SRAM a
+ * feature.
  */
-#define CHUNK_CYCLES 2000u
+#define CHUNK_CYCLES 2500u
 #define CHUNK_MAX 32u
-#if !defined(PNN_PUSH_CYCLES)
-#define PNN_PUSH_CYCLES (16u * PNN_PROJECTIONS)
-#endif
-#if !defined(PNN_PUSH_CALL_CYCLES)
-#define PNN_PUSH_CALL_CYCLES 200u
-#endif
 
 #if PNN_PUSH_CALL_CYCLES + 2 * PNN_PUSH_CYCLES > CHUNK_CYCLES
 #define CHUNK 1u
@@ -34,6 +28,7 @@
 static pnn_input_t chunk[CHUNK];
 static uint8_t chunk_count;
 static uint16_t features_missing;
+static bool out_of_range;
 static uint32_t cycles;
 
 /* Not inlined: flash is dearer than the call, which is outside the span. */
@@ -46,6 +41,7 @@ void prediction_begin(void)
 
     chunk_count = 0;
     features_missing = PNN_FEATURES;
+    out_of_range = false;
     cycles = 0;
     cli();
     start = cycle_span_begin();
@@ -64,6 +60,11 @@ void prediction_push(uint8_t feature)
         return;
     }
     features_missing--;
+#if PNN_INPUT_MAXIMUM < 255
+    if (feature > PNN_INPUT_MAXIMUM) {
+        out_of_range = true;
+    }
+#endif
     chunk[chunk_count++] = feature;
     if (chunk_count != CHUNK && features_missing != 0) {
         return;
@@ -96,5 +97,7 @@ uint8_t prediction_finish(void)
     sei();
     return label;
 }
+
+bool prediction_out_of_range(void) { return out_of_range; }
 
 uint32_t prediction_cycles(void) { return cycles; }

@@ -2,6 +2,7 @@
 #ifndef PREDICTION_H
 #define PREDICTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Start anew; what came before is forgotten, whether it was finished or not. */
@@ -9,6 +10,9 @@ void prediction_begin(void);
 
 /* Take the next feature; what exceeds PNN_FEATURES is ignored. */
 void prediction_push(uint8_t feature);
+
+/* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the model's sums may have overflowed. */
+bool prediction_out_of_range(void);
 
 /* The class, once all features were pushed. */
 uint8_t prediction_finish(void);

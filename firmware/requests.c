@@ -21,7 +21,8 @@ enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
 
 enum error_code {
     UNKNOWN_TYPE = 1, /* no request has this type */
-    WRONG_LENGTH = 2  /* the payload is shorter or longer than the type asks for */
+    WRONG_LENGTH = 2, /* the payload is shorter or longer than the type asks for */
+    OUT_OF_RANGE = 3  /* a feature is larger than the model's inputs can be */
 };
 
 #define SCORE_BYTES 4u
@@ -142,6 +143,8 @@ static void answer(void)
         payload_bytes = introduce();
     } else if (type == STATS) {
         payload_bytes = report();
+    } else if (prediction_out_of_range()) {
+        payload_bytes = refuse(OUT_OF_RANGE);
     } else {
         payload_bytes = predict();
         if (type == SCORES) {

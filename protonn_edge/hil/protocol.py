@@ -27,7 +27,11 @@ ERROR_REPLY = 0xFF
 _CRC_BYTES = 2
 _MIN_BODY_BYTES = 4  # type, sequence number, CRC
 _MAX_BODY_BYTES = 0xFFFF
-_ERROR_NAMES = {1: "unknown type of request", 2: "wrong length of payload"}
+_ERROR_NAMES = {
+    1: "unknown type of request",
+    2: "wrong length of payload",
+    3: "a feature is out of range",
+}
 
 
 class ProtocolError(CheckFailed):
@@ -277,7 +281,7 @@ class ErrorReply:
     Attributes
     ----------
     code : int
-        1 unknown type, 2 wrong length.
+        1 unknown type, 2 wrong length, 3 feature out of range.
     """
 
     TYPE: ClassVar[int] = ERROR_REPLY

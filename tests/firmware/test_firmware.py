@@ -97,6 +97,13 @@ def test_a_payload_of_the_wrong_length_is_an_error(start, kind, payload):
     assert line.ask(HelloRequest()) == hello()
 
 
+@pytest.mark.parametrize("kind", [PredictRequest, ScoresRequest])
+def test_a_feature_above_the_maximum_is_an_error_and_the_next_request_is_fine(start, kind):
+    _, line = start(FAKE_INPUT_MAXIMUM="15u")
+    assert line.ask(kind(bytes([1, 16, 2, 3])), 5) == ErrorReply(3)
+    assert line.ask(kind(bytes([15, 15, 2, 3])), 6).label == label_of(bytes([15, 15, 2, 3]))
+
+
 @pytest.mark.parametrize("kind", [0x00, 0x05, 0x7F, 0x80, 0x82, 0xFF])
 def test_an_unknown_type_is_an_error(start, kind):
     _, line = start()
@@ -250,10 +257,10 @@ def test_a_prediction_that_was_aborted_does_not_count(start):
 @pytest.mark.parametrize(
     ("macros", "chunk"),
     [
-        ({"FAKE_PROJECTIONS": "10u"}, 11),
+        ({"FAKE_PROJECTIONS": "10u"}, 14),
         ({"FAKE_PROJECTIONS": "1u"}, 32),
         ({"FAKE_PROJECTIONS": "200u"}, 1),
-        ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "300u"}, 18),
+        ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "300u"}, 24),
         ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "3000u"}, 1),
     ],
 )

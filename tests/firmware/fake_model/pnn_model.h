@@ -23,6 +23,9 @@
 #ifndef FAKE_PROJECTIONS
 #define FAKE_PROJECTIONS 2u
 #endif
+#ifndef FAKE_INPUT_MAXIMUM
+#define FAKE_INPUT_MAXIMUM 255u
+#endif
 #ifndef FAKE_SCORE_TYPE
 #define FAKE_SCORE_TYPE int32_t
 #endif
@@ -38,6 +41,13 @@
 #define PNN_CLASSES FAKE_CLASSES
 #define PNN_PROJECTIONS FAKE_PROJECTIONS
 #define PNN_PROTOTYPES 1u
+#define PNN_INPUT_MAXIMUM FAKE_INPUT_MAXIMUM
+#ifndef PNN_PUSH_CYCLES
+#define PNN_PUSH_CYCLES (16u * PNN_PROJECTIONS)
+#endif
+#ifndef PNN_PUSH_CALL_CYCLES
+#define PNN_PUSH_CALL_CYCLES 200u
+#endif
 #define PNN_MODEL_HASH_BYTES 8
 
 typedef uint8_t pnn_input_t;

@@ -1,0 +1,156 @@
+"""What is wrong with the input is one sentence, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from model_factory import random_model
+
+from protonn_edge.cli import main
+from protonn_edge.model import save_model
+
+GOOD_ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def assert_one_sentence(result: Result, *words: str, exit_code: int = 2) -> None:
+    assert result.exit_code == exit_code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("error: ")
+    for word in words:
+        assert word in lines[0]
+    assert result.stdout == ""
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    path = tmp_path / "model.npz"
+    save_model(random_model(features=2, classes=2), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("ragged.csv", GOOD_ROWS + "x,1\n", ["ragged.csv", "14"]),
+        ("letters.csv", GOOD_ROWS + "x,1,two\n", ["letters.csv", "two"]),
+        ("nan.csv", GOOD_ROWS + "x,1,nan\n", ["nan.csv"]),
+        ("empty.csv", "", ["empty.csv"]),
+        ("one.csv", "label,a\nx,1\nx,2\n", ["one.csv", "2"]),
+        ("what.xyz", GOOD_ROWS, ["what.xyz"]),
+    ],
+)
+def test_data_that_cannot_be_trained_on(
+    tmp_path: Path, name: str, text: str, words: list[str]
+) -> None:
+    data = tmp_path / name
+    data.write_text(text)
+    model = tmp_path / "new.npz"
+    assert_one_sentence(run("train", data, "-o", model), *words)
+    assert not model.exists()
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    assert_one_sentence(run("train", tmp_path / "no.csv", "-o", tmp_path / "m.npz"), "no.csv")
+    assert_one_sentence(run("inspect", tmp_path / "no.npz"), "no.npz")
+
+
+def test_unknown_label_in_the_points_to_verify(tmp_path: Path, model_file: Path) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text("label,a,b\nclass 0,1,2\nclass 9,1,2\n")
+    assert_one_sentence(run("verify", model_file, data), "class 9")
+
+
+def test_points_with_another_number_of_features(tmp_path: Path, model_file: Path) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text("label,a,b,c\nclass 0,1,2,3\nclass 1,1,2,3\n")
+    assert_one_sentence(run("verify", model_file, data), "3", "2")
+
+
+def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:
+    return [
+        ("truncated", good[: len(good) // 2], "truncated.npz"),
+        ("pickled", pickle.dumps({"W": [1]}), "pickled.npz"),
+        ("empty", b"", "empty.npz"),
+    ]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "pickled", "empty"])
+@pytest.mark.parametrize("command", ["inspect", "build"])
+def test_damaged_model_files(
+    tmp_path: Path, model_file: Path, damage: str, command: str
+) -> None:
+    content = {name: data for name, data, _ in damaged_models(model_file.read_bytes())}[damage]
+    path = tmp_path / f"{damage}.npz"
+    path.write_bytes(content)
+    folder = tmp_path / "project"
+    more = ["-o", folder] if command == "build" else []
+    assert_one_sentence(run(command, path, *more), f"{damage}.npz")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "words"),
+    [
+        ("W", np.full((5, 2), np.nan, np.float32), ["W"]),
+        ("B", np.zeros((4, 9), np.float32), ["B"]),
+        ("W", np.array([[{}]], dtype=object), ["W"]),
+        ("gamma", np.float32(-1.0), ["gamma"]),
+    ],
+)
+def test_models_with_a_wrong_array(
+    tmp_path: Path, model_file: Path, array: str, value: np.ndarray, words: list[str]
+) -> None:
+    with np.load(model_file, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    arrays[array] = value
+    path = tmp_path / "wrong.npz"
+    np.savez(path, **arrays)
+    assert_one_sentence(run("build", path, "-o", tmp_path / "project"), *words)
+    assert not (tmp_path / "project").exists()
+
+
+def test_model_that_cannot_fit_is_refused_before_the_compiler(tmp_path: Path) -> None:
+    path = tmp_path / "large.npz"
+    save_model(random_model(features=1000, projections=40), path)
+    result = run("build", path, "-o", tmp_path / "project")
+    assert_one_sentence(result, "40,", "32,256", "try", exit_code=1)
+    assert not (tmp_path / "project").exists()
+
+
+def test_hil_where_nothing_was_built(tmp_path: Path) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text(GOOD_ROWS)
+    result = run("hil", data, "--emulate", "--project", tmp_path)
+    assert_one_sentence(result, "protonn-edge build")
+
+
+def test_model_file_with_a_wrong_suffix_is_refused_before_training(tmp_path: Path) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text(GOOD_ROWS)
+    assert_one_sentence(run("train", data, "-o", tmp_path / "model.txt"), ".npz")
+    assert_one_sentence(run("train", data, "-o", tmp_path), "folder")
+
+
+def test_error_is_a_json_object_where_json_was_asked_for(tmp_path: Path) -> None:
+    result = run("inspect", tmp_path / "no.npz", "--json")
+    assert result.exit_code == 2
+    assert "no.npz" in json.loads(result.stdout)["error"]
+
+
+def test_usage_errors_exit_with_2(tmp_path: Path, model_file: Path) -> None:
+    assert run("build", model_file, "--max-drop", "1").exit_code == 2
+    assert run("hil", tmp_path, "--port", "COM3", "--emulate").exit_code == 2
+    assert run("hil", tmp_path, "--resume").exit_code == 2
+    assert run("build", model_file, "--board", "mega").exit_code == 2

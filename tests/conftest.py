@@ -1,0 +1,14 @@
+"""What holds for all tests."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+# The same examples on every run and no deadline: a test fails by its code, not by chance or load.
+settings.register_profile("protonn-edge", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("protonn-edge")
+
+# Figures are drawn into files, never onto a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")

@@ -1,0 +1,88 @@
+"""The decoder reads machine code as binutils does."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from protonn_edge.toolchain.avr import decode
+from protonn_edge.toolchain.elf import read_program
+
+# What binutils calls a special case of another instruction.
+BRANCHES_IF_SET = "brcs brlo breq brmi brvs brlt brhs brts brie"
+BRANCHES_IF_CLEAR = "brcc brsh brne brpl brvc brge brhc brtc brid"
+SETS, CLEARS = "sec sez sen sev ses seh set sei", "clc clz cln clv cls clh clt cli"
+SYNONYMS = {"tst": "and", "clr": "eor", "lsl": "add", "rol": "adc", "ser": "ldi"} | {
+    **dict.fromkeys(BRANCHES_IF_SET.split(), "brbs"),
+    **dict.fromkeys(BRANCHES_IF_CLEAR.split(), "brbc"),
+    **dict.fromkeys(SETS.split(), "bset"),
+    **dict.fromkeys(CLEARS.split(), "bclr"),
+}
+LINE = re.compile(r" *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(\S+)\s*([^;]*)(?:; 0x([0-9a-f]+))?")
+
+
+@pytest.fixture
+def library(compile_avr):
+    """Return an ELF with all of the C library in it: every instruction that a compiler makes."""
+    return compile_avr(
+        "int main(void) { return 0; }",
+        "-Wl,--defsym=__TEXT_REGION_LENGTH__=128K,--whole-archive,-lc,--no-whole-archive",
+    )
+
+
+def disassembly(elf):
+    if shutil.which("avr-objdump") is None:
+        pytest.skip("avr-objdump is not on PATH; to run: make setup")
+    command = ["avr-objdump", "-d", "-j", ".text", elf]
+    text = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout
+    return [line.groups() for line in map(LINE.match, text.splitlines()) if line]
+
+
+def test_every_instruction_of_the_c_library_is_read_as_binutils_reads_it(library):
+    code = read_program(library).code
+    names = set()
+    for address, encoding, name, operands, target in disassembly(library):
+        found = decode(code, int(address, 16))
+        if name == ".word":
+            assert found is None
+            continue
+        assert found is not None
+        names.add(name)
+        displaced = {"ldd": "ld", "std": "st"}.get(found.name)  # with a distance of 0
+        assert SYNONYMS.get(name, name) in {found.name, displaced}
+        assert found.size == len(encoding.split())
+        registers = [int(number) for number in re.findall(r"\br(\d+)", operands)]
+        assert registers[:1] in ([], [found.operands.get("d")], [found.operands.get("r")])
+        assert registers[1:] in ([], [found.operands.get("r")])
+        if "k" in found.operands and target:
+            assert found.operands["k"] % 2**32 == int(target, 16)
+        if "K" in found.operands:
+            assert found.operands["K"] == int(operands.split("0x")[1], 16)
+    assert len(names) > 70
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (b"", "nothing"),
+        (b"\x08", "half a word"),
+        (b"\x0e\x94", "half a call"),
+        (b"\xff\xff", "erased flash"),
+    ],
+)
+def test_what_is_no_instruction_is_none(code, reason):
+    assert decode(code, 0) is None, reason
+
+
+@pytest.mark.parametrize("address", [-2, 1, 4])
+def test_an_address_outside_or_between_words_is_none(address):
+    assert decode(b"\x00\x00\x00\x00", address) is None
+
+
+def test_a_relative_jump_counts_words_from_the_next_instruction():
+    assert decode(b"\xff\xcf", 0).operands["k"] == 0  # rjmp .-2
+    assert decode(b"\x00\x00\x00\xd0", 2).operands["k"] == 4  # rcall .+0
+    assert decode(b"\x00\x00\xf1\xf7", 2).operands["k"] == 0  # brne .-4

@@ -1,0 +1,313 @@
+"""PlatformIO builds with and without its registry, from the same platformio.ini."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import requests
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.resources import resource
+from protonn_edge.toolchain import platformio
+from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.platformio import (
+    build_firmware,
+    pio_environment,
+    pio_variables,
+    run_pio,
+)
+from protonn_edge.toolchain.stack import worst_case_stack
+
+MAIN = "#include <avr/io.h>\nint main(void) { DDRB = 1; for (;;) PINB = 1; }\n"
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch, tmp_path):
+    """Start from a user who has set nothing, with an empty home, and no registry asked yet."""
+    for name in [*os.environ]:
+        if name.startswith(("PLATFORMIO_", "PROTONN_EDGE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    platformio._registry_is_reachable.cache_clear()
+    yield
+    platformio._registry_is_reachable.cache_clear()
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """Return a function that sets what every mirror of the registry answers."""
+
+    def set_answer(answer):
+        def get(address, **_):
+            asked.append(address)
+            result = answer() if callable(answer) else answer
+            if isinstance(result, Exception):
+                raise result
+            response = requests.Response()
+            response.status_code = result
+            response.raw = io.BytesIO()
+            return response
+
+        asked: list[str] = []
+        monkeypatch.setattr(platformio.requests, "get", get)
+        return asked
+
+    return set_answer
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a function that writes a project with the stock platformio.ini and one source."""
+
+    def write(source):
+        folder = tmp_path / "project"
+        (folder / "firmware").mkdir(parents=True, exist_ok=True)
+        shutil.copy(resource("platformio.ini"), folder)
+        (folder / "firmware" / "main.c").write_text(source)
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def offline(monkeypatch, avr_gcc):
+    """Take the registry for out of reach, without asking."""
+    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
+
+
+# --- when the shim is used -----------------------------------------------------------------------
+
+
+def test_a_registry_that_answers_is_left_to_platformio(registry):
+    registry(200)
+    assert pio_variables() == {}
+    assert pio_environment() == dict(os.environ)
+
+
+@pytest.mark.parametrize("answer", [404, 503, requests.ConnectionError(), requests.Timeout()])
+def test_a_registry_out_of_reach_is_replaced(registry, avr_gcc, answer):
+    registry(answer)
+    core = Path(pio_variables()["PLATFORMIO_CORE_DIR"])
+    assert (core / "platforms" / "atmelavr" / "platform.json").is_file()
+    assert pio_environment()["PLATFORMIO_CORE_DIR"] == str(core)
+
+
+def test_a_registry_that_never_answers_is_not_waited_for(registry, avr_gcc, monkeypatch):
+    answered = threading.Event()
+
+    def wait():
+        answered.wait(60)
+        return 200
+
+    monkeypatch.setattr(platformio, "_PROBE_SECONDS", 0.1)
+    registry(wait)
+    assert "PLATFORMIO_CORE_DIR" in pio_variables()
+    answered.set()
+
+
+def test_one_mirror_that_answers_is_enough(registry):
+    answers = [requests.ConnectionError(), 200]
+    registry(answers.pop)
+    assert pio_variables() == {}
+
+
+def test_the_registry_is_asked_once_in_a_process(registry, avr_gcc):
+    asked = registry(requests.ConnectionError())
+    first = pio_variables()
+    count = len(asked)
+    assert pio_variables() == first
+    assert len(asked) == count > 0
+
+
+def test_an_installed_stock_platform_is_left_alone_unasked(registry, tmp_path):
+    asked = registry(requests.ConnectionError())
+    core = tmp_path / "home" / ".platformio"
+    for folder in ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons"):
+        (core / folder).mkdir(parents=True)
+    assert pio_variables() == {}
+    assert not asked
+
+
+def test_a_stock_platform_without_its_compiler_does_not_count(registry, tmp_path, avr_gcc):
+    registry(requests.ConnectionError())
+    (tmp_path / "home" / ".platformio" / "platforms" / "atmelavr").mkdir(parents=True)
+    assert "PLATFORMIO_CORE_DIR" in pio_variables()
+
+
+def test_folders_set_by_hand_are_left_alone_unasked(registry, monkeypatch):
+    asked = registry(requests.ConnectionError())
+    monkeypatch.setenv("PLATFORMIO_PLATFORMS_DIR", "/somewhere")
+    assert pio_variables() == {}
+    assert not asked
+
+
+@pytest.mark.parametrize(("choice", "answer"), [("stock", 503), ("offline", 200)])
+def test_a_choice_is_followed_unasked(registry, monkeypatch, avr_gcc, choice, answer):
+    asked = registry(answer)
+    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", choice)
+    assert bool(pio_variables()) == (choice == "offline")
+    assert not asked
+
+
+def test_another_choice_is_refused(monkeypatch):
+    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "sometimes")
+    with pytest.raises(InputError, match="'sometimes'; set it to stock or offline"):
+        pio_variables()
+
+
+def test_neither_a_registry_nor_a_compiler_is_said(registry, monkeypatch):
+    registry(requests.ConnectionError())
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InputError, match="install gcc-avr, avr-libc and avrdude"):
+        pio_variables()
+
+
+def test_a_cache_that_cannot_be_written_is_said(offline, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))
+    with pytest.raises(InputError, match="set XDG_CACHE_HOME to a folder that can be written"):
+        pio_variables()
+
+
+def test_the_shim_is_made_once_and_left_alone(offline):
+    core = Path(pio_variables()["PLATFORMIO_CORE_DIR"])
+    before = {path: path.stat().st_mtime_ns for path in core.rglob("*")}
+    assert pio_variables()["PLATFORMIO_CORE_DIR"] == str(core)
+    assert {path: path.stat().st_mtime_ns for path in core.rglob("*")} == before
+    assert [path.name for path in core.parent.iterdir()] == [core.name]
+
+
+# --- building ------------------------------------------------------------------------------------
+
+
+def test_a_project_is_built_without_a_registry(offline, project):
+    elf = build_firmware(project(MAIN))
+    assert elf.name == "firmware.elf"
+    assert read_sections(elf).flash_bytes > 100
+    assert elf.with_suffix(".hex").read_text().endswith(":00000001FF\n")
+    assert [path.name for path in elf.parent.rglob("*.su")] == ["main.su"]
+
+
+def test_the_same_sources_give_the_same_bytes(offline, project):
+    folder = project(MAIN)
+    first = build_firmware(folder).with_suffix(".hex").read_bytes()
+    shutil.rmtree(folder / ".pio")
+    assert build_firmware(folder).with_suffix(".hex").read_bytes() == first
+
+
+def test_build_flags_of_platformio_ini_are_used(offline, project):
+    folder = project(MAIN)
+    output = run_pio(folder, "run", "--verbose", deadline_s=120).stdout
+    command = next(line for line in output.splitlines() if " -c " in line).split()
+    assert {"-O2", "-std=gnu99", "-Wpedantic", "-fstack-usage", "-DF_CPU=16000000L"} <= {*command}
+    assert not {"-Os", "-flto", "-std=gnu11"} & {*command}
+
+
+def test_a_users_own_build_folder_does_not_hide_the_elf(offline, project, monkeypatch, tmp_path):
+    monkeypatch.setenv("PLATFORMIO_BUILD_DIR", str(tmp_path / "elsewhere"))
+    assert build_firmware(project(MAIN)).is_file()
+
+
+def test_a_test_folder_of_the_user_makes_pio_fetch_nothing(offline, project):
+    folder = project(MAIN)
+    (folder / "test" / "test_of_the_user").mkdir(parents=True)
+    assert build_firmware(folder).is_file()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("int main(void) { return unknown; }\n", "main.c:1:25: error: "),
+        ("#error Regenerate\n", "#error Regenerate"),
+        ("void f(void);\nint main(void) { f(); return 0; }\n", "undefined reference to `f'"),
+    ],
+)
+def test_what_is_refused_is_said_in_the_compilers_words(offline, project, source, words):
+    with pytest.raises(CheckFailed, match="'pio run --environment uno' failed: ") as caught:
+        build_firmware(project(source))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_firmware_that_is_too_large_is_linked_for_the_budget_gate_to_judge(offline, project):
+    source = """
+        #include <avr/pgmspace.h>
+        #include <stdint.h>
+        static const uint8_t table[32400] PROGMEM = {1};
+        int main(void) {
+            uint16_t i = 0;
+            for (;;) GPIOR0 = pgm_read_byte(&table[i++ % 32400]);
+        }
+    """
+    elf = build_firmware(project("#include <avr/io.h>\n" + source))
+    assert read_sections(elf).flash_bytes > 32256
+
+
+def test_a_folder_that_is_no_project_is_refused(tmp_path):
+    with pytest.raises(InputError, match="there is no platformio.ini in "):
+        build_firmware(tmp_path)
+
+
+def test_an_unknown_environment_is_refused(offline, project):
+    with pytest.raises(CheckFailed, match="Unknown environment names 'due'"):
+        build_firmware(project(MAIN), "due")
+
+
+def test_past_the_deadline_pio_is_stopped(offline, project):
+    with pytest.raises(CheckFailed, match="pio was stopped because it took more than 0.01 s"):
+        run_pio(project(MAIN), "run", deadline_s=0.01)
+
+
+def test_a_shell_gets_what_it_needs_to_run_pio_itself(offline, project, monkeypatch):
+    folder = project(MAIN)
+    script = f"""
+        set -eu
+        variables=$('{sys.executable}' -m protonn_edge.toolchain)
+        unset PROTONN_EDGE_PLATFORMIO
+        eval "$variables"
+        cd '{folder}'
+        '{sys.executable}' -m platformio run
+    """
+    checkout = str(Path(platformio.__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": checkout}
+    subprocess.run(["sh", "-c", script], check=True, timeout=120, env=environment)
+    assert (folder / ".pio" / "build" / "uno" / "firmware.hex").is_file()
+
+
+def test_a_shell_is_told_what_is_wrong():
+    command = [sys.executable, "-m", "protonn_edge.toolchain"]
+    environment = {**os.environ, "PROTONN_EDGE_PLATFORMIO": "sometimes"}
+    done = subprocess.run(
+        command, timeout=120, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("PROTONN_EDGE_PLATFORMIO is 'sometimes'; ")
+
+
+# --- the project's own firmware ------------------------------------------------------------------
+
+
+def test_the_firmware_builds_without_a_warning_and_its_stack_has_a_bound(
+    offline, tmp_path, monkeypatch
+):
+    folder = tmp_path / "project"
+    shutil.copytree(
+        resource("firmware"), folder / "firmware", ignore=shutil.ignore_patterns("generated")
+    )
+    shutil.copy(resource("platformio.ini"), folder)
+    fake_model = Path(__file__).parents[1] / "firmware" / "fake_model"
+    shutil.copytree(fake_model, folder / "firmware" / "generated")
+    monkeypatch.setenv("PLATFORMIO_BUILD_FLAGS", "-Werror")
+    elf = build_firmware(folder)
+    report = worst_case_stack(elf, elf.parent.rglob("*.su"))
+    assert report.path[0] == "main"
+    assert any(name.startswith("interrupt __vector_") for name in report.path)
+    assert 20 < report.bytes < 512

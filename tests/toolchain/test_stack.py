@@ -1,0 +1,392 @@
+"""The worst case of the stack: exact where there is one, refused where there is none."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.toolchain.elf import read_program
+from protonn_edge.toolchain.flow import Names, follow
+from protonn_edge.toolchain.stack import worst_case_stack
+
+PRELUDE = """
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+#include <stdint.h>
+#include <stdlib.h>
+#define SEPARATE __attribute__((noinline, noclone))
+volatile uint8_t sink;
+"""
+CALL = 2  # bytes of return address
+
+
+def stack_of(elf):
+    return worst_case_stack(elf, elf.parent.glob("*.su"))
+
+
+def reserve(name, size, then=""):
+    """Return C for a function with an array of `size` bytes that is alive during `then`."""
+    return f"""
+        SEPARATE void {name}(void) {{
+            volatile uint8_t array[{size}];
+            for (uint16_t i = 0; i < {size}; i++) array[i] = i;
+            {then}
+            sink = array[3];
+        }}
+    """
+
+
+def test_a_main_that_calls_nothing_takes_its_return_address(compile_avr):
+    report = stack_of(compile_avr("int main(void) { return 0; }"))
+    assert report.bytes == CALL
+    assert report.path == ("main",)
+
+
+@pytest.mark.parametrize("size", [7, 63, 64, 255, 256, 512, 700, 768])
+def test_an_array_takes_its_size_and_the_saved_frame_pointer(compile_avr, size):
+    firmware = PRELUDE + reserve("work", size) + "int main(void) { work(); return 0; }"
+    report = stack_of(compile_avr(firmware))
+    assert report.bytes == CALL + CALL + 2 + size
+    assert report.path == ("main", "work")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_small_arrays_are_reserved_by_pushes_and_calls_to_the_next_instruction(compile_avr, size):
+    firmware = f"""
+        {PRELUDE}
+        SEPARATE void work(void) {{ volatile uint8_t a[{size}]; a[0] = 1; sink = a[0]; }}
+        int main(void) {{ work(); return 0; }}
+    """
+    assert stack_of(compile_avr(firmware)).bytes == CALL + CALL + 2 + size
+
+
+def test_nested_calls_add_up_along_the_deepest_path(compile_avr):
+    firmware = (
+        PRELUDE
+        + "SEPARATE void leaf(void) { sink = 1; }"
+        + reserve("inner", 10, "leaf();")
+        + reserve("other", 50)
+        + reserve("outer", 100, "inner();")
+        + "int main(void) { other(); outer(); return 0; }"
+    )
+    report = stack_of(compile_avr(firmware))
+    assert report.bytes == CALL + (CALL + 2 + 100) + (CALL + 2 + 10) + CALL
+    assert report.path == ("main", "outer", "inner", "leaf")
+
+
+def test_calls_one_after_the_other_do_not_add_up(compile_avr):
+    firmware = (
+        PRELUDE
+        + reserve("small", 20)
+        + reserve("large", 90)
+        + "int main(void) { small(); large(); small(); return 0; }"
+    )
+    assert stack_of(compile_avr(firmware)).bytes == CALL + CALL + 2 + 90
+
+
+def test_arguments_pushed_for_a_call_count_during_the_call(compile_avr):
+    names = "abcdefghijk"
+    firmware = f"""
+        {PRELUDE}
+        SEPARATE int many({", ".join(f"int {name}" for name in names)})
+        {{ sink = k; return {"+".join(names)}; }}
+        int main(void) {{ sink = many(1, 2, 3, 4, 5, 6, 7, 8, 9, sink, sink); for (;;) {{}} }}
+    """
+    elf = compile_avr(firmware)
+    program = read_program(elf)
+    names_of = Names(program.symbols)
+    called = follow(program.code, names_of, names_of.address_of("many"))
+    assert stack_of(elf).bytes == CALL + 4 + CALL + called.peak.bytes
+
+
+def test_the_worst_interrupt_handler_comes_on_top(compile_avr):
+    firmware = (
+        PRELUDE
+        + reserve("long_work", 30)
+        + reserve("work", 100)
+        + """
+        ISR(TIMER0_OVF_vect) { sink++; }
+        ISR(TIMER1_OVF_vect) { long_work(); }
+        int main(void) { sei(); work(); return 0; }
+        """
+    )
+    elf = compile_avr(firmware)
+    program = read_program(elf)
+    names = Names(program.symbols)
+    handler = follow(program.code, names, names.address_of("__vector_13"))
+    report = stack_of(elf)
+    assert handler.peak.bytes >= 12  # it saves all that a function may change
+    on_top = CALL + handler.peak.bytes + (CALL + 2 + 30)
+    assert report.bytes == CALL + (CALL + 2 + 100) + on_top
+    assert report.path == ("main", "work", "interrupt __vector_13", "long_work")
+
+
+def test_vectors_without_a_handler_add_nothing(compile_avr):
+    assert stack_of(compile_avr(PRELUDE + "int main(void) { sei(); for (;;) {} }")).bytes == CALL
+
+
+def test_a_handler_of_all_other_interrupts_counts(compile_avr):
+    firmware = PRELUDE + "ISR(BADISR_vect) { sink++; } int main(void) { sei(); for (;;) {} }"
+    assert stack_of(compile_avr(firmware)).bytes > CALL + CALL
+
+
+def test_a_naked_handler_without_pushes_takes_its_return_address(compile_avr):
+    firmware = (
+        PRELUDE
+        + "ISR(TIMER0_OVF_vect, ISR_NAKED) { reti(); } int main(void) { sei(); for (;;) {} }"
+    )
+    assert stack_of(compile_avr(firmware)).bytes == CALL + CALL
+
+
+def test_the_cases_of_a_switch_are_followed_through_its_jump_table(compile_avr):
+    cases = "".join(f"case {i}: f{i}(); return {7 * i};" for i in range(8))
+    firmware = (
+        PRELUDE
+        + "".join(reserve(f"f{i}", 10 + i) for i in range(8))
+        + f"SEPARATE int choose(uint8_t which) {{ switch (which) {{ {cases} }} return 0; }}"
+        + "int main(void) { sink = choose(sink); return 0; }"
+    )
+    elf = compile_avr(firmware)
+    assert any(symbol.name == "__tablejump2__" for symbol in read_program(elf).symbols)
+    report = stack_of(elf)
+    assert report.bytes == CALL + CALL + (CALL + 2 + 17)
+    assert report.path == ("main", "choose", "f7")
+
+
+@pytest.mark.parametrize("size", [20, 200, 400])
+def test_shared_prologues_of_libgcc_are_followed(compile_avr, size):
+    firmware = (
+        PRELUDE
+        + "SEPARATE uint32_t mix(uint32_t a, uint32_t b) { sink++; return a * b; }"
+        + f"""
+        SEPARATE uint32_t work(uint32_t a, uint32_t b, uint32_t c) {{
+            volatile uint8_t array[{size}];
+            for (uint16_t i = 0; i < {size}; i++) array[i] = mix(a, b) + mix(c, a) + mix(b, c);
+            return array[3] + mix(a, c);
+        }}
+        int main(void) {{ sink = work(sink, sink, sink); return 0; }}
+        """
+    )
+    elf = compile_avr(firmware, "-mcall-prologues")
+    assert any(symbol.name == "__prologue_saves__" for symbol in read_program(elf).symbols)
+    report = stack_of(elf)
+    usage = (elf.parent / "firmware.su").read_text()
+    frame = int(re.search(r"work\t(\d+)", usage)[1])
+    assert report.path[:3] == ("main", "work", "mix")
+    assert report.bytes >= CALL + frame + CALL
+    assert report.bytes <= CALL + frame + CALL + 16
+
+
+def test_library_functions_count_though_they_have_no_su_file(compile_avr):
+    firmware = PRELUDE + "int main(void) { sink = (float)sink * 1.5f; for (;;) {} }"
+    report = stack_of(compile_avr(firmware))
+    assert report.bytes > CALL + CALL
+    assert report.path[1].startswith("__")
+
+
+def test_a_function_that_ends_in_a_jump_to_another_takes_no_second_return_address(compile_avr):
+    firmware = (
+        PRELUDE
+        + "SEPARATE void leaf(void) { sink = 1; }"
+        + reserve("work", 20, "leaf();")
+        + "SEPARATE void first(void) { sink = 1; work(); }"
+        + "int main(void) { first(); sink = 2; return 0; }"
+    )
+    report = stack_of(compile_avr(firmware))
+    assert report.bytes == CALL + (CALL + 2 + 20) + CALL
+    assert report.path == ("main", "first", "work", "leaf")
+
+
+def test_what_the_compiler_says_of_its_functions_includes_the_return_address(compile_avr):
+    """The definition in the module's docstring, held against every function of a larger program."""
+    firmware = (
+        PRELUDE
+        + "SEPARATE void leaf(void) { sink = 1; }"
+        + "".join(reserve(f"f{size}", size, "leaf();") for size in (1, 6, 63, 64, 300))
+        + """
+        SEPARATE int32_t arithmetic(int32_t a, int16_t b) { sink++; leaf(); return a * b / 7; }
+        SEPARATE float floating(float a, float b) { leaf(); return a * b + a; }
+        ISR(TIMER0_OVF_vect) { leaf(); }
+        int main(void) {
+            f1(); f6(); f63(); f64(); f300();
+            sink = arithmetic(sink, sink) + floating(sink, sink);
+            for (;;) {}
+        }
+        """
+    )
+    elf = compile_avr(firmware)
+    program = read_program(elf)
+    names = Names(program.symbols)
+    lines = (elf.parent / "firmware.su").read_text().splitlines()
+    assert len(lines) == 10
+    for line in lines:
+        where, size, kind = line.split("\t")
+        assert kind == "static"
+        function = follow(program.code, names, names.address_of(where.rpartition(":")[2]))
+        assert function.peak.bytes + CALL == int(size), where
+
+
+def test_a_su_file_that_says_more_is_believed(compile_avr):
+    elf = compile_avr(PRELUDE + reserve("work", 20) + "int main(void) { work(); return 0; }")
+    said = elf.parent / "more.su"
+    said.write_text("firmware.c:1:1:work\t124\tstatic\n")
+    assert worst_case_stack(elf, [said]).bytes == CALL + 124
+
+
+# --- what has no bound ---------------------------------------------------------------------------
+
+
+def refusal_of(elf):
+    with pytest.raises(CheckFailed) as caught:
+        stack_of(elf)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_recursion_is_refused_with_the_cycle(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        SEPARATE uint8_t even(uint8_t n);
+        SEPARATE uint8_t odd(uint8_t n) {{ sink++; return n ? even(n - 1) + 1 : 0; }}
+        SEPARATE uint8_t even(uint8_t n) {{ sink++; return n ? odd(n - 1) + 2 : 1; }}
+        int main(void) {{ sink = even(sink); for (;;) {{}} }}
+    """
+    message = refusal_of(compile_avr(firmware))
+    assert "even -> odd -> even" in message
+    assert "calls itself" in message
+
+
+def test_a_call_through_a_pointer_is_refused_with_its_function(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        void (*volatile action)(void);
+        SEPARATE void perform(void) {{ action(); sink = 1; }}
+        int main(void) {{ perform(); for (;;) {{}} }}
+    """
+    assert "perform calls or jumps through a pointer" in refusal_of(compile_avr(firmware))
+
+
+@pytest.mark.parametrize("way", ["uint8_t array[n];", "volatile uint8_t *array = alloca(n);"])
+def test_an_array_of_variable_size_is_refused_with_its_function(compile_avr, way):
+    firmware = f"""
+        {PRELUDE}
+        #define alloca __builtin_alloca
+        SEPARATE void fill(volatile uint8_t *array, uint8_t n) {{ while (n--) array[n] = n; }}
+        SEPARATE void work(uint8_t n) {{ {way} fill(array, n); sink = array[0]; }}
+        int main(void) {{ work(sink); for (;;) {{}} }}
+    """
+    elf = compile_avr(firmware)
+    assert "work reserves a number of bytes that is only known at run time" in refusal_of(elf)
+    with pytest.raises(CheckFailed, match="work reserves"):
+        worst_case_stack(elf)  # seen in the code too, without the .su file
+
+
+def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
+    firmware = (
+        PRELUDE + "ISR(TIMER0_OVF_vect, ISR_NOBLOCK) { sink++; } int main(void) { for (;;) {} }"
+    )
+    assert "__vector_16 lets interrupts interrupt a handler" in refusal_of(compile_avr(firmware))
+
+
+def test_a_handler_whose_function_enables_interrupts_is_refused(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        SEPARATE void work(void) {{ sink++; sei(); sink++; }}
+        ISR(TIMER0_OVF_vect) {{ work(); }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert "work lets interrupts interrupt a handler" in refusal_of(compile_avr(firmware))
+
+
+def test_pushing_in_a_loop_is_refused(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        __attribute__((naked, noinline)) void work(void) {{ __asm__("1: push r1\\n rjmp 1b"); }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert "work pushes in a loop" in refusal_of(compile_avr(firmware))
+
+
+def test_returning_to_a_pushed_address_is_refused(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        __attribute__((naked, noinline)) void work(void) {{ __asm__("push r0\\n push r0\\n ret"); }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert "work returns with 2 bytes still on the stack" in refusal_of(compile_avr(firmware))
+
+
+def test_running_into_no_instruction_is_refused(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        __attribute__((naked, noinline)) void work(void) {{ __asm__(".word 0xffff"); }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert "there is no instruction" in refusal_of(compile_avr(firmware))
+
+
+@pytest.mark.parametrize("content", [b"one\ttwo\n", b"a:1:1:f\tmany\tstatic\n", b"\xff\xfe\n"])
+def test_a_broken_su_file_is_refused(compile_avr, tmp_path, content):
+    elf = compile_avr("int main(void) { return 0; }")
+    broken = tmp_path / "broken.su"
+    broken.write_bytes(content)
+    with pytest.raises(InputError, match=r"broken\.su is not a \.su file"):
+        worst_case_stack(elf, [broken])
+
+
+# --- against a running program -------------------------------------------------------------------
+
+MEASURED = """
+extern uint8_t _end;
+__attribute__((naked, used, section(".init3"))) void paint(void) {
+    for (volatile uint8_t *byte = &_end; byte <= (volatile uint8_t *)RAMEND; byte++) *byte = 0xC5;
+}
+static void write_digit(uint8_t digit) {
+    while (!(UCSR0A & _BV(UDRE0))) {}
+    UDR0 = digit < 10 ? '0' + digit : 'a' + digit - 10;
+}
+SEPARATE void wait_for_interrupts(void) {
+    for (volatile uint16_t turns = 0; turns < 4000; turns++) {}
+}
+ISR(TIMER0_OVF_vect) { handle(); }
+int main(void) {
+    TCCR0B = 1;
+    TIMSK0 = 1;
+    sei();
+    work();
+    cli();
+    volatile uint8_t *byte = &_end;
+    while (*byte == 0xC5) byte++;
+    uint16_t used = RAMEND + 1 - (uint16_t)byte;
+    UCSR0B = _BV(TXEN0);
+    for (int8_t shift = 12; shift >= 0; shift -= 4) write_digit(used >> shift & 15);
+    write_digit(15);
+    UDR0 = '\\n';
+    sleep_mode();
+    for (;;) {}
+}
+"""
+
+
+def test_the_bound_is_what_a_running_program_uses(compile_avr):
+    if shutil.which("simavr") is None:
+        pytest.skip("simavr is not on PATH; to run: make setup")
+    firmware = (
+        PRELUDE
+        + "void wait_for_interrupts(void);"
+        + reserve("handle", 9)
+        + reserve("inner", 40, "wait_for_interrupts();")
+        + reserve("work", 300, "inner();")
+        + MEASURED
+    )
+    elf = compile_avr(firmware)
+    command = ["simavr", "-m", "atmega328p", "-f", "16000000", elf]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    used = int(re.search(r"([0-9a-f]{4})f", done.stderr)[1], 16)
+    assert stack_of(elf).bytes == used

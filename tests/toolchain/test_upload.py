@@ -1,0 +1,57 @@
+"""`pio run -t upload` without a registry, through the bootloader of the emulated Uno."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import serial
+
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed
+from protonn_edge.resources import resource
+from protonn_edge.toolchain.platformio import run_pio
+
+SAYS_HELLO = """
+#include <avr/io.h>
+int main(void) {
+    UBRR0L = 16;
+    UCSR0A = _BV(U2X0);
+    UCSR0B = _BV(TXEN0);
+    for (const char *text = "hello";; text = *text ? text + 1 : "hello") {
+        while (!(UCSR0A & _BV(UDRE0))) {}
+        UDR0 = *text;
+    }
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, avr_gcc):
+    """Return a project whose firmware says hello for ever."""
+    if shutil.which("avrdude") is None:
+        pytest.skip("avrdude is not on PATH; to run: make setup")
+    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
+    (tmp_path / "firmware").mkdir()
+    shutil.copy(resource("platformio.ini"), tmp_path)
+    (tmp_path / "firmware" / "main.c").write_text(SAYS_HELLO)
+    return tmp_path
+
+
+def upload(project, port):
+    target = f"net:127.0.0.1:{port}"
+    return run_pio(project, "run", "-t", "upload", "--upload-port", target, deadline_s=60)
+
+
+def test_an_uploaded_firmware_runs(project):
+    with EmulatedUno(None, bootloader=True) as uno:
+        upload(project, uno.port)
+        with serial.serial_for_url(uno.url, timeout=20) as line:
+            assert b"hello" in line.read(20)
+
+
+def test_an_upload_to_nobody_is_said(project):
+    with EmulatedUno(None, bootloader=True) as uno:
+        port = uno.port
+    with pytest.raises(CheckFailed, match="net:127.0.0.1:.* failed: avrdude"):
+        upload(project, port)

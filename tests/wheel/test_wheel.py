@@ -1,0 +1,117 @@
+"""The wheel holds all that the package needs, and works where there is no checkout."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from model_factory import random_model
+
+from protonn_edge import __version__
+from protonn_edge.model import save_model
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def files_below(folder):
+    """Return the files of a folder that are under version control, or would be."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
+    done = subprocess.run(
+        command, cwd=CHECKOUT, check=False, timeout=60, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        pytest.skip("needs git and a clone; to run: git clone the repository")
+    return {name for name in done.stdout.splitlines() if (CHECKOUT / name).is_file()}
+
+
+@pytest.fixture(scope="module")
+def names(wheel):
+    """Return the names of all files in the wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_it_is_for_every_machine(wheel):
+    assert wheel.name == f"protonn_edge-{__version__}-py3-none-any.whl"
+
+
+@pytest.mark.parametrize("folder", ["templates", "firmware", "platformio.ini"])
+def test_top_level_files_are_inside_of_the_package(names, folder):
+    wanted = {f"protonn_edge/{name}" for name in files_below(folder)}
+    assert wanted
+    assert {name for name in names if name.startswith(f"protonn_edge/{folder}")} == wanted
+
+
+def test_the_package_is_whole(names):
+    assert files_below("protonn_edge") <= names
+
+
+def test_nothing_else_is_in_it(names):
+    metadata = f"protonn_edge-{__version__}.dist-info/"
+    assert all(name.startswith(("protonn_edge/", metadata)) for name in names)
+    assert not [name for name in names if "__pycache__" in name or "/generated/" in name]
+    assert f"{metadata}licenses/LICENSE" in names
+
+
+def test_the_sdist_holds_all_that_is_under_version_control(sdist):
+    top = f"protonn_edge-{__version__}/"
+    with tarfile.open(sdist) as archive:
+        packed = {name.removeprefix(top) for name in archive.getnames()}
+    assert files_below(".") <= packed
+    assert not [name for name in packed if name.startswith((".venv", ".git/", ".pio"))]
+
+
+def test_it_is_imported_from_its_own_installation(run, installation):
+    said = run("-c", "import protonn_edge; print(protonn_edge.__file__)").stdout
+    assert Path(said.strip()).is_relative_to(installation)
+
+
+@pytest.mark.parametrize("name", ["templates", "firmware", "platformio.ini"])
+def test_resources_are_found_without_the_checkout(run, installation, name):
+    script = f"from protonn_edge.resources import resource; print(resource({name!r}))"
+    assert run("-c", script).stdout.strip() == str(installation / "protonn_edge" / name)
+
+
+def test_the_shim_for_platformio_is_found_without_the_checkout(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = run("-m", "protonn_edge.toolchain", check=False)
+    if done.returncode != 0:
+        pytest.skip(f"{done.stderr.strip()}; to run: make setup")
+    assert "export PLATFORMIO_CORE_DIR=" in done.stdout
+    (core,) = (tmp_path / "cache" / "protonn-edge").iterdir()
+    assert (core / "platforms" / "atmelavr" / "builder" / "main.py").is_file()
+    assert (core / "packages" / "tool-scons" / ".piopm").is_file()
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def protonn_edge(run, installation):
+    """Return a function that runs the installed command and returns its one JSON object."""
+
+    def run_command(*arguments):
+        script = installation / "bin" / "protonn-edge"
+        done = run(str(script), *arguments, "--json", check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run_command
+
+
+def test_a_model_becomes_a_firmware_without_the_checkout(protonn_edge, tmp_path, monkeypatch):
+    if shutil.which("avr-gcc") is None:
+        pytest.skip("avr-gcc is not on PATH; to run: make setup")
+    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
+    save_model(random_model(), tmp_path / "model.npz")
+    result = protonn_edge("build", "--board", "uno", "model.npz")
+    assert 0 < result["flash_bytes"] <= 32256
+    assert 0 < result["sram_bytes"] + result["stack_bytes"] <= 2048
+    assert (tmp_path / "platformio.ini").is_file()
+    assert (tmp_path / "firmware" / "generated" / "pnn_model.c").is_file()
