@@ -26,7 +26,7 @@ def random_model(
 ) -> ProtoNNModel:
     """Return a float model whose prototypes are projected points, with gamma by the median."""
     rng = np.random.default_rng(seed)
-    X = random_points(seed, 300, features)
+    X = random_points(seed, max(300, prototypes), features)
     normalizer = Normalizer("standard", X.mean(axis=0), 1.0 / X.std(axis=0))
     W = rng.normal(size=(projections, features)).astype(np.float32)
     projected = normalizer.apply(X) @ W.T

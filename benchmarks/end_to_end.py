@@ -1,0 +1,128 @@
+"""The whole way for a few models: train, build, classify every test point on the emulated Uno.
+
+    python benchmarks/end_to_end.py [--only NAME] [--json]
+
+prints the table of figures in README.md, one row a model; with --json one object a row. The digits come
+with scikit-learn. The other sets are read from the folder that PROTONN_EDGE_DATA names (default
+../shared/data), and their rows are left out where it does not have them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.hil import run_on_device
+from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.project import Project, build
+from protonn_edge.report.accuracy import accuracy
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.verification import verify_host
+
+DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model: its data, the classifier's settings."""
+
+    name: str
+    file: str | None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        if self.file is None:
+            return load_digits_dataset()
+        path = DATA / self.file
+        return load_dataset(path) if path.is_file() else None
+
+
+ROWS = [
+    Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}),
+    Row("usps10", "usps10_libsvm.npz", {"n_projections": 10, "n_prototypes": 40}),
+    Row("letter26", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
+    Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),
+]
+COLUMNS = [
+    ("model", lambda r: r["name"]),
+    ("D, d, m, L", lambda r: ", ".join(str(size) for size in r["sizes"])),
+    ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
+    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("points", lambda r: f"{r['n']:,}"),
+    ("mismatches", lambda r: f"{r['mismatches']}"),
+    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
+    ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
+    ("mJ", lambda r: f"{r['energy_mj']['mean']:.3f}"),
+    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    ("SRAM + stack B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
+    ("parameters B", lambda r: f"{r['model_bytes']:,}"),
+    ("training s", lambda r: f"{r['seconds']:.0f}"),
+]
+
+
+def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
+    """Train, build and measure one model; mismatches count both the host's C and the Uno."""
+    board = load_board("uno")
+    begin = time.perf_counter()
+    classifier = ProtoNNClassifier(random_state=seed, **row.settings)
+    classifier.fit(dataset.X_train, dataset.y_train)
+    seconds = time.perf_counter() - begin
+    model = classifier.to_model(classes=dataset.classes)
+    with TemporaryDirectory() as folder:
+        integer_model, _ = build(model, board, Path(folder))
+        on_host = verify_host(integer_model, integer_model.quantize(dataset.X_test))
+        points = (dataset.X_test, dataset.y_test)
+        measured = run_on_device(Project(Path(folder)), model, points, board, Output(as_json=True))
+    record = measured.to_json()
+    return {
+        "name": row.name,
+        "seed": seed,
+        "sizes": [model.n_features, model.n_projections, model.n_prototypes, model.n_classes],
+        "float_accuracy": accuracy(model.predict(dataset.X_test), dataset.y_test),
+        **record,
+        "mismatches": record["mismatches"] + on_host.mismatches,
+        "seconds": seconds,
+    }
+
+
+@click.command()
+@click.option("--only", type=click.Choice([row.name for row in ROWS]), help="One row.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, seed: int, as_json: bool) -> None:
+    """Print what the whole way gives for each model."""
+    if not as_json:
+        click.echo("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
+        click.echo("|" + "---|" * len(COLUMNS))
+    for row in ROWS:
+        if only not in (None, row.name):
+            continue
+        dataset = row.dataset()
+        if dataset is None:
+            click.echo(f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA", err=True)
+            continue
+        record = measure_row(row, dataset, seed)
+        click.echo(json.dumps(record) if as_json else _table_row(record))
+
+
+def _table_row(record: dict[str, Any]) -> str:
+    return "| " + " | ".join(cell(record) for _, cell in COLUMNS) + " |"
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")

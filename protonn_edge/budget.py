@@ -1,0 +1,81 @@
+"""The budget gate: does the firmware fit the board?
+
+It comes twice. Before the compiler, an estimate that can only be too low turns away what has no
+chance. After the link, the ELF and the stack analysis tell the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.boards import Board
+from protonn_edge.codegen import Plan
+from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.stack import worst_case_stack
+
+_FLASH_REMEDY = "try fewer --prototypes, a smaller --projection-dim, or fewer features"
+_SRAM_REMEDY = "try a smaller --projection-dim or fewer classes"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a linked firmware takes of a board, in bytes.
+
+    Attributes
+    ----------
+    flash_bytes : int
+        Code and constants, with the initial values of variables.
+    sram_bytes : int
+        Static variables.
+    stack_bytes : int
+        Worst case of the stack, interrupts included.
+    stack_path : tuple of str
+        The functions on that deepest path.
+    """
+
+    flash_bytes: int
+    sram_bytes: int
+    stack_bytes: int
+    stack_path: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the usage under the names that every JSON of this package uses."""
+        return asdict(self)
+
+    def check(self, board: Board) -> None:
+        """Raise `CheckFailed` with the number, the limit and a remedy if it does not fit."""
+        if self.flash_bytes > board.flash_bytes:
+            raise CheckFailed(
+                f"needs {self.flash_bytes:,} B flash, {board.name} has {board.flash_bytes:,}; "
+                f"{_FLASH_REMEDY}"
+            )
+        needed = self.sram_bytes + self.stack_bytes
+        if needed > board.sram_bytes:
+            raise CheckFailed(
+                f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack {self.stack_bytes:,}), "
+                f"{board.name} has {board.sram_bytes:,}; {_SRAM_REMEDY}"
+            )
+
+
+def check_estimate(plan: Plan, board: Board) -> None:
+    """Raise `CheckFailed` if the tables or the variables alone are too large for the board."""
+    if plan.table_bytes > board.flash_bytes:
+        raise CheckFailed(
+            f"needs {plan.table_bytes:,} B flash for its tables alone, {board.name} has "
+            f"{board.flash_bytes:,}; {_FLASH_REMEDY}"
+        )
+    if plan.state_bytes > board.sram_bytes:
+        raise CheckFailed(
+            f"needs {plan.state_bytes:,} B SRAM for its variables alone, {board.name} has "
+            f"{board.sram_bytes:,}; {_SRAM_REMEDY}"
+        )
+
+
+def measure_usage(elf: Path, board: Board) -> Usage:
+    """Return what the linked firmware `elf` takes; its .su files lie below the same folder."""
+    sections = read_sections(elf)
+    stack = worst_case_stack(elf, sorted(elf.parent.rglob("*.su")))
+    return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)

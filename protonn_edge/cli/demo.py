@@ -1,0 +1,54 @@
+"""``protonn-edge demo``: the whole way, on data that scikit-learn ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.hil import run_on_device, say_agreement, show
+from protonn_edge.cli.train import train
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.model import save_model
+from protonn_edge.project import Project, build
+from protonn_edge.quantization import quantize
+from protonn_edge.verification import verify_host
+
+_SEED = 0
+_SETTINGS = {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}
+
+
+@click.command("demo", cls=Command)
+@board_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("protonn-edge-demo"),
+    show_default=True,
+    help="Folder for the model, the firmware project and the results.",
+)
+@json_option
+def demo_command(board_name: str, output: Path, as_json: bool) -> None:
+    """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
+    out = Output(as_json)
+    board = load_board(board_name)
+    dataset = load_digits_dataset()
+    out.say(f"digits: {len(dataset.y_train):,} to train, {len(dataset.y_test):,} to test, 64 pixels each")
+    model = train(dataset, out, seed=_SEED, **_SETTINGS)
+    save_model(model, output / "model.npz")
+    with out.status(f"building for {board.name}"):
+        build(model, board, output)
+    with out.status("host C"):
+        integer_model = quantize(model)
+        on_host = verify_host(integer_model, integer_model.quantize(dataset.X_test))
+    points = (dataset.X_test, dataset.y_test)
+    measurement = run_on_device(
+        Project(output), model, points, board, out, results=output / "results.jsonl"
+    )
+    show(measurement, out)
+    out.finish(measurement.to_json())
+    say_agreement([on_host, measurement.agreement], out)
+    out.say(f"the project is in {output}; with a board on USB: cd {output}; pio run -t upload")

@@ -1,0 +1,117 @@
+"""``protonn-edge hil``: stream test points to the board, or its twin, and measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+from protonn_edge.boards import Board, load_board
+from protonn_edge.budget import measure_usage
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.datasets import load_points
+from protonn_edge.datasets.dataset import Float32, Indices
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.measurement import Measurement, measure
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import Project
+from protonn_edge.report.terminal import budget_facts, confusion_table, fact_table, run_facts
+from protonn_edge.verification import Agreement, check_agreement
+
+
+@click.command("hil", cls=Command)
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--port", help="The board's serial port, for example /dev/ttyACM0.")
+@click.option("--emulate", is_flag=True, help="Run the firmware on the emulated board.")
+@board_option
+@click.option(
+    "--project",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    help="The folder that 'build' wrote.  [default: the current folder]",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Results, one JSON line a point."
+)
+@click.option("--resume", is_flag=True, help="Go on with the points that -o does not have yet.")
+@json_option
+def hil_command(
+    data: Path,
+    port: str | None,
+    emulate: bool,
+    board_name: str,
+    folder: Path,
+    output: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Classify the test points of DATA on a device and measure accuracy, latency and energy.
+
+    The device runs the firmware that 'build' made in this folder: a board at --port, or, without one,
+    the emulated board.
+    """
+    if port is not None and emulate:
+        raise click.UsageError("--port and --emulate exclude each other; give one of them")
+    if resume and output is None:
+        raise click.UsageError("--resume goes on with a results file; name it with -o")
+    out = Output(as_json)
+    board, project = load_board(board_name), Project(folder)
+    model = project.model()
+    points = load_points(data, classes=model.classes, n_features=model.n_features)
+    measurement = run_on_device(project, model, points, board, out, port, output, resume)
+    show(measurement, out)
+    out.finish(measurement.to_json())
+    say_agreement([measurement.agreement], out)
+
+
+def run_on_device(
+    project: Project,
+    model: ProtoNNModel,
+    points: tuple[Float32, Indices],
+    board: Board,
+    out: Output,
+    port: str | None = None,
+    results: Path | None = None,
+    resume: bool = False,
+) -> Measurement:
+    """Build the project's firmware and measure it, at `port` or on the emulated board."""
+    with ExitStack() as stack:
+        with out.status(f"building for {board.name}"):
+            elf = project.compile(board)
+        usage = measure_usage(elf, board)
+        device = port or f"emulated {board.name}"
+        url = port or stack.enter_context(EmulatedUno(elf, board=board)).url
+        bar = stack.enter_context(out.progress(device, len(points[1])))
+        return measure(
+            url,
+            model,
+            points,
+            usage,
+            board,
+            device=device,
+            results=results,
+            resume=resume,
+            on_result=lambda _: bar.advance(),
+        )
+
+
+def show(measurement: Measurement, out: Output) -> None:
+    """Print a measurement for people."""
+    board, classes = measurement.board, measurement.integer_model.classes
+    facts = [
+        *run_facts(measurement.summary, board),
+        *budget_facts(measurement.usage, board),
+        ("stack, measured", f"{measurement.stack_peak_bytes:,} B"),
+    ]
+    out.say(f"measured on {measurement.agreement.execution}:", fact_table(facts))
+    out.say("confusion matrix, a row per actual and a column per predicted class:")
+    out.say(confusion_table(measurement.confusion, classes))
+
+
+def say_agreement(agreements: Sequence[Agreement], out: Output) -> None:
+    """Say that executions agree, or raise `CheckFailed` for the first that does not."""
+    check_agreement(agreements)
+    names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
+    out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")

@@ -1,0 +1,84 @@
+"""``protonn-edge inspect``: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.markup import escape
+
+from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.codegen import make_plan
+from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.report.terminal import fact_table
+
+_NAMES_SHOWN = 12
+
+
+@click.command("inspect", cls=Command)
+@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
+@json_option
+def inspect_command(model_file: Path, as_json: bool) -> None:
+    """Say what is in the MODEL file and what it becomes in integers."""
+    out = Output(as_json)
+    record = _describe(load_model(model_file))
+    out.say(f"{model_file.name}:", fact_table(_facts(record)))
+    out.finish(record)
+
+
+def _describe(model: ProtoNNModel) -> dict[str, Any]:
+    integer_model = quantize(model)
+    plan = make_plan(integer_model)
+    return {
+        "features": model.n_features,
+        "projections": model.n_projections,
+        "prototypes": model.n_prototypes,
+        "classes": list(model.classes),
+        "gamma": model.gamma,
+        "normalization": model.normalizer.kind,
+        "nonzero": {
+            "W": _nonzero_share(model.projection),
+            "B": _nonzero_share(model.prototypes),
+            "Z": _nonzero_share(model.labels),
+        },
+        "model_bytes": integer_model.model_bytes,
+        "model_sha256": integer_model.model_sha256,
+        "input_maximum": integer_model.inputs.maximum,
+        "accumulator_bits": integer_model.accumulator_bits,
+        "accumulator_range": list(integer_model.accumulator_range()),
+        "score_bits": plan.score_bits,
+        "score_range": list(integer_model.score_range()),
+        "table_bytes": plan.table_bytes,
+        "state_bytes": plan.state_bytes,
+        "record": dict(model.record),
+    }
+
+
+def _nonzero_share(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> float:
+    return float(np.count_nonzero(matrix) / matrix.size)
+
+
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    names = record["classes"]
+    shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+    low, high = record["accumulator_range"]
+    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
+    return [
+        ("features D", f"{record['features']:,}"),
+        ("projections d", f"{record['projections']:,}"),
+        ("prototypes m", f"{record['prototypes']:,}"),
+        ("classes L", f"{len(names):,}: {escape(shown)}"),
+        ("gamma", f"{record['gamma']:.6g}"),
+        ("normalization", record["normalization"]),
+        ("non-zero entries", shares),
+        ("int8 parameters", f"{record['model_bytes']:,} B"),
+        ("tables in flash", f"{record['table_bytes']:,} B"),
+        ("variables in SRAM", f"{record['state_bytes']:,} B"),
+        ("quantized input", f"0..{record['input_maximum']}"),
+        ("accumulators", f"{record['accumulator_bits']} bits, {low:,}..{high:,} on any input"),
+        ("scores", f"{record['score_bits']} bits"),
+        ("SHA-256", record["model_sha256"]),
+    ]

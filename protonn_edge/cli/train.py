@@ -1,0 +1,139 @@
+"""``protonn-edge train``: learn a model and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.datasets import Dataset, holdout, load_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.report.accuracy import accuracy
+from protonn_edge.training import EpochReport, ProtoNNClassifier
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_SHARE = click.FloatRange(0, 1, min_open=True)
+_COUNT = click.IntRange(1)
+_POSITIVE = click.FloatRange(0, min_open=True)
+_DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
+
+
+def _setting(flag: str, parameter: str, kind: click.ParamType, text: str) -> Callable[[_F], _F]:
+    """Return the option for a parameter of the estimator, with the estimator's default."""
+    default = _DEFAULTS[parameter]
+    if isinstance(default, str) and not isinstance(kind, click.Choice):  # such as "auto" for a number
+        return click.option(flag, parameter, type=kind, show_default=default, help=text)
+    return click.option(flag, parameter, type=kind, default=default, show_default=True, help=text)
+
+
+@click.command("train", cls=Command)
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The model file (.npz)."
+)
+@_setting("--projection-dim", "n_projections", _COUNT, "d, outputs of the projection.")
+@click.option(
+    "--prototypes",
+    "n_prototypes",
+    type=_COUNT,
+    default=40,
+    show_default=True,
+    help="m, shared among the classes.",
+)
+@_setting("--lambda-w", "sparsity_projection", _SHARE, "Non-zero share of W.")
+@_setting("--lambda-b", "sparsity_prototypes", _SHARE, "Non-zero share of B.")
+@_setting("--lambda-z", "sparsity_labels", _SHARE, "Non-zero share of Z.")
+@_setting("--loss", "loss", click.Choice(["cross_entropy", "squared_error"]), "What is minimized.")
+@_setting("--gamma-numerator", "gamma_numerator", _POSITIVE, "Gamma times the median distance.")
+@_setting(
+    "--normalization",
+    "normalization",
+    click.Choice(["standard", "minmax", "none"]),
+    "What is done to the features; it costs the device nothing.",
+)
+@_setting("--epochs", "epochs", _COUNT, "Passes over the training points.")
+@_setting("--batch-size", "batch_size", _COUNT, "Points a step.")
+@_setting("--learning-rate", "learning_rate", _POSITIVE, "The largest step.")
+@_setting(
+    "--noise", "input_noise", click.FloatRange(0), "Deviation of noise added to normalized features."
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--holdout",
+    "share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Hold this share of the training points out and report on it instead of the test part.",
+)
+@json_option
+def train_command(
+    data: Path, output: Path, seed: int, share: float | None, as_json: bool, **settings: Any
+) -> None:
+    """Learn a model from DATA and write it.
+
+    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt.
+    """
+    _check_output(output)
+    out = Output(as_json)
+    dataset = load_dataset(data)
+    if share is not None:
+        dataset = holdout(dataset, share, seed)
+    given = {name: value for name, value in settings.items() if value is not None}
+    model = train(dataset, out, seed=seed, **given)
+    record = describe(model, dataset)
+    save_model(model, output)
+    out.say(_sentence(record), f"wrote {output}")
+    out.finish(record)
+
+
+def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> ProtoNNModel:
+    """Train an estimator with these settings under a progress bar, and return its model."""
+    with out.progress("training", settings.get("epochs", _DEFAULTS["epochs"])) as bar:
+
+        def moved_on(report: EpochReport) -> None:
+            note = f"objective {report.objective:.4f}, accuracy {100 * report.accuracy:.2f} %"
+            bar.move_to(report.epoch, note)
+
+        classifier = ProtoNNClassifier(random_state=seed, callback=moved_on, **settings)
+        classifier.fit(dataset.X_train, dataset.y_train)
+    return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+
+
+def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+    """Return the JSON object of a trained model; accuracies are shares, None without test points."""
+    integer_model = quantize(model)
+    tested = len(dataset.y_test) > 0
+    float_labels = model.predict(dataset.X_test) if tested else None
+    labels = integer_model.predict(integer_model.quantize(dataset.X_test)) if tested else None
+    return {
+        "train_accuracy": accuracy(model.predict(dataset.X_train), dataset.y_train),
+        "float_accuracy": accuracy(float_labels, dataset.y_test),
+        "accuracy": accuracy(labels, dataset.y_test),
+        "n": len(dataset.y_test),
+        "model_bytes": integer_model.model_bytes,
+        "model_sha256": integer_model.model_sha256,
+    }
+
+
+def _sentence(record: dict[str, Any]) -> str:
+    sizes = f"{record['model_bytes']:,} B of int8 parameters"
+    trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"
+    if not record["n"]:
+        return f"{trained}, {sizes}; the data has no test part"
+    return (
+        f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} % in float, "
+        f"{100 * record['accuracy']:.2f} % in integers; {sizes}"
+    )
+
+
+def _check_output(path: Path) -> None:
+    """Refuse a name that cannot be written before minutes are spent on training."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the model file, for example {path / 'model.npz'}")
+    if path.suffix != ".npz":
+        raise InputError(f"the model file is called {path.name!r}; its name must end in .npz")

@@ -1,0 +1,93 @@
+"""``protonn-edge verify``: the same integers in every execution."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.datasets import load_points
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model
+from protonn_edge.project import scratch_build
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.verification import Agreement, check_agreement, verify_device, verify_host
+
+
+@click.command("verify", cls=Command)
+@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@board_option
+@click.option("--port", help="A board that holds this model's firmware, for example /dev/ttyACM0.")
+@json_option
+def verify_command(
+    model_file: Path, data: Path, board_name: str, port: str | None, as_json: bool
+) -> None:
+    """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
+
+    The points are the test part of DATA, or all of it if it has none. One difference is a failure.
+    """
+    out = Output(as_json)
+    model, board = load_model(model_file), load_board(board_name)
+    X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
+    if len(X) == 0:
+        raise InputError(f"{data} has no points to verify; give a file that has some")
+    integer_model = quantize(model)
+    Q = integer_model.quantize(X)
+
+    with out.status("host C"):
+        agreements = [verify_host(integer_model, Q)]
+    with ExitStack() as stack:
+        with out.status(f"building for {board.name}"):
+            project, _ = stack.enter_context(scratch_build(model, board))
+            elf = project.compile(board)
+        uno = stack.enter_context(EmulatedUno(elf, board=board))
+        agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, integer_model, Q))
+    if port is not None:
+        agreements.append(_verify_device(out, port, port, integer_model, Q))
+
+    out.say("scores against the NumPy integer model:", _table(agreements))
+    out.finish(
+        {
+            "n": len(Q),
+            "mismatches": sum(agreement.mismatches for agreement in agreements),
+            "lost": sum(agreement.lost for agreement in agreements),
+            "executions": [asdict(agreement) for agreement in agreements],
+            "model_sha256": integer_model.model_sha256,
+        }
+    )
+    check_agreement(agreements)
+
+
+def _verify_device(
+    out: Output, name: str, url: str, model: IntegerModel, Q: NDArray[np.uint8]
+) -> Agreement:
+    with out.progress(name, len(Q)) as bar:
+        return verify_device(name, url, model, Q, sink=lambda _: bar.advance())[0]
+
+
+def _table(agreements: list[Agreement]) -> Table:
+    table = Table(box=box.SIMPLE)
+    table.add_column("execution")
+    for heading in ("points", "mismatches", "unanswered"):
+        table.add_column(heading, justify="right")
+    table.add_column("first mismatch")
+    for agreement in agreements:
+        table.add_row(
+            escape(agreement.execution),
+            f"{agreement.n:,}",
+            f"{agreement.mismatches:,}",
+            f"{agreement.lost:,}",
+            str(agreement.first or "-"),
+        )
+    return table

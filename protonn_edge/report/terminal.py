@@ -1,0 +1,86 @@
+"""Tables for the terminal: facts, a run's figures against the board's limits, the confusion matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from protonn_edge.boards import Board
+from protonn_edge.budget import Usage
+from protonn_edge.hil.results import Spread, Summary
+
+_LABEL_WIDTH = 12
+
+
+def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
+    """Return a table of names and values."""
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        table.add_row(name, value)
+    return table
+
+
+def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
+    """Return the rows that set what the firmware takes against what the board has."""
+    sram = usage.sram_bytes + usage.stack_bytes
+    return [
+        ("flash", _of(usage.flash_bytes, board.flash_bytes)),
+        ("SRAM, static", f"{usage.sram_bytes:,} B"),
+        ("stack, worst case", f"{usage.stack_bytes:,} B"),
+        ("SRAM + stack", _of(sram, board.sram_bytes)),
+        ("budget", f"fits {board.name}"),
+    ]
+
+
+def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
+    """Return the rows of what was measured over a run."""
+    rows = [("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points")]
+    if summary.lost:
+        rows.append(("lost", f"{summary.lost:,} points"))
+    if summary.cycles is not None:
+        rows += [
+            ("cycles", _spread(summary.cycles, ",.0f", "")),
+            ("latency", _spread(summary.latency_ms, ".3f", " ms")),
+            (f"energy at {board.power_watts} J/s", _spread(summary.energy_mj, ".4f", " mJ")),
+        ]
+    return rows
+
+
+def confusion_table(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
+    """Return the confusion matrix (L, L) with a row per actual and a column per predicted class."""
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("")
+    for name in classes:
+        table.add_column(_short(name), justify="right")
+    for actual, name in enumerate(classes):
+        cells = [
+            f"[bold]{count}[/]" if actual == predicted else (str(count) if count else "[dim].[/]")
+            for predicted, count in enumerate(counts[actual].tolist())
+        ]
+        table.add_row(f"[bold]{_short(name)}[/]", *cells)
+    return table
+
+
+def _of(used: int, limit: int) -> str:
+    return f"{used:,} of {limit:,} B ({100 * used / limit:.1f} %)"
+
+
+def _spread(spread: Spread | None, format_spec: str, unit: str) -> str:
+    if spread is None:
+        return "-"
+    mean, low, high, p99 = (
+        format(value, format_spec) for value in (spread.mean, spread.min, spread.max, spread.p99)
+    )
+    return f"mean {mean}{unit} (min {low}, p99 {p99}, max {high})"
+
+
+def _short(name: str) -> str:
+    cut = name if len(name) <= _LABEL_WIDTH else name[: _LABEL_WIDTH - 1] + "\u2026"
+    return escape(cut)

@@ -1,0 +1,154 @@
+"""Run the same points through every execution of a model and compare their integer scores.
+
+The NumPy integer model is the reference; the host build of the generated C, the emulated board and a
+real one must give the same scores for every point. A difference is a bug, never a tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.codegen.host import host_program
+from protonn_edge.errors import CheckFailed
+from protonn_edge.hil import Result, Session, run
+from protonn_edge.quantization import IntegerModel
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first difference of an execution: where it is, and both values.
+
+    Attributes
+    ----------
+    point : int
+        Row of the test data.
+    stage : str
+        What differs: ``"score of class 3"``, or ``"class"`` where all scores agree.
+    expected, got : int
+        The reference's value and the execution's.
+    """
+
+    point: int
+    stage: str
+    expected: int
+    got: int
+
+    def __str__(self) -> str:
+        return f"point {self.point}, {self.stage}: expected {self.expected}, got {self.got}"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How one execution compares with the reference.
+
+    Attributes
+    ----------
+    execution : str
+        ``"host C"``, ``"emulated uno"`` or a port.
+    n, mismatches, lost : int
+        Points compared, points that differ, points that were not answered.
+    first : Mismatch or None
+        The first difference.
+    """
+
+    execution: str
+    n: int
+    mismatches: int
+    lost: int
+    first: Mismatch | None
+
+
+def compare(
+    execution: str,
+    expected: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    scores: NDArray[np.int64],
+    lost: NDArray[np.bool_] | None = None,
+) -> Agreement:
+    """Compare an execution's classes (n,) and scores (n, L) with the reference's scores (n, L)."""
+    missing = np.zeros(len(expected), np.bool_) if lost is None else lost
+    wrong = (scores != expected).any(axis=1) | (labels != expected.argmax(axis=1))
+    wrong &= ~missing
+    first = None
+    if wrong.any():
+        first = _first_mismatch(int(wrong.argmax()), expected, labels, scores)
+    return Agreement(execution, len(expected), int(wrong.sum()), int(missing.sum()), first)
+
+
+def _first_mismatch(
+    point: int,
+    expected: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    scores: NDArray[np.int64],
+) -> Mismatch:
+    differing = np.flatnonzero(scores[point] != expected[point])
+    if len(differing) == 0:
+        return Mismatch(point, "class", int(expected[point].argmax()), int(labels[point]))
+    label = int(differing[0])
+    return Mismatch(
+        point,
+        f"score of class {label}",
+        int(expected[point, label]),
+        int(scores[point, label]),
+    )
+
+
+def verify_host(model: IntegerModel, Q: NDArray[np.uint8]) -> Agreement:
+    """Compare the host build of the generated C on quantized points Q, (n, D) uint8."""
+    with host_program(model) as program:
+        labels, scores = program.run(Q)
+    return compare("host C", model.scores(Q), labels, scores)
+
+
+def verify_device(
+    execution: str,
+    url: str,
+    model: IntegerModel,
+    Q: NDArray[np.uint8],
+    sink: Callable[[Result], None] | None = None,
+) -> tuple[Agreement, list[Result]]:
+    """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8."""
+    expected = model.scores(Q)
+    with open_session(url, model) as session:
+        results = run(session, Q, expected.argmax(axis=1), expected, sink=sink)
+    return compare_results(execution, expected, results), results
+
+
+def compare_results(
+    execution: str, expected: NDArray[np.int64], results: Sequence[Result]
+) -> Agreement:
+    """Compare the results of a run, one for each row of the reference's scores (n, L)."""
+    lost = np.array([result.scores is None for result in results], np.bool_)
+    empty = (0,) * expected.shape[1]
+    scores = np.array([result.scores or empty for result in results], np.int64)
+    labels = np.array([result.predicted or 0 for result in results], np.int64)
+    return compare(execution, expected, labels, scores, lost)
+
+
+def open_session(url: str, model: IntegerModel) -> Session:
+    """Return a session for the device at `url` that must hold this very model."""
+    return Session(
+        url,
+        model_hash=bytes.fromhex(model.model_sha256),
+        n_features=model.n_features,
+        n_classes=model.n_classes,
+    )
+
+
+def check_agreement(agreements: Sequence[Agreement]) -> None:
+    """Raise `CheckFailed` for the first execution that differs or lost points."""
+    for agreement in agreements:
+        if agreement.mismatches:
+            raise CheckFailed(
+                f"{agreement.execution} differs from the integer model at {agreement.mismatches:,} of "
+                f"{agreement.n:,} points, first at {agreement.first}; please report this as a bug"
+            )
+        if agreement.lost:
+            raise CheckFailed(
+                f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points unanswered; "
+                "check the line and run it again"
+            )

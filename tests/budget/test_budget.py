@@ -1,0 +1,58 @@
+"""The budget gate: the linked truth, at the very byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+from model_factory import random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.budget import Usage, check_estimate
+from protonn_edge.codegen import make_plan
+from protonn_edge.errors import CheckFailed
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import build
+from protonn_edge.quantization import quantize
+
+UNO = load_board("uno")
+
+
+def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
+    fits = Usage(flash_bytes=32_256, sram_bytes=1_700, stack_bytes=348, stack_path=("main",))
+    fits.check(UNO)
+    with pytest.raises(CheckFailed, match=r"needs 32,257 B flash, uno has 32,256; try fewer"):
+        dataclasses.replace(fits, flash_bytes=32_257).check(UNO)
+    with pytest.raises(
+        CheckFailed, match=r"needs 2,049 B SRAM \(static 1,701 \+ stack 348\), uno has 2,048; try"
+    ):
+        dataclasses.replace(fits, sram_bytes=1_701).check(UNO)
+
+
+def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> None:
+    plan = make_plan(quantize(random_model()))
+    check_estimate(plan, UNO)
+    with pytest.raises(CheckFailed, match="40,000 B flash for its tables alone"):
+        check_estimate(dataclasses.replace(plan, table_bytes=40_000), UNO)
+    with pytest.raises(CheckFailed, match="3,000 B SRAM for its variables alone"):
+        check_estimate(dataclasses.replace(plan, state_bytes=3_000), UNO)
+
+
+@pytest.mark.skipif(
+    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc"
+)
+def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    """A prototype costs d + L bytes of flash, so the largest number that fits is known."""
+
+    def model(prototypes: int) -> ProtoNNModel:
+        return random_model(projections=10, classes=6, prototypes=prototypes)
+
+    _, usage = build(model(1000), UNO, tmp_path / "some")
+    most = 1000 + (UNO.flash_bytes - usage.flash_bytes) // 16
+    _, usage = build(model(most), UNO, tmp_path / "most")
+    assert UNO.flash_bytes - 16 < usage.flash_bytes <= UNO.flash_bytes
+    with pytest.raises(CheckFailed, match=r"needs 32,2\d\d B flash, uno has 32,256; try fewer"):
+        build(model(most + 1), UNO, tmp_path / "too_many")
+    assert not (tmp_path / "too_many").exists()

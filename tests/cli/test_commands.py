@@ -1,0 +1,166 @@
+"""The commands in the order in which a newcomer types them, on a small data set."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from sklearn.datasets import load_iris
+
+from protonn_edge.cli import main
+from protonn_edge.hil import read_results
+
+needs_avr = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev"
+)
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def run_json(*arguments: object) -> dict[str, Any]:
+    result = run(*arguments, "--json")
+    assert len(result.stdout.splitlines()) == 1
+    record = json.loads(result.stdout)
+    assert isinstance(record, dict)
+    return record
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with iris.csv and a model of it."""
+    folder = tmp_path_factory.mktemp("iris")
+    iris = load_iris()
+    names = [iris.target_names[label] for label in iris.target]
+    rows = [",".join([name, *map(str, x)]) for name, x in zip(names, iris.data, strict=True)]
+    (folder / "iris.csv").write_text("label,a,b,c,d\n" + "\n".join(rows) + "\n")
+    run("train", folder / "iris.csv", "-o", folder / "model.npz", "--prototypes", 6,
+        "--projection-dim", 3, "--epochs", 20)  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(folder: Path) -> Path:
+    run("build", folder / "model.npz", "-o", folder / "project")
+    return folder / "project"
+
+
+def test_train_reports_both_accuracies_of_what_it_held_out(folder: Path) -> None:
+    record = run_json("train", folder / "iris.csv", "-o", folder / "other.npz", "--epochs", 20,
+                      "--prototypes", 6, "--projection-dim", 3, "--holdout", 0.4)  # fmt: skip
+    assert record["n"] == 60
+    assert record["float_accuracy"] > 0.85
+    assert record["accuracy"] > 0.85
+    assert record["model_bytes"] == 3 * 4 + 3 * 6 + 3 * 6
+
+
+def test_training_twice_gives_the_same_bytes(folder: Path) -> None:
+    for name in ("first.npz", "second.npz"):
+        run("train", folder / "iris.csv", "-o", folder / name, "--epochs", 3, "--seed", 7)
+    assert (folder / "first.npz").read_bytes() == (folder / "second.npz").read_bytes()
+
+
+def test_inspect_names_the_sizes_and_the_classes(folder: Path) -> None:
+    record = run_json("inspect", folder / "model.npz")
+    assert (record["features"], record["projections"], record["prototypes"]) == (4, 3, 6)
+    assert record["classes"] == ["setosa", "versicolor", "virginica"]
+    text = run("inspect", folder / "model.npz").stdout
+    assert "setosa, versicolor, virginica" in text
+    assert record["model_sha256"] in text.replace("\n", "").replace(" ", "")
+
+
+@needs_avr
+def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
+    assert (project / "platformio.ini").is_file()
+    assert (project / "firmware" / "main.c").is_file()
+    record = run_json("build", folder / "model.npz", "-o", project)
+    assert record["flash_bytes"] < 6000
+    assert record["sram_bytes"] + record["stack_bytes"] < 500
+
+
+@needs_avr
+def test_build_is_reproducible_and_names_no_place_or_time(folder: Path, project: Path) -> None:
+    generated = project / "firmware" / "generated"
+    before = {path.name: path.read_bytes() for path in generated.iterdir()}
+    assert set(before) == {"model.npz", "pnn_model.c", "pnn_model.h"}
+    run("build", folder / "model.npz", "-o", folder / "elsewhere")
+    again = folder / "elsewhere" / "firmware" / "generated"
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == before
+    assert all(str(folder).encode() not in content for content in before.values())
+
+
+@needs_avr
+def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
+    target = folder / "changed"
+    run("build", folder / "model.npz", "-o", target)
+    source = target / "firmware" / "main.c"
+    source.write_text(source.read_text() + "\n/* mine */\n")
+    run("build", folder / "model.npz", "-o", target)
+    assert source.read_text().endswith("/* mine */\n")
+
+
+@needs_avr
+def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
+    record = run_json("build", folder / "model.npz", "-o", folder / "compared",
+                      "--data", folder / "iris.csv", "--max-drop", 5)  # fmt: skip
+    assert record["n"] == 150
+    assert abs(record["float_accuracy"] - record["accuracy"]) <= 0.05
+
+
+@needs_avr
+def test_verify_finds_no_mismatch(folder: Path) -> None:
+    record = run_json("verify", folder / "model.npz", folder / "iris.csv")
+    assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
+    executions = [execution["execution"] for execution in record["executions"]]
+    assert executions == ["host C", "emulated uno"]
+
+
+@needs_avr
+def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: Path) -> None:
+    results = folder / "results.jsonl"
+    arguments = ["hil", folder / "iris.csv", "--emulate", "--project", project, "-o", results]
+    record = run_json(*arguments)
+    assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
+    assert record["accuracy"] > 0.9
+    spread = record["cycles"]
+    assert 0 < spread["min"] <= spread["mean"] <= spread["p99"] <= spread["max"]
+    assert record["latency_ms"]["mean"] == pytest.approx(spread["mean"] / 16_000)
+    assert record["energy_mj"]["mean"] == pytest.approx(0.2455 * spread["mean"] / 16_000)
+    assert record["stack_peak_bytes"] <= record["stack_bytes"]
+    assert np.sum(record["confusion"]) == 150
+
+    whole = results.read_bytes()
+    results.write_bytes(whole[: len(whole) // 2])  # as an interrupted run leaves it
+    assert run_json(*arguments, "--resume")["cycles"] == spread
+    assert len(read_results(results)) == 150
+
+
+@needs_avr
+def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -> None:
+    results = folder / "other.jsonl"
+    arguments = ["hil", folder / "iris.csv", "--emulate", "-o", results]
+    run(*arguments, "--project", project)
+    run("train", folder / "iris.csv", "-o", folder / "another.npz", "--epochs", 2, "--seed", 5)
+    run("build", folder / "another.npz", "-o", folder / "another")
+    result = CliRunner().invoke(
+        main, [*map(str, arguments), "--project", str(folder / "another"), "--resume"]
+    )
+    assert result.exit_code == 2
+    assert "another model" in result.stderr
+
+
+@needs_avr
+def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: Path) -> None:
+    text = run("hil", folder / "iris.csv", "--project", project).stdout
+    for word in ("accuracy", "cycles", "latency", "0.2455 J/s", "flash", "stack", "fits uno"):
+        assert word in text
+    assert "all integer scores agreed: NumPy = emulated uno, 150 points" in text
+    assert max(map(len, text.splitlines())) <= 80
