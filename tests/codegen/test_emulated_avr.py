@@ -1,0 +1,127 @@
+"""The generated C on the emulated AVR, inside of the real firmware: the reference's integers again."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_inputs, random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.project import scratch_build
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.verification import verify_device
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev"
+)
+
+# Pushes as many of the largest features as the macro says, within marks that the emulator counts.
+PUSH = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t features[COUNT + 1];
+int main(void)
+{
+    for (uint8_t i = 0; i < COUNT; ++i) {
+        features[i] = PNN_INPUT_MAXIMUM;
+    }
+    pnn_begin();
+    GPIOR0 = 1;
+    pnn_push_many(features, COUNT);
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "features", "projections", "prototypes", "classes", "gamma_numerator"),
+    [
+        (0, 1, 1, 1, 2, 2.5),
+        (1, 300, 10, 40, 10, 2.5),  # fills the 16-bit accumulators
+        (2, 33, 21, 60, 26, 1.0),  # three blocks of outputs, wide kernels
+        (3, 200, 9, 30, 3, 40.0),  # narrow kernels, 32-bit accumulators
+        (4, 12, 3, 2, 2, 0.2),  # all prototypes near
+    ],
+)
+def test_whole_firmware_gives_the_reference_scores(  # noqa: PLR0913  (sizes of one model)
+    seed: int,
+    features: int,
+    projections: int,
+    prototypes: int,
+    classes: int,
+    gamma_numerator: float,
+) -> None:
+    model = random_model(
+        seed,
+        features=features,
+        projections=projections,
+        prototypes=prototypes,
+        classes=classes,
+        gamma_numerator=gamma_numerator,
+    )
+    board = load_board("uno")
+    integer_model = quantize(model)
+    with scratch_build(model, board) as (project, usage):
+        with EmulatedUno(project.compile(board), board=board) as uno:
+            Q = random_inputs(seed, 40, integer_model)
+            agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
+            stats = uno.stats()
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+    assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
+    assert stats.stack_bytes <= usage.stack_bytes
+    assert (stats.faults, stats.overruns) == ((), 0)
+
+
+@pytest.mark.parametrize("gamma_numerator", [2.5, 60.0])
+@pytest.mark.parametrize("projections", [1, 3, 5, 8, 10, 11, 20, 40])
+def test_pushing_stays_within_the_bound_that_the_header_states(
+    tmp_path: Path, projections: int, gamma_numerator: float
+) -> None:
+    """The firmware disables interrupts for that long and counts on it."""
+    model = quantize(
+        random_model(
+            features=100, projections=projections, prototypes=3, gamma_numerator=gamma_numerator
+        )
+    )
+    plan = make_plan(model)
+    for count in (0, 1, 16):
+        taken = push_cycles(model, tmp_path, count)
+        assert 0 < taken <= plan.push_call_cycles + count * plan.push_cycles
+
+
+def push_cycles(model: IntegerModel, folder: Path, count: int) -> int:
+    for name, text in {**render_c(model), "push.c": PUSH}.items():
+        (folder / name).write_text(text)
+    elf = folder / "push.elf"
+    subprocess.run(
+        ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DCOUNT={count}", "-o", elf,
+         folder / "push.c", folder / "pnn_model.c"],
+        check=True,
+        timeout=60,
+    )  # fmt: skip
+    with EmulatedUno(elf) as uno:
+        while (stats := uno.stats()).marked_spans == 0:
+            assert stats.cycles < 16_000_000, stats
+        return stats.marked_cycles
+
+
+def test_projections_that_leave_16_bits_are_clamped_and_agree() -> None:
+    model = random_model(7, features=40, projections=4, prototypes=5, gamma_numerator=300.0)
+    model = dataclasses.replace(model, prototypes=model.prototypes * np.float32(0.01))
+    integer_model = quantize(model)
+    assert make_plan(integer_model).clamp
+    board = load_board("uno")
+    Q = random_inputs(7, 30, integer_model)
+    Q[1:9] = np.where(integer_model.projection[[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0)
+    with scratch_build(model, board) as (project, _), EmulatedUno(project.compile(board)) as uno:
+        agreement, _ = verify_device("emulated uno", uno.url, integer_model, Q)
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
