@@ -202,6 +202,20 @@ def test_a_function_that_ends_in_a_jump_to_another_takes_no_second_return_addres
     assert report.path == ("main", "first", "work", "leaf")
 
 
+def test_after_a_call_that_never_returns_nothing_is_followed(compile_avr):
+    firmware = (
+        PRELUDE
+        + "__attribute__((noreturn, noinline)) void stop(void) { for (;;) sink = 1; }"
+        + reserve("work", 20, "if (sink) stop();")
+        + reserve("last", 60, "stop();")
+        + "SEPARATE void next(void) { sink = 2; }"
+        + "int main(void) { work(); next(); last(); return 0; }"
+    )
+    report = stack_of(compile_avr(firmware, "-fno-toplevel-reorder"))
+    assert report.bytes == CALL + (CALL + 2 + 60) + CALL
+    assert report.path == ("main", "last", "stop")
+
+
 def test_what_the_compiler_says_of_its_functions_includes_the_return_address(compile_avr):
     """The definition in the module's docstring, held against every function of a larger program."""
     firmware = (
@@ -258,8 +272,7 @@ def test_recursion_is_refused_with_the_cycle(compile_avr):
         int main(void) {{ sink = even(sink); for (;;) {{}} }}
     """
     message = refusal_of(compile_avr(firmware))
-    assert "even -> odd -> even" in message
-    assert "calls itself" in message
+    assert "even calls itself (even -> odd -> even)" in message
 
 
 def test_a_call_through_a_pointer_is_refused_with_its_function(compile_avr):
@@ -329,6 +342,12 @@ def test_running_into_no_instruction_is_refused(compile_avr):
         int main(void) {{ work(); for (;;) {{}} }}
     """
     assert "there is no instruction" in refusal_of(compile_avr(firmware))
+
+
+def test_a_firmware_without_symbols_is_refused(compile_avr):
+    elf = compile_avr("int main(void) { return 0; }", "-s")
+    with pytest.raises(InputError, match="has no symbol for its interrupt vectors"):
+        worst_case_stack(elf)
 
 
 @pytest.mark.parametrize("content", [b"one\ttwo\n", b"a:1:1:f\tmany\tstatic\n", b"\xff\xfe\n"])

@@ -1,0 +1,94 @@
+# Every target sets up what it needs first, once: a virtual environment in .venv, and the AVR tools.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint firmware upload setup tools clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo: setup  ## train, quantize, build, emulate and report, on data that a package ships
+	@$(VENV)/bin/protonn-edge demo $(ARGS)
+
+test: setup  ## run all tests; ARGS="tests/cli -k demo" runs some
+	@$(PYTHON) -m pytest $(ARGS)
+
+# cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
+# is generated later.
+lint: $(VENV)/has-lint  ## check style and types of all code
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m mypy
+	@find firmware protonn_edge -path firmware/generated -prune -o -name '*.[ch]' -print \
+	    | xargs $(VENV)/bin/clang-format --dry-run -Werror
+	@$(VENV)/bin/cppcheck --quiet --error-exitcode=1 --std=c99 --platform=avr8 \
+	    --enable=warning,performance,portability --inline-suppr \
+	    --suppress=missingIncludeSystem --suppress=preprocessorErrorDirective \
+	    -i firmware/generated firmware
+
+firmware: setup  ## compile the firmware, after `protonn-edge build`
+	@$(call pio,run)
+
+upload: setup  ## compile and upload it; PORT=/dev/ttyACM0 names the port
+	@$(call pio,run --target upload $(if $(PORT),--upload-port $(PORT)))
+
+clean:  ## remove what was built and cached; .venv stays
+	rm -rf .pio dist firmware/generated protonn-edge-demo .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# --- set-up ----------------------------------------------------------------------------------------
+
+setup: tools $(VENV)/has-test
+
+# `pio` itself, told where to find what it needs if it cannot reach its registry.
+pio = variables=$$($(PYTHON) -m protonn_edge.toolchain) && eval "$$variables" && $(VENV)/bin/pio $(1)
+
+# The package, editable, and one of its extras. The file remembers that it is there.
+$(VENV)/has-%: pyproject.toml constraints.txt | $(PYTHON)
+	@echo "pip install --editable '.[$*]'"
+	@$(PYTHON) -m pip install -qq --disable-pip-version-check \
+	    --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+# The first Python that is new enough. Debian packs the means to make a virtual environment apart.
+$(PYTHON):
+	@for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	    $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
+	    python=; \
+	done; \
+	if [ -z "$$python" ]; then \
+	    echo "Please install Python 3.11 or newer, then run make again." >&2; exit 1; \
+	fi; \
+	if ! $$python -c 'import ensurepip, venv' 2>/dev/null; then \
+	    $(call install,python3-venv,the Python modules venv and ensurepip); \
+	fi; \
+	echo "$$python -m venv $(VENV)"; \
+	$$python -m venv --clear $(VENV)
+
+# A package manager's own list is the quickest to ask; elsewhere the programs must be on PATH.
+tools:
+	@if command -v dpkg-query >/dev/null; then \
+	    found=$$(dpkg-query -W -f '$${db:Status-Status}\n' $(DEBIAN_PACKAGES) 2>/dev/null \
+	        | grep -cx installed); \
+	    [ "$$found" = $(words $(DEBIAN_PACKAGES)) ]; \
+	else \
+	    command -v avr-gcc >/dev/null && command -v avrdude >/dev/null && command -v simavr >/dev/null; \
+	fi || { \
+	    $(call install,$(DEBIAN_PACKAGES),avr-gcc avr-libc simavr avrdude and the Arduino AVR core); \
+	}
+
+# $(call install,PACKAGES,WHAT THEY ARE): install Debian packages, or say what is missing.
+define install
+if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+if ! command -v apt-get >/dev/null || ! command -v $${sudo:-true} >/dev/null; then \
+    echo "Please install $(2) (on Debian: $(1)), then run make again." >&2; exit 1; \
+fi; \
+echo "$$sudo apt-get install $(1)"; \
+$$sudo apt-get update -qq || true; \
+$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 $(1) >/dev/null \
+    || { echo "Please install $(1), then run make again." >&2; exit 1; }
+endef

@@ -1,0 +1,212 @@
+"""Decode AVR machine code, as far as control flow and the stack pointer go.
+
+The analysis of the stack reads firmware with it and so needs no disassembler: PlatformIO keeps its
+own off PATH. The encodings are those of the AVR Instruction Set Manual, without the instructions
+that chips of the ATmega328P's kind do not have.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+# One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
+# registers, K is a constant, k an address or a distance, A an I/O register, b and s a bit number, q
+# an offset. A third column names the pointer that the instruction moves: 26 is X, 28 Y, 30 Z.
+_ENCODINGS = """
+nop    0000000000000000
+movw   00000001ddddrrrr
+muls   00000010ddddrrrr
+mulsu  000000110ddd0rrr
+fmul   000000110ddd1rrr
+fmuls  000000111ddd0rrr
+fmulsu 000000111ddd1rrr
+cpc    000001rdddddrrrr
+sbc    000010rdddddrrrr
+add    000011rdddddrrrr
+cpse   000100rdddddrrrr
+cp     000101rdddddrrrr
+sub    000110rdddddrrrr
+adc    000111rdddddrrrr
+and    001000rdddddrrrr
+eor    001001rdddddrrrr
+or     001010rdddddrrrr
+mov    001011rdddddrrrr
+cpi    0011KKKKddddKKKK
+sbci   0100KKKKddddKKKK
+subi   0101KKKKddddKKKK
+ori    0110KKKKddddKKKK
+andi   0111KKKKddddKKKK
+ldd    10q0qq0dddddyqqq
+std    10q0qq1dddddyqqq
+lds    1001000ddddd0000
+ld     1001000ddddd0001 30
+ld     1001000ddddd0010 30
+lpm    1001000ddddd0100
+lpm    1001000ddddd0101 30
+ld     1001000ddddd1001 28
+ld     1001000ddddd1010 28
+ld     1001000ddddd1100
+ld     1001000ddddd1101 26
+ld     1001000ddddd1110 26
+pop    1001000ddddd1111
+sts    1001001ddddd0000
+st     1001001ddddd0001 30
+st     1001001ddddd0010 30
+st     1001001ddddd1001 28
+st     1001001ddddd1010 28
+st     1001001ddddd1100
+st     1001001ddddd1101 26
+st     1001001ddddd1110 26
+push   1001001ddddd1111
+com    1001010ddddd0000
+neg    1001010ddddd0001
+swap   1001010ddddd0010
+inc    1001010ddddd0011
+asr    1001010ddddd0101
+lsr    1001010ddddd0110
+ror    1001010ddddd0111
+bset   100101000sss1000
+bclr   100101001sss1000
+dec    1001010ddddd1010
+ijmp   1001010000001001
+icall  1001010100001001
+ret    1001010100001000
+reti   1001010100011000
+sleep  1001010110001000
+break  1001010110011000
+wdr    1001010110101000
+lpm    1001010111001000
+spm    1001010111101000
+spm    1001010111111000
+jmp    1001010kkkkk110k
+call   1001010kkkkk111k
+adiw   10010110KKddKKKK
+sbiw   10010111KKddKKKK
+cbi    10011000AAAAAbbb
+sbic   10011001AAAAAbbb
+sbi    10011010AAAAAbbb
+sbis   10011011AAAAAbbb
+mul    100111rdddddrrrr
+in     10110AAdddddAAAA
+out    10111AArrrrrAAAA
+rjmp   1100kkkkkkkkkkkk
+rcall  1101kkkkkkkkkkkk
+ldi    1110KKKKddddKKKK
+brbs   111100kkkkkkksss
+brbc   111101kkkkkkksss
+bld    1111100ddddd0bbb
+bst    1111101ddddd0bbb
+sbrc   1111110ddddd0bbb
+sbrs   1111111ddddd0bbb
+"""
+
+
+class Instruction(NamedTuple):
+    """One instruction.
+
+    Attributes
+    ----------
+    name : str
+        In lower case; conditional branches are ``brbs`` and ``brbc``, ``sei`` is ``bset``.
+    address, size : int
+        In bytes.
+    operands : dict of str to int
+        By the letters of the manual: register numbers as they are, `k` as the byte address of the
+        target, all else as encoded.
+    moved : int or None
+        The lower register of the pointer that it increments or decrements.
+    """
+
+    name: str
+    address: int
+    size: int
+    operands: dict[str, int]
+    moved: int | None = None
+
+    @property
+    def end(self) -> int:
+        """The address of the instruction that follows."""
+        return self.address + self.size
+
+
+def decode(code: bytes, address: int) -> Instruction | None:
+    """Return the instruction at a byte address, or None where there is none."""
+    first = _word(code, address)
+    encoding = None if first is None else _encoding(first)
+    if first is None or encoding is None:
+        return None
+    name = encoding.name
+    operands = _operands(encoding, first)
+    if name not in _TWO_WORDS:
+        if name in _DISTANCE_BITS:
+            bits = _DISTANCE_BITS[name]
+            distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
+            operands["k"] = address + 2 + 2 * distance
+        return Instruction(name, address, 2, operands, encoding.moved)
+    second = _word(code, address + 2)
+    if second is None:
+        return None
+    if name in {"jmp", "call"}:
+        operands["k"] = 2 * (operands["k"] << 16 | second)
+    return Instruction(name, address, 4, operands)
+
+
+_TWO_WORDS = frozenset({"jmp", "call", "lds", "sts"})
+_DISTANCE_BITS = {"rjmp": 12, "rcall": 12, "brbs": 7, "brbc": 7}
+
+
+def _word(code: bytes, address: int) -> int | None:
+    """Return the 16 bits at a byte address, or None outside of the code."""
+    if address % 2 or not 0 <= address <= len(code) - 2:
+        return None
+    return int.from_bytes(code[address : address + 2], "little")
+
+
+class _Encoding(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    pattern: str
+    mask: int
+    value: int
+    moved: int | None
+
+
+def _parsed(line: str) -> _Encoding:
+    """Return a line of the table as masks."""
+    name, pattern, *moved = line.split()
+    mask = int("".join("1" if bit in "01" else "0" for bit in pattern), 2)
+    value = int("".join(bit if bit in "01" else "0" for bit in pattern), 2)
+    return _Encoding(name, pattern, mask, value, int(moved[0]) if moved else None)
+
+
+_TABLE = [_parsed(line) for line in _ENCODINGS.strip().splitlines()]
+
+
+@functools.cache
+def _encoding(word: int) -> _Encoding | None:
+    """Return the line of the table that a first word fits."""
+    return next((line for line in _TABLE if word & line.mask == line.value), None)
+
+
+def _operands(encoding: _Encoding, word: int) -> dict[str, int]:
+    """Return the fields of a first word, registers by their numbers."""
+    operands: dict[str, int] = {}
+    for letter, bit in zip(encoding.pattern, f"{word:016b}", strict=True):
+        if letter not in "01":
+            operands[letter] = operands.get(letter, 0) << 1 | int(bit)
+    scale, start = _REGISTERS.get(encoding.name, (1, 0))
+    for letter in operands.keys() & {"d", "r"}:
+        operands[letter] = scale * operands[letter] + start
+    return operands
+
+
+# How a register field counts that is too short for all 32: its step, and the register that 0 means.
+_REGISTERS = {
+    "movw": (2, 0),
+    "adiw": (2, 24),
+    "sbiw": (2, 24),
+    **dict.fromkeys(("cpi", "sbci", "subi", "ori", "andi", "ldi"), (1, 16)),
+    **dict.fromkeys(("muls", "mulsu", "fmul", "fmuls", "fmulsu"), (1, 16)),
+}

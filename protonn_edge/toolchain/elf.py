@@ -1,0 +1,175 @@
+"""Read from a linked firmware what it takes of the chip, and its code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from protonn_edge.errors import InputError
+
+# avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
+_SRAM_BASE = 0x800000
+_EEPROM_BASE = 0x810000
+# A firmware of 32 kB with all of its debug information is far below; anything above is no firmware.
+_LARGEST_FILE = 16 << 20
+
+
+@dataclass(frozen=True)
+class Sections:
+    """Bytes of a firmware by where they end up.
+
+    Attributes
+    ----------
+    text : int
+        Code and constants: all that lies in flash and stays there.
+    data : int
+        Variables with an initial value: in SRAM, and a copy of the values in flash.
+    bss : int
+        Variables that start at zero or (``.noinit``) with whatever is there.
+    """
+
+    text: int
+    data: int
+    bss: int
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes of flash."""
+        return self.text + self.data
+
+    @property
+    def sram_bytes(self) -> int:
+        """Bytes of SRAM without the stack."""
+        return self.data + self.bss
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name in the code.
+
+    Attributes
+    ----------
+    name : str
+        As the linker knows it.
+    address : int
+        In bytes from the start of flash.
+    size : int
+        In bytes; 0 where the assembler source did not say.
+    """
+
+    name: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """The code of a firmware.
+
+    Attributes
+    ----------
+    code : bytes
+        Flash from address 0 on.
+    symbols : tuple of Symbol
+        Functions and labels in it, by address.
+    """
+
+    code: bytes
+    symbols: tuple[Symbol, ...]
+
+
+def read_sections(elf: Path) -> Sections:
+    """Return the sizes of the sections of a linked AVR firmware.
+
+    Raises
+    ------
+    InputError
+        If `elf` cannot be read or is not an ELF file for the AVR.
+    """
+    return _parse(elf)[0]
+
+
+def read_program(elf: Path) -> Program:
+    """Return the code of a linked AVR firmware.
+
+    Raises
+    ------
+    InputError
+        If `elf` cannot be read or is not an ELF file for the AVR.
+    """
+    return _parse(elf)[1]
+
+
+def _parse(path: Path) -> tuple[Sections, Program]:
+    """Read all that this module knows of a firmware."""
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InputError(f"{path} has more than {_LARGEST_FILE:,} bytes; it is no firmware")
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:
+                raise InputError(
+                    f"{path} is not for the AVR; give the ELF file that avr-gcc linked"
+                )
+            sections, program = _sizes(elf), Program(_flash(elf), _code_symbols(elf))
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except Exception as error:  # a broken file breaks the parser in many ways
+        raise InputError(f"{path} is not a whole ELF file; build the firmware again") from error
+    if not program.code:
+        raise InputError(f"{path} has no code in it; give the ELF file that avr-gcc linked")
+    return sections, program
+
+
+def _sizes(elf: ELFFile) -> Sections:
+    """Sort the sections by the memory that they take."""
+    text = data = bss = 0
+    for section in elf.iter_sections():
+        address, size = section["sh_addr"], section["sh_size"]
+        if not section["sh_flags"] & _ALLOCATED:
+            continue  # debug information, symbols, notes
+        if address < _SRAM_BASE:
+            text += size
+        elif address < _EEPROM_BASE:
+            if section["sh_type"] == "SHT_NOBITS":
+                bss += size
+            else:
+                data += size
+    return Sections(text, data, bss)
+
+
+_ALLOCATED = 2  # SHF_ALLOC
+
+
+def _flash(elf: ELFFile) -> bytes:
+    """Return the contents of flash from address 0 on, without the initial values of variables."""
+    flash = bytearray()
+    for segment in elf.iter_segments("PT_LOAD"):
+        start = segment["p_vaddr"]
+        if start < _SRAM_BASE:
+            contents = segment.data()
+            end = start + len(contents)
+            flash.extend(b"\xff" * (end - len(flash)))
+            flash[start:end] = contents
+    return bytes(flash)
+
+
+def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
+    """Return the functions and labels in flash, sorted by address."""
+    symbols = []
+    for table in elf.iter_sections("SHT_SYMTAB"):
+        assert isinstance(table, SymbolTableSection)
+        for symbol in table.iter_symbols():
+            in_code = symbol["st_value"] < _SRAM_BASE and symbol["st_shndx"] not in _NO_SECTION
+            if symbol.name and in_code and symbol["st_info"]["type"] in _CODE_TYPES:
+                symbols.append(Symbol(symbol.name, symbol["st_value"], symbol["st_size"]))
+    return tuple(sorted(symbols, key=lambda symbol: symbol.address))
+
+
+_CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom says which are functions
+_NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and what is not here

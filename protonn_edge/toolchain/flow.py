@@ -1,0 +1,268 @@
+"""Follow the code of one function along all of its paths, to learn what it does to the stack."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain.avr import Instruction, decode
+from protonn_edge.toolchain.elf import Symbol
+from protonn_edge.toolchain.registers import State
+
+RETURN_ADDRESS = 2  # bytes, on a chip with at most 128 kB of flash
+JUMPS = frozenset({"jmp", "rjmp"})
+_CALLS = frozenset({"call", "rcall"})
+_BRANCHES = frozenset({"brbs", "brbc"})
+_SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
+_RETURNS = frozenset({"ret", "reti"})
+_Z = 30
+_INTERRUPT_FLAG = 7
+_LARGEST_SRAM = 0x4000  # of any AVR with 2-byte return addresses
+
+
+class Names:
+    """The symbols of the code, to name addresses."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        # Of several names for an address, that of a sized function comes last and wins.
+        self._symbols = sorted(symbols, key=lambda each: (each.address, each.size > 0, each.name))
+        self._addresses = [each.address for each in self._symbols]
+
+    def address_of(self, name: str) -> int | None:
+        """Return where a name is."""
+        return next((each.address for each in self._symbols if each.name == name), None)
+
+    def at(self, address: int) -> Symbol | None:
+        """Return the last symbol at or before an address."""
+        after = bisect.bisect_right(self._addresses, address)
+        return self._symbols[after - 1] if after else None
+
+    def name_of(self, address: int) -> str:
+        """Return a name for an address, with a distance where it is inside of something."""
+        if address == 0:
+            return "reset"
+        symbol = self.at(address)
+        if symbol is None:
+            return f"0x{address:x}"
+        distance = address - symbol.address
+        return f"{symbol.name}+0x{distance:x}" if distance else symbol.name
+
+
+class Depth(NamedTuple):
+    """A place in a function.
+
+    Attributes
+    ----------
+    bytes : int
+        On the stack there, below the function's return address.
+    within : str
+        The function that the place belongs to: another one after a jump out of the first.
+    """
+
+    bytes: int
+    within: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function as far as the stack goes.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    peak : Depth
+        Its deepest place, without what it calls.
+    calls : dict of int to Depth
+        Where it calls, by the address called; the deepest of several.
+    enables_interrupts : bool
+        It has a ``sei``.
+    """
+
+    name: str
+    peak: Depth
+    calls: dict[int, Depth]
+    enables_interrupts: bool
+
+
+def variable_size(name: str) -> str:
+    """Return the message for a function whose stack pointer depends on data."""
+    return (
+        f"the stack has no bound because {name} reserves a number of bytes that is only known at "
+        "run time; give its array a fixed size"
+    )
+
+
+def follow(code: bytes, names: Names, entry: int) -> Function:
+    """Follow the function at the byte address `entry`.
+
+    Raises
+    ------
+    CheckFailed
+        If its use of the stack has no bound, or none that can be seen.
+    """
+    return _Explorer(code, names, entry).function()
+
+
+class _Explorer:
+    """Follows all paths through one function; jumps out of it are followed like any other."""
+
+    def __init__(self, code: bytes, names: Names, entry: int) -> None:
+        self._code = code
+        self._names = names
+        self._entry = entry
+        self._name = names.name_of(entry)
+        self._states: dict[int, State] = {}
+        # Switch statements by the address of their jump: the state there, and the cases so far.
+        self._switches: dict[int, State] = {}
+        self._cases: dict[int, list[int]] = {}
+        self._calls: dict[int, Depth] = {}
+        self._enables_interrupts = False
+
+    def function(self) -> Function:
+        """Follow everything and say what was found."""
+        self._follow(self._entry, State())
+        while (case := self._next_case()) is not None:
+            self._follow(*case)
+        peak = max(
+            (Depth(state.depth, self._within(address)) for address, state in self._states.items()),
+            key=lambda place: place.bytes,
+        )
+        return Function(self._name, peak, self._calls, self._enables_interrupts)
+
+    def _within(self, address: int) -> str:
+        """Return the name of the function that an address belongs to."""
+        own, symbol = self._names.at(self._entry), self._names.at(address)
+        if self._entry == 0 or own is None or symbol is None:
+            return self._name
+        inside = symbol is own or own.address <= address < own.address + own.size
+        return self._name if inside else symbol.name
+
+    def _follow(self, start: int, state: State) -> None:
+        """Follow all paths from an address until nothing new is learned."""
+        pending = [(start, state)]
+        while pending:
+            address, state = pending.pop()
+            known = self._states.get(address)
+            merged = state if known is None else known.merged(state)
+            if merged != known:
+                self._states[address] = merged
+                pending.extend(self._successors(self._instruction(address), merged))
+
+    def _instruction(self, address: int) -> Instruction:
+        """Return the instruction at an address that can be reached."""
+        instruction = decode(self._code, address)
+        if instruction is None:
+            raise CheckFailed(
+                f"the stack of {self._name} cannot be bounded because it reaches 0x{address:x}, "
+                "where there is no instruction; build the firmware again"
+            )
+        return instruction
+
+    def _successors(self, here: Instruction, state: State) -> Iterator[tuple[int, State]]:
+        """Yield where the program can be after an instruction, and in which state."""
+        name, target = here.name, here.operands.get("k", 0)
+        if name in JUMPS:
+            yield from self._jump(here.address, target, state)
+        elif name in _CALLS:
+            yield from self._call(here, target, state)
+        elif name == "ijmp":
+            yield from self._jump(here.address, self._pointer(state), state)
+        elif name == "icall":
+            yield from self._call(here, self._pointer(state), state)
+        elif name in _RETURNS:
+            self._check_return(state)
+        else:
+            state = self._step(here, state)
+            yield here.end, state
+            if name in _BRANCHES:
+                yield target, state
+            elif name in _SKIPS:
+                yield self._instruction(here.end).end, state
+
+    def _jump(self, origin: int, target: int, state: State) -> Iterator[tuple[int, State]]:
+        """Yield the target of a jump; the cases of a switch statement are looked up later."""
+        symbol = self._names.at(target)
+        if target == 0:
+            return  # reset: the stack starts anew
+        if symbol and symbol.address == target and symbol.name.startswith("__tablejump"):
+            self._switches[origin] = state
+            for case in self._cases.setdefault(origin, []):
+                yield case, state
+        else:
+            yield target, state
+
+    def _call(self, here: Instruction, target: int, state: State) -> Iterator[tuple[int, State]]:
+        """Note a call, and yield where it returns to."""
+        if target == here.end:  # the shortest way to reserve two bytes
+            deeper = dataclasses.replace(state, depth=state.depth + RETURN_ADDRESS)
+            yield here.end, self._bounded(deeper)
+            return
+        known = self._calls.get(target)
+        if known is None or known.bytes < state.depth:
+            self._calls[target] = Depth(state.depth, self._within(here.address))
+        symbol = self._names.at(here.address)
+        if symbol is None or symbol.size == 0 or here.end != symbol.address + symbol.size:
+            yield here.end, state.after_call()
+        # Else the compiler ended the function here, because what it calls never returns.
+
+    def _pointer(self, state: State) -> int:
+        """Return the address in Z, which counts words."""
+        low, high = state.registers[_Z], state.registers[_Z + 1]
+        if isinstance(low, int) and isinstance(high, int):
+            return 2 * (high << 8 | low)
+        raise CheckFailed(
+            f"the stack cannot be bounded because {self._name} calls or jumps through a pointer; "
+            "call the function by its name"
+        )
+
+    def _check_return(self, state: State) -> None:
+        """Refuse a return to an address that the function pushed itself."""
+        if state.depth > 0:
+            raise CheckFailed(
+                f"the stack cannot be bounded because {self._name} returns with {state.depth} "
+                "bytes still on the stack; balance its pushes and pops"
+            )
+
+    def _step(self, here: Instruction, state: State) -> State:
+        """Return the state after an instruction that goes on to the next."""
+        if here.name == "bset" and here.operands["s"] == _INTERRUPT_FLAG:
+            self._enables_interrupts = True
+        after = state.after(here)
+        if after is None or (after.starts_anew and self._entry != 0):
+            raise CheckFailed(variable_size(self._name))
+        return self._bounded(after)
+
+    def _bounded(self, state: State) -> State:
+        """Return a state if its depth is possible on any chip."""
+        if state.depth > _LARGEST_SRAM:
+            raise CheckFailed(
+                f"the stack has no bound because {self._name} pushes in a loop; push a fixed "
+                "number of times"
+            )
+        return state
+
+    def _next_case(self) -> tuple[int, State] | None:
+        """Return a case of a switch statement that was not followed yet.
+
+        The compiler jumps to the cases through a table, so nothing else leads there: they are what
+        is left of the function's code after everything else was followed.
+        """
+        for origin, state in self._switches.items():
+            symbol = self._names.at(origin)
+            if symbol is None or symbol.size == 0:
+                raise CheckFailed(
+                    f"the stack cannot be bounded because {self._name} jumps through a table; "
+                    "compile it with -fno-jump-tables"
+                )
+            address = symbol.address
+            while address < symbol.address + symbol.size:
+                if address not in self._states:
+                    self._cases[origin].append(address)
+                    return address, state
+                address = self._instruction(address).end
+        return None

@@ -1,0 +1,87 @@
+"""Compile portable C on this machine, so that the generated code can be run and checked here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.toolchain.process import relevant_lines, run_within
+
+_FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+_SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+
+
+def build_host_executable(
+    sources: Sequence[Path],
+    include: Path,
+    out: Path,
+    sanitize: bool = False,
+    *,
+    deadline_s: float = 120.0,
+) -> Path:
+    """Compile and link C99 sources with every warning an error.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        The .c files.
+    include : Path
+        The folder of their headers.
+    out : Path
+        The executable to write; it appears only when it is whole.
+    sanitize : bool
+        Stop the program at the first undefined behaviour or bad memory access (gcc, clang).
+    deadline_s : float
+        The longest that the compiler may take.
+
+    Returns
+    -------
+    Path
+        `out`.
+
+    Raises
+    ------
+    InputError
+        If this machine has no C compiler; the variable CC can name one.
+    CheckFailed
+        If the compiler refuses the sources; the message has its words.
+    """
+    compiler = _compiler()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent) as scratch:
+        unfinished = Path(scratch, out.name)
+        command = [
+            compiler,
+            *_FLAGS,
+            *(_SANITIZERS if sanitize else ()),
+            f"-I{include}",
+            *map(str, sources),
+            "-o",
+            str(unfinished),
+            "-lm",
+        ]
+        english = {**os.environ, "LC_ALL": "C"}
+        done = run_within(deadline_s, command, name="the C compiler", environment=english)
+        if done.returncode != 0:
+            names = ", ".join(source.name for source in sources)
+            reason = relevant_lines(done.stderr)
+            raise CheckFailed(f"{Path(compiler).name} refused {names}: {reason}")
+        unfinished.replace(out)
+    return out
+
+
+def _compiler() -> str:
+    """Return the path of the C compiler that CC names, or of the first that there is."""
+    chosen = os.environ.get("CC")
+    for name in [chosen] if chosen else ["cc", "gcc", "clang"]:
+        path = shutil.which(name)
+        if path is not None:
+            return path
+    raise InputError(
+        f"there is no C compiler called {chosen or 'cc, gcc or clang'}; install gcc or clang, or "
+        "set CC"
+    )

@@ -1,0 +1,267 @@
+"""Build the firmware with PlatformIO, whether or not its registry can be reached.
+
+On a machine with internet access PlatformIO downloads the platform and the compiler by itself and
+nothing here interferes. Elsewhere a stand-in for its platform (the folder `shim`) drives the
+`avr-gcc` on PATH, from the same platformio.ini.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import platformio
+import requests  # a dependency of PlatformIO: its way to the registry is the one to try
+from platformio.dependencies import get_core_dependencies
+from platformio.project.options import get_default_core_dir
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.toolchain.process import relevant_lines, run_within
+
+_SHIM = Path(__file__).parent / "shim"
+_CHOICE = "PROTONN_EDGE_PLATFORMIO"
+_PROBE_SECONDS = 2.5
+_TOO_LARGE = "is greater than maximum allowed"  # PlatformIO's words after the link
+_UNATTENDED = {
+    # Without it an old core folder makes PlatformIO wait a minute for its update server.
+    "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
+    "PLATFORMIO_NO_ANSI": "true",
+    "LC_ALL": "C.UTF-8",  # messages in English: some are looked for
+}
+
+
+def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float = 600.0) -> Path:
+    """Compile and link a PlatformIO project.
+
+    Parameters
+    ----------
+    project : Path
+        The folder with platformio.ini.
+    environment : str
+        The section ``[env:...]`` of platformio.ini to build.
+    deadline_s : float
+        The longest that it may take; the first build on a new machine downloads a compiler.
+
+    Returns
+    -------
+    Path
+        The linked ELF file; the .su files of ``-fstack-usage`` lie below its folder. It may be
+        larger than the board: that is for the budget gate to say.
+
+    Raises
+    ------
+    InputError
+        If `project` is no PlatformIO project, or there is no compiler.
+    CheckFailed
+        If the compiler or the linker refuses the firmware; the message has its words.
+    """
+    if not (project / "platformio.ini").is_file():
+        raise InputError(
+            f"there is no platformio.ini in {project}; run 'protonn-edge build --board uno "
+            "model.npz' there first"
+        )
+    builds = project.resolve() / ".pio" / "build"
+    arguments = ("run", "--environment", environment)
+    # A user's own PLATFORMIO_BUILD_DIR would move the ELF away from where it is looked for.
+    done = _pio(project, arguments, deadline_s, {"PLATFORMIO_BUILD_DIR": str(builds)})
+    if _TOO_LARGE not in done.stderr:
+        _check(done, arguments)
+    elf = builds / environment / "firmware.elf"
+    if not elf.is_file():
+        raise CheckFailed(f"pio run succeeded without making {elf}; remove {builds} and try again")
+    return elf
+
+
+def run_pio(project: Path, *arguments: str, deadline_s: float) -> subprocess.CompletedProcess[str]:
+    """Run ``pio`` in the folder `project`.
+
+    Parameters
+    ----------
+    project : Path
+        The folder with platformio.ini.
+    *arguments : str
+        What follows ``pio`` on the command line.
+    deadline_s : float
+        After so many seconds it is ended, with all that it started.
+
+    Returns
+    -------
+    CompletedProcess
+        With its output as text.
+
+    Raises
+    ------
+    CheckFailed
+        If it fails or takes too long.
+    """
+    done = _pio(project, arguments, deadline_s, {})
+    _check(done, arguments)
+    return done
+
+
+def _pio(
+    project: Path, arguments: Sequence[str], deadline_s: float, variables: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run the ``pio`` of this Python environment, which need not be on PATH."""
+    command = [sys.executable, "-m", "platformio", *arguments]
+    environment = {**pio_environment(), **_UNATTENDED, **variables}
+    return run_within(deadline_s, command, name="pio", folder=project, environment=environment)
+
+
+def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> None:
+    """Raise `CheckFailed` with the reason if ``pio`` failed."""
+    if done.returncode != 0:
+        reason = relevant_lines(done.stderr or done.stdout)
+        raise CheckFailed(f"'pio {' '.join(arguments)}' failed: {reason}")
+
+
+def pio_environment() -> dict[str, str]:
+    """Return the environment for a process that runs ``pio``: this one's and `pio_variables`."""
+    return {**os.environ, **pio_variables()}
+
+
+def pio_variables() -> dict[str, str]:
+    """Return the variables that make PlatformIO do without its registry, if it has to.
+
+    There are none when PlatformIO's folders were set by hand, the stock platform is installed, or
+    the registry answers. ``PROTONN_EDGE_PLATFORMIO=stock`` or ``=offline`` decides without looking.
+
+    Raises
+    ------
+    InputError
+        If that variable has another value, or there is neither a registry nor an ``avr-gcc``.
+    """
+    choice = os.environ.get(_CHOICE, "")
+    if choice not in ("", "stock", "offline"):
+        raise InputError(f"{_CHOICE} is {choice!r}; set it to stock or offline, or not at all")
+    if choice == "stock" or (not choice and _manages_by_itself()):
+        return {}
+    if shutil.which("avr-gcc") is None:
+        raise InputError(
+            "there is no AVR compiler: PlatformIO's registry is out of reach and avr-gcc is not on "
+            "PATH; connect to the internet, or install gcc-avr, avr-libc and avrdude"
+        )
+    core = _installed_shim(_cache_folder())
+    return {
+        "PLATFORMIO_CORE_DIR": str(core),
+        "PLATFORMIO_PACKAGES_DIR": str(core / "packages"),
+        "PLATFORMIO_PLATFORMS_DIR": str(core / "platforms"),
+        "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
+        "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
+    }
+
+
+def _manages_by_itself() -> bool:
+    """Return True if PlatformIO finds the platform without help."""
+    return (
+        "PLATFORMIO_PLATFORMS_DIR" in os.environ
+        or _stock_platform_is_installed()
+        or _registry_is_reachable()
+    )
+
+
+def _stock_platform_is_installed() -> bool:
+    """Return True if all that `pio run` would download is there."""
+    core = Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
+    wanted = ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons")
+    return all((core / folder).is_dir() for folder in wanted)
+
+
+@functools.cache
+def _registry_is_reachable() -> bool:
+    """Ask every mirror of the registry for the platform; the first good answer decides."""
+    answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    mirrors = list(platformio.__registry_mirror_hosts__)
+    for mirror in mirrors:
+        # A thread, because looking up a name has no deadline; a daemon, so that none is waited for.
+        threading.Thread(target=_ask, args=(mirror, answers), daemon=True).start()
+    end = time.monotonic() + _PROBE_SECONDS
+    try:
+        return any(answers.get(timeout=max(0.0, end - time.monotonic())) for _ in mirrors)
+    except queue.Empty:
+        return False
+
+
+def _ask(mirror: str, answers: queue.SimpleQueue[bool]) -> None:
+    """Put into `answers` whether a mirror of the registry knows the platform."""
+    address = f"https://api.{mirror}/v3/packages/platformio/platform/atmelavr"
+    try:
+        with requests.get(address, timeout=_PROBE_SECONDS, stream=True) as response:
+            answers.put(bool(response.ok))
+    except (requests.RequestException, ValueError):
+        answers.put(False)
+
+
+def _installed_shim(cache: Path) -> Path:
+    """Return a folder that PlatformIO takes for its core folder, made on first use below `cache`.
+
+    Its name has a digest of what is in it, so that a newer version of anything makes a new one.
+    """
+    files = _shim_files()
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+    core = cache / f"platformio-{digest[:12]}"
+    if not core.is_dir():
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=cache) as scratch:
+                for name, content in files.items():
+                    path = Path(scratch, "core", name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+                Path(scratch, "core").rename(core)  # whole or not at all
+        except OSError as error:
+            if not core.is_dir():  # else another process made it meanwhile
+                raise InputError(
+                    f"cannot write {cache}: {error.strerror}; set XDG_CACHE_HOME to a folder that "
+                    "can be written"
+                ) from error
+    return core
+
+
+def _shim_files() -> dict[str, bytes]:
+    """Return the contents of the shim's files, by their names in PlatformIO's core folder."""
+    files = {
+        path.relative_to(_SHIM).as_posix(): path.read_bytes()
+        for folder in ("packages", "platforms")
+        for path in (_SHIM / folder).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    # PlatformIO takes a package for installed if owner, name and version are the ones it asks for.
+    name = "tool-scons"
+    version = get_core_dependencies()[name].lstrip("~^=")
+    manifest = {"name": name, "version": version, "system": "*"}
+    record = {
+        "type": "tool",
+        "name": name,
+        "version": version,
+        "spec": {
+            "owner": "platformio",
+            "id": None,
+            "name": name,
+            "requirements": None,
+            "uri": None,
+        },
+    }
+    files[f"packages/{name}/package.json"] = json.dumps(manifest).encode()
+    files[f"packages/{name}/.piopm"] = json.dumps(record).encode()
+    return files
+
+
+def _cache_folder() -> Path:
+    """Return where this user's caches are, by the custom of the operating system."""
+    windows = os.name == "nt"
+    root = Path(os.environ.get("LOCALAPPDATA" if windows else "XDG_CACHE_HOME", ""))
+    if not root.is_absolute():  # not set, or what the XDG specification says to ignore
+        root = Path.home() / ("AppData/Local" if windows else ".cache")
+    return root / "protonn-edge"

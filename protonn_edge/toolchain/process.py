@@ -1,0 +1,98 @@
+"""Run a program under a deadline, and leave nothing of it behind.
+
+Compiler drivers start programs of their own. Ending only the driver would leave those running with
+its output pipes open, and the caller waiting for them; so the whole process group is ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from protonn_edge.errors import CheckFailed
+
+# How compilers and linkers start a line that says why.
+_SIGNS = ("error:", "undefined reference", "is not within region", "not found", "cannot find")
+_MOST_LINES = 3
+# What SCons and PlatformIO add to a failure: that there was one.
+_SUMMARY = re.compile(r"^\*\*\* .*|=+ \[FAILED\].*", re.MULTILINE)
+
+
+def run_within(
+    deadline_s: float,
+    command: Sequence[str],
+    *,
+    name: str,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run `command` to its end and return its output.
+
+    Parameters
+    ----------
+    deadline_s : float
+        After so many seconds the program and all that it started are ended.
+    command : sequence of str
+        The program and its arguments; no shell is involved.
+    name : str
+        What to call it in a message.
+    folder : Path, optional
+        Where it runs; the current folder when not given.
+    environment : mapping of str to str, optional
+        All of its environment; the caller's when not given.
+
+    Returns
+    -------
+    CompletedProcess
+        With `returncode`, `stdout` and `stderr`; a failure is the caller's to judge.
+
+    Raises
+    ------
+    CheckFailed
+        If the deadline passes.
+    FileNotFoundError
+        If there is no such program.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=deadline_s)
+        except subprocess.TimeoutExpired as error:
+            raise CheckFailed(
+                f"{name} was stopped because it took more than {deadline_s:g} s; try again when "
+                "the machine has less to do"
+            ) from error
+        finally:
+            _end(process)
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End `process` and all that it started, if it still runs."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:  # Windows
+                process.kill()
+
+
+def relevant_lines(output: str) -> str:
+    """Return the few lines of a compiler's output that say what went wrong, joined by ``; ``."""
+    lines = [line.strip() for line in _SUMMARY.sub("", output).splitlines() if line.strip()]
+    telling = [line for line in lines if any(sign in line.lower() for sign in _SIGNS)]
+    return "; ".join(telling[:_MOST_LINES] or lines[-_MOST_LINES:])

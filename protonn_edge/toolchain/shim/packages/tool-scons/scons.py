@@ -1,0 +1,5 @@
+"""Run the SCons of the Python environment that PlatformIO runs in."""
+
+import SCons.Script
+
+SCons.Script.main()

@@ -1,0 +1,67 @@
+"""Compile, link and upload with the AVR tools on PATH.
+
+The flags are those of the stock platform for a program without a framework, so that `build_flags`
+and `build_unflags` of a platformio.ini mean the same here.
+"""
+
+from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
+
+env = DefaultEnvironment()
+
+env.Replace(
+    AR="avr-gcc-ar",
+    AS="avr-as",
+    CC="avr-gcc",
+    CXX="avr-g++",
+    RANLIB="avr-gcc-ranlib",
+    ARFLAGS=["rc"],
+    PROGNAME="firmware",
+    PROGSUFFIX=".elf",
+    SIZETOOL="avr-size",
+    SIZECHECKCMD="$SIZETOOL -A -d $SOURCES",
+    SIZEPROGREGEXP=r"^(?:\.text|\.data)\s+(\d+).*",
+    SIZEDATAREGEXP=r"^(?:\.data|\.bss|\.noinit)\s+(\d+).*",
+    UPLOADCMD="avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -b $UPLOAD_SPEED"
+    ' -P "$UPLOAD_PORT" -D -U "flash:w:$SOURCE:i"',
+)
+env.Append(
+    ASFLAGS=["-mmcu=$BOARD_MCU"],
+    ASPPFLAGS=["-x", "assembler-with-cpp"],
+    CFLAGS=["-std=gnu11", "-fno-fat-lto-objects"],
+    CCFLAGS=[
+        "-mmcu=$BOARD_MCU",
+        "-Os",
+        "-Wall",
+        "-ffunction-sections",
+        "-fdata-sections",
+        "-flto",
+    ],
+    CXXFLAGS=["-std=gnu++11", "-fno-exceptions", "-fno-threadsafe-statics"],
+    CPPDEFINES=[("F_CPU", "$BOARD_F_CPU")],
+    LINKFLAGS=["-mmcu=$BOARD_MCU", "-Os", "-Wl,--gc-sections", "-flto", "-fuse-linker-plugin"],
+    LIBS=["m"],
+    BUILDERS={
+        "ElfToHex": Builder(
+            action=env.VerboseAction(
+                "avr-objcopy -O ihex -R .eeprom $SOURCES $TARGET", "Building $TARGET"
+            ),
+            suffix=".hex",
+        )
+    },
+)
+
+elf = env.BuildProgram()
+hex_file = env.ElfToHex("$BUILD_DIR/${PROGNAME}", elf)
+env.Depends(hex_file, "checkprogsize")
+
+env.AddPlatformTarget(
+    "upload",
+    hex_file,
+    [
+        env.VerboseAction(env.AutodetectUploadPort, "Looking for upload port..."),
+        env.VerboseAction("$UPLOADCMD", "Uploading $SOURCE"),
+    ],
+    "Upload",
+)
+AlwaysBuild(env.Alias("buildprog", hex_file, hex_file))
+Default("buildprog")

@@ -1,0 +1,212 @@
+"""How deep can the stack of a linked firmware get?
+
+The machine code itself is followed, from the reset vector and from every interrupt vector, along
+every branch and into every call. At each instruction the analysis knows how many bytes lie on the
+stack, because it knows what each register holds of the stack pointer; so the answer counts what the
+compiler made, library functions and assembler included, and takes nobody's word for it.
+
+What a function needs is therefore known at each of its calls, and the worst case is
+
+    depth at a call + 2 bytes of return address + worst case of what is called
+
+over all calls, plus the worst interrupt handler (2 bytes of return address and its own worst case)
+on top of the deepest point: handlers do not interrupt one another unless they ask for it.
+
+The .su files of ``-fstack-usage`` are the compiler's own account of its functions and are held
+against it. avr-gcc counts in them the 2 bytes of the return address, the saved registers, the local
+variables, and arguments pushed for calls; so a function that needs nothing has 2. Where a .su file
+says more than the analysis saw, the larger number counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.toolchain.avr import decode
+from protonn_edge.toolchain.elf import Program, read_program
+from protonn_edge.toolchain.flow import (
+    JUMPS,
+    RETURN_ADDRESS,
+    Depth,
+    Function,
+    Names,
+    follow,
+    variable_size,
+)
+
+_VECTORS = 26  # of the ATmega48 to 328 family, the reset vector included
+_MOST_NESTED = 200
+
+
+@dataclass(frozen=True)
+class StackReport:
+    """The worst case of the stack.
+
+    Attributes
+    ----------
+    bytes : int
+        Bytes of SRAM, from the top, that the stack can take.
+    path : tuple of str
+        The functions on the deepest path from main, then those of the interrupt handler on top.
+    """
+
+    bytes: int
+    path: tuple[str, ...]
+
+
+def worst_case_stack(elf: Path, su_files: Iterable[Path] = ()) -> StackReport:
+    """Return the most that the stack of a firmware for the ATmega328P can take.
+
+    Parameters
+    ----------
+    elf : Path
+        The linked firmware, with its symbols.
+    su_files : iterable of Path
+        What ``-fstack-usage`` wrote for its sources, if anything.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is broken.
+    CheckFailed
+        If there is no bound, or none that can be proven: recursion, a call through a pointer, an
+        array of variable size, an interrupt handler that allows others; the message names the
+        function.
+    """
+    code = read_program(elf)
+    if Names(code.symbols).address_of("__vectors") != 0:
+        raise InputError(
+            f"{elf} has no symbol for its interrupt vectors; link it with the start-up code of "
+            "avr-libc, and do not strip it"
+        )
+    firmware = _Firmware(code, _read_stack_usage(su_files))
+    program = firmware.worst_case(0)
+    handlers = [firmware.worst_case(entry, handler=True) for entry in firmware.interrupt_handlers()]
+    path = program.path[1:] or program.path  # the start-up code goes without saying
+    if not handlers:
+        return StackReport(program.bytes, path)
+    handler = max(handlers, key=lambda report: report.bytes)
+    return StackReport(
+        program.bytes + RETURN_ADDRESS + handler.bytes,
+        (*path, f"interrupt {handler.path[0]}", *handler.path[1:]),
+    )
+
+
+class _StackUsage(NamedTuple):
+    """One function in a .su file."""
+
+    bytes: int
+    kind: str
+
+
+def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
+    """Return the stack usage by function; of two functions with one name the larger."""
+    usage: dict[str, _StackUsage] = {}
+    for path in files:
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for line in lines:
+                where, size, kind = line.split("\t")
+                found = _StackUsage(int(size), kind)
+                name = where.rpartition(":")[2]
+                usage[name] = max(usage.get(name, found), found)
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        except ValueError as error:
+            raise InputError(
+                f"{path} is not a .su file of gcc; build the firmware again"
+            ) from error
+    return usage
+
+
+class _Firmware:
+    """The functions of a program and their worst cases, each worked out once."""
+
+    def __init__(self, program: Program, usage: Mapping[str, _StackUsage]) -> None:
+        self._program = program
+        self._usage = usage
+        self._names = Names(program.symbols)
+        self._functions: dict[int, Function] = {}
+        self._worst: dict[tuple[int, bool], StackReport] = {}
+
+    def interrupt_handlers(self) -> set[int]:
+        """Return the addresses that interrupt vectors jump to, but for a jump to reset."""
+        vectors = (decode(self._program.code, 4 * number) for number in range(1, _VECTORS))
+        targets = {vector.operands["k"] for vector in vectors if vector and vector.name in JUMPS}
+        return {target for target in targets if not self._restarts(target)}
+
+    def _restarts(self, address: int) -> bool:
+        """Return True for what avr-libc puts in place of a missing handler: a jump to reset."""
+        first = decode(self._program.code, address)
+        return first is not None and first.name in JUMPS and first.operands["k"] == 0
+
+    def worst_case(
+        self, entry: int, callers: tuple[int, ...] = (), *, handler: bool = False
+    ) -> StackReport:
+        """Return the worst case below the return address of the function at `entry`."""
+        function = self._function(entry)
+        if handler and function.enables_interrupts:
+            raise CheckFailed(
+                f"the stack has no bound because {function.name} lets interrupts interrupt a "
+                "handler; take the sei() or ISR_NOBLOCK out"
+            )
+        if entry in callers:
+            cycle = [*callers[callers.index(entry) :], entry]
+            raise CheckFailed(
+                f"the stack has no bound because {function.name} calls itself "
+                f"({' -> '.join(map(self._names.name_of, cycle))}); write it as a loop"
+            )
+        if len(callers) > _MOST_NESTED:
+            raise CheckFailed(
+                f"{function.name} is reached through more than {_MOST_NESTED} calls, one inside of "
+                "the other; nest them less"
+            )
+        if (entry, handler) not in self._worst:
+            self._worst[entry, handler] = self._deepest(function, (*callers, entry), handler)
+        return self._worst[entry, handler]
+
+    def _deepest(self, function: Function, callers: tuple[int, ...], handler: bool) -> StackReport:
+        """Return the deepest of a function's own peak and its calls."""
+        deepest = StackReport(function.peak.bytes, _path(function, function.peak))
+        for target, place in sorted(function.calls.items()):
+            called = self.worst_case(target, callers, handler=handler)
+            size = place.bytes + RETURN_ADDRESS + called.bytes
+            if size > deepest.bytes:
+                deepest = StackReport(size, (*_path(function, place), *called.path))
+        return deepest
+
+    def _function(self, entry: int) -> Function:
+        """Return what following the code from `entry` found."""
+        if entry not in self._functions:
+            function = follow(self._program.code, self._names, entry)
+            self._functions[entry] = _corrected(function, self._usage)
+        return self._functions[entry]
+
+
+def _corrected(function: Function, usage: Mapping[str, _StackUsage]) -> Function:
+    """Return a function made as large as the compiler says that it is."""
+    # A clone of a function, like f.constprop.0, is in the .su file under its first name.
+    account = usage.get(function.name) or usage.get(function.name.partition(".")[0])
+    if account is None:
+        return function
+    if account.kind == "dynamic":
+        raise CheckFailed(variable_size(function.name))
+    lacking = max(0, account.bytes - RETURN_ADDRESS - function.peak.bytes)
+    return dataclasses.replace(
+        function,
+        peak=Depth(function.peak.bytes + lacking, function.peak.within),
+        calls={
+            target: Depth(place.bytes + lacking, place.within)
+            for target, place in function.calls.items()
+        },
+    )
+
+
+def _path(function: Function, place: Depth) -> tuple[str, ...]:
+    """Return the names on the way to a place: two, if the function jumped into another one."""
+    return tuple(dict.fromkeys((function.name, place.within)))
