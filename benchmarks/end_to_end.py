@@ -2,9 +2,9 @@
 
     python benchmarks/end_to_end.py [--only NAME] [--json]
 
-prints the table of figures in README.md, one row a model; with --json one object a row. The digits come
-with scikit-learn. The other sets are read from the folder that PROTONN_EDGE_DATA names (default
-../shared/data), and their rows are left out where it does not have them.
+prints the table of figures in README.md, one row a model; with --json one object a row. The digits
+come with scikit-learn. The other sets are read from the folder that PROTONN_EDGE_DATA names
+(default ../shared/data), and their rows are left out where it does not have them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from protonn_edge.report.accuracy import accuracy
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification import verify_host
 
-DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+DATA = Path(
+    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
+)
 
 
 @dataclass(frozen=True)

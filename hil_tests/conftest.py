@@ -102,7 +102,7 @@ def elf(project: Project, board: Board) -> Path:
 
 @pytest.fixture(scope="session")
 def usage(elf: Path, board: Board) -> Usage:
-    return measure_usage(elf, board)
+    return measure_usage(elf)
 
 
 @pytest.fixture(scope="session")

@@ -55,8 +55,8 @@ class Usage:
         needed = self.sram_bytes + self.stack_bytes
         if needed > board.sram_bytes:
             raise CheckFailed(
-                f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack {self.stack_bytes:,}), "
-                f"{board.name} has {board.sram_bytes:,}; {_SRAM_REMEDY}"
+                f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack "
+                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; {_SRAM_REMEDY}"
             )
 
 
@@ -74,7 +74,7 @@ def check_estimate(plan: Plan, board: Board) -> None:
         )
 
 
-def measure_usage(elf: Path, board: Board) -> Usage:
+def measure_usage(elf: Path) -> Usage:
     """Return what the linked firmware `elf` takes; its .su files lie below the same folder."""
     sections = read_sections(elf)
     stack = worst_case_stack(elf, sorted(elf.parent.rglob("*.su")))

@@ -1,7 +1,7 @@
 """Write a file whole or not at all.
 
-Everything that the package writes goes through here: a reader never sees half a file, and a run that
-fails leaves what was there before.
+Everything that the package writes goes through here: a reader never sees half a file, and a run
+that fails leaves what was there before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     path : Path
         Where the file shall be; missing parent folders are made.
     content : bytes or str
-        Text is written as UTF-8 with ``\\n`` line ends on every system.
+        Text is written as UTF-8, its line ends as they are, on every system.
 
     Raises
     ------
@@ -30,18 +30,19 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         If the folder cannot be made or written to.
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary: str | None = None
+    temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
-        os.chmod(temporary, _default_mode())
-        os.replace(temporary, path)
+        temporary.chmod(_default_mode())
+        temporary.replace(path)
     except OSError as error:
         if temporary is not None:
             with contextlib.suppress(OSError):
-                os.unlink(temporary)
+                temporary.unlink()
         raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
 
 

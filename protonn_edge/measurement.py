@@ -114,16 +114,22 @@ def measure(
     Q = integer_model.quantize(X)
     expected = integer_model.scores(Q)
     with ExitStack() as stack:
+        # First the device: where none answers, a results file that is there already stays.
+        session = stack.enter_context(open_session(url, integer_model))
         earlier: list[Result] = []
-        sinks = [on_result]
+        file: ResultsFile | None = None
         if results is not None:
             file = stack.enter_context(ResultsFile(results, resume=resume))
             earlier = file.earlier
             _check_earlier(earlier, y, expected, results)
-            sinks.insert(0, file.append)
-        session = stack.enter_context(open_session(url, integer_model))
+
+        def arrived(result: Result) -> None:
+            if file is not None:
+                file.append(result)
+            on_result(result)
+
         skip = {result.index for result in earlier}
-        new = run(session, Q, y, expected, skip=skip, sink=lambda r: [sink(r) for sink in sinks])
+        new = run(session, Q, y, expected, skip=skip, sink=arrived)
         stack_peak_bytes = session.stats().stack_bytes
     everything = sorted([*earlier, *new], key=lambda result: result.index)
     answered = [result for result in everything if result.predicted is not None]
@@ -149,8 +155,8 @@ def _check_earlier(
     for result in earlier:
         if result.index >= len(y) or result.label != y[result.index]:
             raise InputError(
-                f"{path} has a point {result.index} of class {result.label} which the data does not "
-                "have; name another file with -o, or leave out --resume"
+                f"{path} has a point {result.index} of class {result.label} which the data does "
+                "not have; name another file with -o, or leave out --resume"
             )
         if result.mismatch is False and result.scores != tuple(expected[result.index].tolist()):
             raise InputError(

@@ -1,7 +1,7 @@
-"""The folder in which a model becomes firmware: a PlatformIO project with the generated model inside.
+"""The folder in which a model becomes firmware: a PlatformIO project with the model inside.
 
-``build`` makes it whole in a scratch folder and moves the files over only when the firmware fits, so
-that a build that fails leaves the folder as it was.
+``build`` makes it whole in a scratch folder and moves the files over only when the firmware fits,
+so that a build that fails leaves the folder as it was.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Project:
         path = self.folder / _MODEL
         if not path.is_file():
             raise InputError(
-                f"no model was built in {self.folder}; run 'protonn-edge build --board uno model.npz' "
-                "there first"
+                f"no model was built in {self.folder}; run "
+                "'protonn-edge build --board uno model.npz' there first"
             )
         return load_model(path)
 
@@ -79,7 +79,7 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> tuple[IntegerModel
     check_estimate(make_plan(integer_model), board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
         trial = _write_project(model, integer_model, Path(scratch, "project"), firmware_of=folder)
-        usage = measure_usage(trial.compile(board), board)
+        usage = measure_usage(trial.compile(board))
         usage.check(board)
         _copy_over(trial, Project(folder))
     return integer_model, usage
@@ -99,7 +99,9 @@ def _write_project(
 ) -> Project:
     """Write a whole project, with the firmware of `firmware_of` where that folder has its own."""
     shutil.copytree(
-        resource("firmware"), folder / "firmware", ignore=shutil.ignore_patterns("generated", "*.md")
+        resource("firmware"),
+        folder / "firmware",
+        ignore=shutil.ignore_patterns("generated", "*.md"),
     )
     shutil.copyfile(resource("platformio.ini"), folder / "platformio.ini")
     own = firmware_of / "firmware"

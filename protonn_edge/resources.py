@@ -1,7 +1,6 @@
 """Find the files that are not Python: templates, firmware, platformio.ini.
 
-In a checkout they lie at the top level; in a wheel, hatchling's `force-include` puts them inside the
-package under the same names.
+In a checkout they lie at the top level; the wheel has them inside the package, by the same names.
 """
 
 from __future__ import annotations
@@ -33,4 +32,6 @@ def resource(name: str) -> Path:
         candidate = root / name
         if candidate.exists():
             return candidate
-    raise FileNotFoundError(f"{name} is missing from this installation of protonn-edge; install it again")
+    raise FileNotFoundError(
+        f"{name} is missing from this installation of protonn-edge; install it again"
+    )

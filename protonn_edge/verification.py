@@ -1,7 +1,7 @@
 """Run the same points through every execution of a model and compare their integer scores.
 
-The NumPy integer model is the reference; the host build of the generated C, the emulated board and a
-real one must give the same scores for every point. A difference is a bug, never a tolerance.
+The NumPy integer model is the reference; the host build of the generated C, the emulated board and
+a real one must give the same scores for every point. A difference is a bug, never a tolerance.
 """
 
 from __future__ import annotations
@@ -144,11 +144,12 @@ def check_agreement(agreements: Sequence[Agreement]) -> None:
     for agreement in agreements:
         if agreement.mismatches:
             raise CheckFailed(
-                f"{agreement.execution} differs from the integer model at {agreement.mismatches:,} of "
-                f"{agreement.n:,} points, first at {agreement.first}; please report this as a bug"
+                f"{agreement.execution} differs from the integer model at "
+                f"{agreement.mismatches:,} of {agreement.n:,} points, first at "
+                f"{agreement.first}; please report this as a bug"
             )
         if agreement.lost:
             raise CheckFailed(
-                f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points unanswered; "
-                "check the line and run it again"
+                f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points "
+                "unanswered; check the line and run it again"
             )

@@ -50,7 +50,7 @@ def random_model(
 
 
 def random_inputs(seed: int, n: int, model: IntegerModel) -> np.ndarray:
-    """Return n quantized inputs, (n, D) uint8: random ones, all zeros, all maxima, and sparse ones."""
+    """Return n quantized inputs, (n, D) uint8: random ones, sparse ones, all zeros, all maxima."""
     rng = np.random.default_rng(seed)
     Q = rng.integers(0, model.inputs.maximum + 1, (n, model.n_features), dtype=np.uint8)
     Q[rng.random(Q.shape) < 0.3] = 0
@@ -72,9 +72,7 @@ def tiny_integer_model() -> IntegerModel:
         multiplier=1600,
         shift=16,
         offset=np.array([32768, -960000, 4000000], np.int64),
-        prototypes=np.array(
-            [[-120, 0, 60, 127], [12, -33, 5, 0], [100, -100, 1, 64]], np.int8
-        ),
+        prototypes=np.array([[-120, 0, 60, 127], [12, -33, 5, 0], [100, -100, 1, 64]], np.int8),
         prototype_shift=1,
         table=exponential_table(),
         labels=np.array([[127, -3, 0, 9], [-20, 110, 5, -9], [0, 1, 127, -127]], np.int8),

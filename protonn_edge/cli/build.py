@@ -34,7 +34,7 @@ from protonn_edge.report.terminal import budget_facts, fact_table
 @click.option(
     "--max-drop",
     type=click.FloatRange(0),
-    help="Fail if the integers lose more than this many points of accuracy in percent; needs --data.",
+    help="Fail if the integers lose more than this many percentage points; needs --data.",
 )
 @json_option
 def build_command(
@@ -58,7 +58,9 @@ def build_command(
         integer_model, usage = build(model, board, output)
     facts = [*_accuracy_facts(lost), *budget_facts(usage, board)]
     out.say(f"firmware for {board.name}:", fact_table(facts))
-    out.say(f"next: pio run -t upload, in {output}" if output != Path() else "next: pio run -t upload")
+    out.say(
+        f"next: pio run -t upload, in {output}" if output != Path() else "next: pio run -t upload"
+    )
     out.finish(
         {
             **lost,
@@ -80,8 +82,8 @@ def _accuracy_lost(model: ProtoNNModel, data: Path, max_drop: float | None) -> d
     if max_drop is not None and drop > max_drop:
         raise CheckFailed(
             f"integers lose {drop:.2f} points of accuracy ({100 * in_float:.2f} % to "
-            f"{100 * in_integers:.2f} %), --max-drop allows {max_drop:g}; train with more --prototypes "
-            "or a larger --projection-dim"
+            f"{100 * in_integers:.2f} %), --max-drop allows {max_drop:g}; train with more "
+            "--prototypes or a larger --projection-dim"
         )
     return {"n": len(y), "float_accuracy": in_float, "accuracy": in_integers}
 

@@ -10,7 +10,14 @@ from typing import Any
 
 import click
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from protonn_edge.boards import board_names
 from protonn_edge.errors import ProtoNNEdgeError
@@ -81,9 +88,7 @@ class Output:
             TextColumn("{task.fields[note]}"),
         )
         hidden = not self._progress.is_terminal
-        with Progress(
-            *columns, console=self._progress, transient=True, disable=hidden
-        ) as progress:
+        with Progress(*columns, console=self._progress, transient=True, disable=hidden) as progress:
             task = progress.add_task(description, total=total, note="")
             yield ProgressBar(progress, task)
 

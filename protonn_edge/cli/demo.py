@@ -36,7 +36,8 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
     out = Output(as_json)
     board = load_board(board_name)
     dataset = load_digits_dataset()
-    out.say(f"digits: {len(dataset.y_train):,} to train, {len(dataset.y_test):,} to test, 64 pixels each")
+    train_n, test_n = len(dataset.y_train), len(dataset.y_test)
+    out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
     model = train(dataset, out, seed=_SEED, **_SETTINGS)
     save_model(model, output / "model.npz")
     with out.status(f"building for {board.name}"):

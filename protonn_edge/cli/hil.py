@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
+
 from protonn_edge.boards import Board, load_board
 from protonn_edge.budget import measure_usage
 from protonn_edge.cli.command import Command, Output, board_option, json_option
@@ -49,8 +50,8 @@ def hil_command(
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
-    The device runs the firmware that 'build' made in this folder: a board at --port, or, without one,
-    the emulated board.
+    The device runs the firmware that 'build' made in this folder: a board at --port, or, without
+    one, the emulated board.
     """
     if port is not None and emulate:
         raise click.UsageError("--port and --emulate exclude each other; give one of them")
@@ -80,7 +81,7 @@ def run_on_device(
     with ExitStack() as stack:
         with out.status(f"building for {board.name}"):
             elf = project.compile(board)
-        usage = measure_usage(elf, board)
+        usage = measure_usage(elf)
         device = port or f"emulated {board.name}"
         url = port or stack.enter_context(EmulatedUno(elf, board=board)).url
         bar = stack.enter_context(out.progress(device, len(points[1])))

@@ -24,10 +24,14 @@ _POSITIVE = click.FloatRange(0, min_open=True)
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
 
 
-def _setting(flag: str, parameter: str, kind: click.ParamType, text: str) -> Callable[[_F], _F]:
+def _setting(
+    flag: str, parameter: str, kind: click.ParamType[Any], text: str
+) -> Callable[[_F], _F]:
     """Return the option for a parameter of the estimator, with the estimator's default."""
     default = _DEFAULTS[parameter]
-    if isinstance(default, str) and not isinstance(kind, click.Choice):  # such as "auto" for a number
+    if isinstance(default, str) and not isinstance(
+        kind, click.Choice
+    ):  # such as "auto" for a number
         return click.option(flag, parameter, type=kind, show_default=default, help=text)
     return click.option(flag, parameter, type=kind, default=default, show_default=True, help=text)
 
@@ -61,7 +65,10 @@ def _setting(flag: str, parameter: str, kind: click.ParamType, text: str) -> Cal
 @_setting("--batch-size", "batch_size", _COUNT, "Points a step.")
 @_setting("--learning-rate", "learning_rate", _POSITIVE, "The largest step.")
 @_setting(
-    "--noise", "input_noise", click.FloatRange(0), "Deviation of noise added to normalized features."
+    "--noise",
+    "input_noise",
+    click.FloatRange(0),
+    "Deviation of noise added to normalized features.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
@@ -105,7 +112,7 @@ def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> Proto
 
 
 def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
-    """Return the JSON object of a trained model; accuracies are shares, None without test points."""
+    """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
     integer_model = quantize(model)
     tested = len(dataset.y_test) > 0
     float_labels = model.predict(dataset.X_test) if tested else None
@@ -126,14 +133,16 @@ def _sentence(record: dict[str, Any]) -> str:
     if not record["n"]:
         return f"{trained}, {sizes}; the data has no test part"
     return (
-        f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} % in float, "
-        f"{100 * record['accuracy']:.2f} % in integers; {sizes}"
+        f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} % in "
+        f"float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
     )
 
 
 def _check_output(path: Path) -> None:
     """Refuse a name that cannot be written before minutes are spent on training."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder; name the model file, for example {path / 'model.npz'}")
+        raise InputError(
+            f"{path} is a folder; name the model file, for example {path / 'model.npz'}"
+        )
     if path.suffix != ".npz":
         raise InputError(f"the model file is called {path.name!r}; its name must end in .npz")

@@ -1,4 +1,4 @@
-"""What the templates see: every number computed, every name escaped, nothing left to do but layout."""
+"""What the templates see: numbers computed, names escaped, nothing left to do but layout."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def c_string(text: str) -> str:
 
 
 def c_comment(text: str) -> str:
-    """Return text for a C comment: what is neither a letter nor a digit nor ``_.-`` becomes ``_``."""
+    """Return text for a C comment: letters, digits and ``_.-`` stay, the rest becomes ``_``."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 

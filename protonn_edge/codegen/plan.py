@@ -7,6 +7,7 @@ blocked and how wide the sums are. It takes both from the integer model's proven
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
 
@@ -69,7 +70,7 @@ def make_plan(model: IntegerModel) -> Plan:
     """Return the plan for an integer model: a function of the model alone."""
     d, classes = model.n_projections, model.n_classes
     low, high = model.score_range()
-    score_bits = 16 if -(1 << 15) <= low and high < 1 << 15 else 32
+    score_bits = 16 if low >= -(1 << 15) and high < 1 << 15 else 32
     p_low, p_high = model.projection_range()
     bits = model.accumulator_bits
     blocks = _blocks(d, _OUTPUTS_AT_ONCE[bits])
@@ -89,6 +90,4 @@ def _blocks(outputs: int, at_most: int) -> tuple[Block, ...]:
     """Split `outputs` into as few blocks as possible, of nearly equal size."""
     number = -(-outputs // at_most)
     bounds = [outputs * i // number for i in range(number + 1)]
-    return tuple(
-        Block(low, high - low) for low, high in zip(bounds[:-1], bounds[1:], strict=True)
-    )
+    return tuple(Block(low, high - low) for low, high in pairwise(bounds))

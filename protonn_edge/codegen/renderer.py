@@ -27,13 +27,12 @@ def render_c(model: IntegerModel) -> dict[str, str]:
     dict of str to str
         ``pnn_model.h`` and ``pnn_model.c``.
     """
-    environment = Environment(
+    environment = Environment(  # noqa: S701  (C, not HTML: the context escapes names for C)
         loader=FileSystemLoader(resource("templates") / "c", encoding="utf-8"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # C, not HTML: the context escapes names for C
     )
     context = asdict(render_context(model, make_plan(model)))
     return {name: environment.get_template(f"{name}.j2").render(context) for name in SOURCES}

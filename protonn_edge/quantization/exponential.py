@@ -18,8 +18,8 @@ KERNEL_MAXIMUM = 255
 DISTANCE_LIMIT = 1 << 16
 
 # The table ends where the kernel has fallen to one unit of its entries. A longer one would let more
-# prototypes take part in each prediction, which costs time, for what rounds to nothing; one that ends
-# earlier, at 1/64, changes the class of 2 % of the digits of USPS.
+# prototypes take part in each prediction, which costs time, for what rounds to nothing; one that
+# ends earlier, at 1/64, changes the class of 2 % of the digits of USPS.
 EXPONENT_LIMIT = math.log(KERNEL_MAXIMUM)
 
 # Length, in units of 1/gamma, of one step of the integer projection: a squared distance of
@@ -36,4 +36,5 @@ def exponential_table() -> NDArray[np.uint8]:
         Entry i is the kernel of every squared distance whose upper byte is i.
     """
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
-    return np.rint(KERNEL_MAXIMUM * np.exp(-centre)).astype(np.uint8)
+    table: NDArray[np.uint8] = np.rint(KERNEL_MAXIMUM * np.exp(-centre)).astype(np.uint8)
+    return table

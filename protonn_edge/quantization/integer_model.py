@@ -211,13 +211,13 @@ class IntegerModel:
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
             raise InputError(
-                f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} {Q.dtype}; "
-                "pass them through quantize() first"
+                f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} "
+                f"{Q.dtype}; pass them through quantize() first"
             )
         if Q.size and int(Q.max()) > self.inputs.maximum:
             raise InputError(
-                f"a quantized input is {int(Q.max())}, the largest is {self.inputs.maximum}; pass the "
-                "points through quantize() first"
+                f"a quantized input is {int(Q.max())}, the largest is {self.inputs.maximum}; pass "
+                "the points through quantize() first"
             )
         rows = [
             self.kernels(self.project(Q[i : i + _ROWS_AT_ONCE])) @ self.labels.T.astype(np.int64)
@@ -227,7 +227,8 @@ class IntegerModel:
 
     def predict(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the class index, (n,) int64, of quantized inputs Q: ties go to the lower index."""
-        return self.scores(Q).argmax(axis=1)
+        classes: IntArray = self.scores(Q).argmax(axis=1)
+        return classes
 
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""

@@ -4,8 +4,8 @@ A common float scale is factored out of each matrix and int8 residuals are kept.
 gamma are folded into the projection first, so that neither costs the device anything, and the scale
 of the projection is tied to the exponential table's (see `exponential`).
 
-The number of input bits and the width of the accumulators are a trade: inputs of few bits leave room
-for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
+The number of input bits and the width of the accumulators are a trade: inputs of few bits leave
+room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
 predicts the error of the projection from the training features' statistics for each choice, takes
 the best one with 16-bit accumulators, and falls back to 32 bits where that is not good enough.
 """
@@ -27,8 +27,8 @@ from protonn_edge.quantization.exponential import (
 from protonn_edge.quantization.integer_model import (
     MAXIMUM_PROTOTYPE_SHIFT,
     InputQuantizer,
-    IntegerModel,
     IntArray,
+    IntegerModel,
 )
 
 FloatArray = NDArray[np.float64]
@@ -138,8 +138,8 @@ def _quantize_prototypes(model: ProtoNNModel) -> tuple[FloatArray, NDArray[np.in
     widths = reach * PROJECTION_STEP
     limit = (_RESIDUAL_MAXIMUM << MAXIMUM_PROTOTYPE_SHIFT) * PROJECTION_STEP
     raise InputError(
-        f"the prototypes lie {widths:.0f} kernel widths from their centre, the integer model reaches "
-        f"{limit:.0f}; train with a smaller gamma"
+        f"the prototypes lie {widths:.0f} kernel widths from their centre, the integer model "
+        f"reaches {limit:.0f}; train with a smaller gamma"
     )
 
 
@@ -181,8 +181,8 @@ def _quantize_projection(
             error=float(np.sqrt(noise.mean())) * PROJECTION_STEP,
         )
     raise InputError(
-        f"the projection's weights span {np.abs(weights).max():.3g} steps an input, which no integer "
-        "scale holds; train with a smaller gamma or normalized features"
+        f"the projection's weights span {np.abs(weights).max():.3g} steps an input, which no "
+        "integer scale holds; train with a smaller gamma or normalized features"
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables for the terminal: facts, a run's figures against the board's limits, the confusion matrix."""
+"""Tables for the terminal: facts, figures against the board's limits, the confusion matrix."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ from protonn_edge.cli import main
 from protonn_edge.hil import read_results
 
 needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev"
+    shutil.which("avr-gcc") is None,
+    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
 )
 
 

@@ -88,9 +88,7 @@ def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:
 
 @pytest.mark.parametrize("damage", ["truncated", "pickled", "empty"])
 @pytest.mark.parametrize("command", ["inspect", "build"])
-def test_damaged_model_files(
-    tmp_path: Path, model_file: Path, damage: str, command: str
-) -> None:
+def test_damaged_model_files(tmp_path: Path, model_file: Path, damage: str, command: str) -> None:
     content = {name: data for name, data, _ in damaged_models(model_file.read_bytes())}[damage]
     path = tmp_path / f"{damage}.npz"
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Write the golden files anew: ``python tests/codegen/renew_golden.py``, then read the difference."""
+"""Write the golden files anew: ``python tests/codegen/renew_golden.py``; read the difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated C on the emulated AVR, inside of the real firmware: the reference's integers again."""
+"""The generated C on the emulated AVR, inside of the real firmware: the same integers again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.verification import verify_device
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev"
+    shutil.which("avr-gcc") is None,
+    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
 )
 
 # Pushes as many of the largest features as the macro says, within marks that the emulator counts.
@@ -52,7 +53,7 @@ int main(void)
         (4, 12, 3, 2, 2, 0.2),  # all prototypes near
     ],
 )
-def test_whole_firmware_gives_the_reference_scores(  # noqa: PLR0913  (sizes of one model)
+def test_whole_firmware_gives_the_reference_scores(
     seed: int,
     features: int,
     projections: int,
@@ -70,11 +71,13 @@ def test_whole_firmware_gives_the_reference_scores(  # noqa: PLR0913  (sizes of 
     )
     board = load_board("uno")
     integer_model = quantize(model)
-    with scratch_build(model, board) as (project, usage):
-        with EmulatedUno(project.compile(board), board=board) as uno:
-            Q = random_inputs(seed, 40, integer_model)
-            agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-            stats = uno.stats()
+    Q = random_inputs(seed, 40, integer_model)
+    with (
+        scratch_build(model, board) as (project, usage),
+        EmulatedUno(project.compile(board), board=board) as uno,
+    ):
+        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
+        stats = uno.stats()
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
     assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
     assert stats.stack_bytes <= usage.stack_bytes
@@ -121,7 +124,9 @@ def test_projections_that_leave_16_bits_are_clamped_and_agree() -> None:
     assert make_plan(integer_model).clamp
     board = load_board("uno")
     Q = random_inputs(7, 30, integer_model)
-    Q[1:9] = np.where(integer_model.projection[[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0)
+    Q[1:9] = np.where(
+        integer_model.projection[[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0
+    )
     with scratch_build(model, board) as (project, _), EmulatedUno(project.compile(board)) as uno:
         agreement, _ = verify_device("emulated uno", uno.url, integer_model, Q)
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first

@@ -15,9 +15,7 @@ from protonn_edge.quantization import exponential_table, input_quantizer, quanti
 
 @given(seed=st.integers(0, 10_000), features=st.integers(2, 100), projections=st.integers(1, 20))
 @settings(max_examples=40, deadline=None)
-def test_integer_scores_follow_the_float_scores(
-    seed: int, features: int, projections: int
-) -> None:
+def test_integer_scores_follow_the_float_scores(seed: int, features: int, projections: int) -> None:
     model = random_model(seed, features=features, projections=projections)
     integer_model = quantize(model)
     X = random_points(seed, 200, features)

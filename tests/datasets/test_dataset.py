@@ -1,0 +1,169 @@
+"""Splitting data sets, points for a trained model, and the data that a package ships."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.datasets import Dataset, holdout, load_dataset, load_digits_dataset, load_points
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.errors import InputError
+
+DATA = Path(
+    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
+)
+
+
+def dataset_of(counts: list[int]) -> Dataset:
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = np.arange(len(y), dtype=np.float32)[:, None]
+    empty = np.empty((0, 1), dtype=np.float32)
+    names = tuple(str(index) for index in range(len(counts)))
+    return Dataset(X, y, empty, np.empty(0, dtype=np.int64), names)
+
+
+@given(
+    counts=st.lists(st.integers(1, 30), min_size=2, max_size=5),
+    fraction=st.floats(0.05, 0.95),
+    seed=st.integers(0, 2**32),
+)
+def test_holdout_takes_its_share_of_each_class(
+    counts: list[int], fraction: float, seed: int
+) -> None:
+    whole = dataset_of(counts)
+    try:
+        split = holdout(whole, fraction, seed)
+    except InputError:
+        assert all(round(fraction * count) == 0 or count == 1 for count in counts)
+        return
+    for label, count in enumerate(counts):
+        held = int(np.sum(split.y_test == label))
+        assert held == min(round(fraction * count), count - 1)
+        assert held + int(np.sum(split.y_train == label)) == count
+    together = np.sort(np.concatenate([split.X_train, split.X_test]).ravel())
+    assert np.array_equal(together, whole.X_train.ravel())
+
+
+def test_holdout_is_the_same_for_the_same_seed_only() -> None:
+    whole = dataset_of([50, 50])
+    first, again, other = (holdout(whole, 0.2, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.X_test, again.X_test)
+    assert not np.array_equal(first.X_test, other.X_test)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -1.0, float("nan"), 1e-6])
+def test_a_share_that_cannot_be_held_out_is_refused(fraction: float) -> None:
+    with pytest.raises(InputError, match="share"):
+        holdout(dataset_of([5, 5]), fraction, 0)
+
+
+def test_digits_are_split_with_all_classes_in_both_parts() -> None:
+    digits = load_digits_dataset()
+    assert digits.X_train.shape[1] == 64
+    assert len(digits.y_train) + len(digits.y_test) == 1_797
+    assert set(digits.y_train) == set(digits.y_test) == set(range(10))
+    assert np.array_equal(digits.X_test, load_digits_dataset().X_test)
+    assert not np.array_equal(digits.y_test, load_digits_dataset(seed=1).y_test)
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("1", "1"),
+        ("1.0", "1"),
+        ("+1", "1"),
+        ("-1.", "-1"),
+        ("-0", "0"),
+        (" up ", "up"),
+        ("01", "01"),
+        ("1.5", "1.5"),
+        ("1_0", "1_0"),
+        ("1e3", "1e3"),
+    ],
+)
+def test_whole_numbers_have_one_name(label: str, text: str) -> None:
+    assert label_text(label) == text
+
+
+# --- points for a trained model ------------------------------------------------------------------
+
+
+def test_points_are_the_test_part_numbered_by_the_models_classes(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "d.npz", X_train=np.eye(2), y_train=[0, 1], X_test=np.ones((1, 2)), y_test=[1]
+    )
+    X, y = load_points(tmp_path / "d.npz", classes=("1", "0"), n_features=2)
+    assert X.tolist() == [[1, 1]]
+    assert y.tolist() == [0]
+    assert y.dtype == np.int64
+
+
+def test_points_of_one_class_from_one_table_are_fine(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("up,1,2\nup,3,4\n")
+    X, y = load_points(tmp_path / "d.csv", classes=("down", "up"), n_features=2)
+    assert X.shape == (2, 2)
+    assert y.tolist() == [1, 1]
+
+
+def test_libsvm_points_are_filled_up_with_zeros(tmp_path: Path) -> None:
+    (tmp_path / "d.svm").write_text("1 1:5\n")
+    X, _ = load_points(tmp_path / "d.svm", classes=("1", "2"), n_features=3)
+    assert X.tolist() == [[5, 0, 0]]
+
+
+def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("1,1,2\n3,3,4\n")
+    with pytest.raises(InputError, match="unknown label '3' in row 1; the model knows '1', '2'"):
+        load_points(tmp_path / "d.csv", classes=("1", "2"), n_features=2)
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.svm"])
+def test_points_with_too_many_features_are_refused_with_both_numbers(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("1,1,2,3\n" if name == "d.csv" else "1 3:1\n")
+    with pytest.raises(InputError, match="3 features, the model wants 2"):
+        load_points(tmp_path / name, classes=("1", "2"), n_features=2)
+
+
+def test_no_points_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "d.npz", X=np.empty((0, 2)), y=np.empty(0, dtype=int))
+    with pytest.raises(InputError, match="no points"):
+        load_points(tmp_path / "d.npz", classes=("1", "2"), n_features=2)
+
+
+# --- real data, where it is ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "train", "test", "classes"),
+    [
+        ("usps10_libsvm", (7_291, 256), 2_007, 10),
+        ("letter26", (15_000, 16), 5_000, 26),
+        ("har_hapt", (7_415, 46), 2_996, 6),
+        ("magic_wand", (100, 714), 25, 5),
+    ],
+)
+def test_real_data_has_its_known_sizes(
+    name: str, train: tuple[int, int], test: int, classes: int
+) -> None:
+    path = DATA / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
+    dataset = load_dataset(path)
+    assert dataset.X_train.shape == train
+    assert len(dataset.y_test) == test
+    assert dataset.n_classes == classes
+
+
+def test_real_multi_label_data_is_refused() -> None:
+    path = DATA / "bibtex.npz"
+    if not path.exists():
+        pytest.skip("bibtex.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
+    with pytest.raises(InputError, match="multi-label"):
+        load_dataset(path)

@@ -1,0 +1,429 @@
+"""The float model: what it computes, what it refuses, and its file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tracemalloc
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge import model as model_module
+from protonn_edge.errors import InputError
+from protonn_edge.model import (
+    FORMAT_VERSION,
+    InputStatistics,
+    Normalizer,
+    ProtoNNModel,
+    load_model,
+    model_bytes,
+    save_model,
+)
+
+
+def make_model(
+    seed: int = 0, d: int = 3, D: int = 5, m: int = 4, L: int = 2, **changes: Any
+) -> ProtoNNModel:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, D)).round(1)
+    fields: dict[str, Any] = {
+        "projection": rng.normal(size=(d, D)).astype(np.float32),
+        "prototypes": rng.normal(size=(d, m)).astype(np.float32),
+        "labels": rng.normal(size=(L, m)).astype(np.float32),
+        "gamma": 0.5,
+        "normalizer": Normalizer("standard", X.mean(axis=0), 1 / X.std(axis=0)),
+        "inputs": InputStatistics.of(X),
+        "classes": tuple(f"class {index}" for index in range(L)),
+        "feature_names": tuple(f"f{index}" for index in range(D)),
+        "record": {"seed": seed, "history": [0.5, 0.25]},
+    }
+    return ProtoNNModel(**(fields | changes))
+
+
+def arrays_of(model: ProtoNNModel) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(model_bytes(model)), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive}
+
+
+def write_arrays(path: Path, **changes: Any) -> Path:
+    """Write a model file with some arrays replaced, or left out if None."""
+    arrays = arrays_of(make_model()) | changes
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    return path
+
+
+def npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+# --- what it computes ----------------------------------------------------------------------------
+
+
+def test_scores_are_the_formula() -> None:
+    model = make_model()
+    x = np.arange(5.0)
+    normalized = (x - model.normalizer.offset) * model.normalizer.scale
+    projected = model.projection.astype(float) @ normalized
+    expected = sum(
+        model.labels[:, j].astype(float)
+        * np.exp(
+            -(model.gamma**2) * np.sum((model.prototypes[:, j].astype(float) - projected) ** 2)
+        )
+        for j in range(model.n_prototypes)
+    )
+    np.testing.assert_allclose(model.scores(x[None])[0], expected, rtol=1e-12)
+
+
+def test_scores_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, X = make_model(), np.random.default_rng(1).normal(size=(50, 5))
+    whole = model.scores(X)
+    monkeypatch.setattr(model_module, "_CHUNK_BYTES", 8 * 7 * 9)
+    np.testing.assert_allclose(model.scores(X), whole, rtol=1e-12)
+
+
+def test_a_tie_goes_to_the_first_class() -> None:
+    model = make_model(labels=np.ones((2, 4), dtype=np.float32))
+    assert model.predict(np.zeros((3, 5))).tolist() == [0, 0, 0]
+
+
+def test_no_points_give_no_scores() -> None:
+    assert make_model().scores(np.empty((0, 5))).shape == (0, 2)
+
+
+def test_sizes_are_those_of_the_matrices() -> None:
+    model = make_model(d=3, D=5, m=4, L=2)
+    sizes = (model.n_projections, model.n_features, model.n_prototypes, model.n_classes)
+    assert sizes == (3, 5, 4, 2)
+
+
+def test_a_wrong_number_of_features_is_told_with_both_numbers() -> None:
+    with pytest.raises(InputError, match="7 features, the model wants 5"):
+        make_model().predict(np.zeros((1, 7)))
+
+
+@pytest.mark.parametrize(
+    ("points", "problem"),
+    [
+        (np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), "row 1"),
+        (np.zeros(5), "table"),
+        (np.array([["a"] * 5]), "numbers"),
+    ],
+)
+def test_points_that_cannot_be_scored_are_refused(points: np.ndarray, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        make_model().scores(points)
+
+
+def test_background_is_the_most_frequent_value_and_the_smallest_of_those() -> None:
+    X = np.array([[0.0, 2.0], [0.0, 1.0], [5.0, 2.0], [7.0, 1.0]])
+    statistics = InputStatistics.of(X)
+    assert statistics.background.tolist() == [0.0, 1.0]
+    assert statistics.lower.tolist() == [0.0, 1.0]
+    assert statistics.upper.tolist() == [7.0, 2.0]
+
+
+def test_arrays_of_a_model_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        make_model().projection[0, 0] = 1.0
+
+
+def test_identity_normalizer_changes_nothing() -> None:
+    X = np.random.default_rng(0).normal(size=(3, 4))
+    assert np.array_equal(Normalizer.identity(4).apply(X), X)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"gamma": 0.0}, "'gamma' is 0"),
+        ({"gamma": float("nan")}, "'gamma' is nan"),
+        ({"classes": ("a", "a")}, "twice"),
+        ({"classes": ("a",)}, "'classes' has 1 names for 2"),
+        ({"classes": ("a", "b\n")}, "printable"),
+        ({"classes": ("a", "")}, "printable"),
+        ({"classes": ("a", "b" * 101)}, "printable"),
+        ({"feature_names": ("x",)}, "'feature_names' has 1 names for 5"),
+        ({"prototypes": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
+        ({"labels": np.zeros((2, 9), dtype=np.float32)}, "'Z' has 9 columns"),
+        ({"labels": np.zeros((1, 4), dtype=np.float32), "classes": ("a",)}, "at least 2 classes"),
+        ({"projection": np.full((3, 5), 1e300)}, "'W' has a value"),
+        ({"projection": np.zeros((3, 0), dtype=np.float32)}, "'W' has the shape"),
+        ({"normalizer": Normalizer.identity(6)}, "6 features, 'W' has 5"),
+        ({"record": {"x": float("nan")}}, "'record'"),
+        ({"record": {"x": object()}}, "'record'"),
+        ({"record": {"x": "y" * 2**20}}, "'record' takes"),
+        ({"record": [1]}, "'record'"),
+    ],
+)
+def test_a_model_that_does_not_fit_together_is_refused(
+    changes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        make_model(**changes)
+
+
+def test_an_unknown_normalizer_is_refused() -> None:
+    with pytest.raises(InputError, match="kind is 'robust'"):
+        Normalizer("robust", np.zeros(2), np.ones(2))
+
+
+# --- its file ------------------------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    d=st.integers(1, 6),
+    D=st.integers(1, 8),
+    m=st.integers(1, 7),
+    L=st.integers(2, 5),
+    names=st.booleans(),
+    text=st.text(max_size=20),
+)
+def test_a_saved_model_comes_back_the_same(
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    d: int,
+    D: int,
+    m: int,
+    L: int,
+    names: bool,
+    text: str,
+) -> None:
+    record = {"note": text.encode("utf-8", "replace").decode(), "list": [1, 2.5, None, True]}
+    model = make_model(seed, d, D, m, L, record=record)
+    model = model if names else replace(model, feature_names=())
+    path = tmp_path_factory.getbasetemp() / "roundtrip.npz"
+    save_model(model, path)
+    loaded = load_model(path)
+    assert model_bytes(loaded) == model_bytes(model)
+    assert loaded.classes == model.classes
+    assert loaded.feature_names == model.feature_names
+    assert loaded.record == record
+    X = np.random.default_rng(seed).normal(size=(5, D))
+    assert np.array_equal(loaded.scores(X), model.scores(X))
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a.npz", "b.npz"):
+        save_model(make_model(3), tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_the_file_tells_no_time_and_no_path(tmp_path: Path) -> None:
+    save_model(make_model(), tmp_path / "model.npz")
+    with zipfile.ZipFile(tmp_path / "model.npz") as archive:
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert str(tmp_path).encode() not in (tmp_path / "model.npz").read_bytes()
+
+
+def test_numpy_reads_the_file_without_pickle(tmp_path: Path) -> None:
+    model = make_model()
+    save_model(model, tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz", allow_pickle=False) as archive:
+        assert int(archive["format_version"]) == FORMAT_VERSION
+        assert np.array_equal(archive["W"], model.projection)
+        assert json.loads(archive["record"].tobytes())["seed"] == 0
+
+
+def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> None:
+    arrays = {name: np.asfortranarray(array) for name, array in arrays_of(make_model()).items()}
+    arrays["format_version"] = np.int64(FORMAT_VERSION)
+    arrays["gamma"] = np.float64(0.5)
+    arrays["normalizer_kind"] = np.str_("standard")
+    np.savez_compressed(tmp_path / "model.npz", **arrays)
+    assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
+
+
+def test_a_newer_format_asks_for_a_newer_program(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "model.npz", format_version=np.int64(FORMAT_VERSION + 1))
+    with pytest.raises(InputError, match="install a newer protonn-edge.* knows format 2"):
+        load_model(path)
+
+
+def test_a_format_before_the_first_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'format_version' is 0"):
+        load_model(write_arrays(tmp_path / "model.npz", format_version=np.int64(0)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"format_version": None}, "'format_version'"),
+        ({"format_version": np.float64(1)}, "'format_version'"),
+        ({"W": None}, "no array 'W'"),
+        ({"surplus": np.zeros(3)}, "unknown array 'surplus'"),
+        ({"W": np.zeros((3, 5))}, "'W' has the type float64"),
+        ({"W": np.zeros(5, dtype=np.float32)}, "'W' has the shape"),
+        ({"W": np.zeros((3, 6), dtype=np.float32)}, "has 5 features"),
+        ({"B": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
+        ({"B": np.full((3, 4), np.nan, dtype=np.float32)}, r"'B' has a value at \(0, 0\)"),
+        ({"Z": np.full((2, 4), np.inf, dtype=np.float32)}, "'Z' has a value"),
+        ({"Z": np.array([["a"] * 4] * 2)}, "'Z' has the type"),
+        ({"gamma": np.float64(-1)}, "'gamma' is -1"),
+        ({"gamma": np.ones(2)}, "'gamma' has the shape"),
+        ({"normalizer_scale": np.full(5, np.inf)}, "'normalizer_scale'"),
+        ({"normalizer_scale": np.ones(4)}, "'normalizer_scale' has 4 features"),
+        ({"normalizer_offset": np.ones(5, dtype=np.float32)}, "'normalizer_offset' has the type"),
+        ({"normalizer_kind": np.str_("other")}, "kind is 'other'"),
+        ({"inputs_mean": np.ones(6)}, "'inputs_mean' has 6 features"),
+        ({"inputs_lower": np.full(5, 100.0)}, "'inputs_lower' is above"),
+        ({"inputs_deviation": np.full(5, -1.0)}, "'inputs_deviation' has a negative"),
+        ({"classes": np.array(["a", "b", "c"])}, "'classes' has 3 names for 2"),
+        ({"classes": np.array(["a", "b" * 200])}, "200 characters, the limit is 100"),
+        ({"classes": np.array(["a", "a"])}, "twice"),
+        ({"classes": np.array(["a", "\x1b[31m"])}, "printable"),
+        ({"classes": np.array([b"a", b"b"])}, "'classes' has the shape"),
+        ({"classes": np.array([1, 2])}, "'classes' has the shape"),
+        ({"record": np.frombuffer(b"{", dtype=np.uint8)}, "'record' is not JSON"),
+        ({"record": np.frombuffer(b"\xff", dtype=np.uint8)}, "'record' is not JSON"),
+        ({"record": np.frombuffer(b"[" * 100_000, dtype=np.uint8)}, "'record' is not JSON"),
+        ({"record": np.frombuffer(b"[]", dtype=np.uint8)}, "'record' is not a JSON object"),
+        ({"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)}, "'record'"),
+        ({"record": np.zeros(2**20 + 1, dtype=np.uint8)}, "'record' must be at most"),
+    ],
+)
+def test_a_file_with_a_wrong_array_is_refused_by_its_name(
+    tmp_path: Path, changes: dict[str, Any], problem: str
+) -> None:
+    path = write_arrays(tmp_path / "model.npz", **changes)
+    with pytest.raises(InputError, match=problem) as caught:
+        load_model(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    arrays = arrays_of(make_model())
+    pickled = np.array([{"a": 1}, None], dtype=object)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in (arrays | {"W": pickled}).items():
+            archive.writestr(f"{name}.npy", npy(array))
+    with pytest.raises(InputError, match=r"'W' has the type '\|O'.*nothing pickled"):
+        load_model(path)
+
+
+def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
+    broken = np.array(["a", "b"]).view(np.uint32).copy()
+    broken[0] = 0x110000
+    path = write_arrays(tmp_path / "model.npz", classes=broken.view("<U1"))
+    with pytest.raises(InputError, match="'classes'"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"PK\x05\x06" + bytes(18)]
+)
+def test_what_is_not_a_model_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="model.npz"):
+        load_model(path)
+
+
+def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        load_model(tmp_path / "missing.npz")
+    with pytest.raises(InputError, match="not a regular file"):
+        load_model(tmp_path)
+    with pytest.raises(InputError):
+        load_model(Path("/dev/zero"))
+
+
+def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    with path.open("wb") as stream:
+        stream.truncate(model_module.FILE_LIMIT_BYTES + 1)
+    with pytest.raises(InputError, match="the limit is 16,777,216"):
+        load_model(path)
+
+
+def test_a_zip_bomb_is_refused_without_unpacking_it(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("W.npy", bytes(200 * 2**20))
+    assert path.stat().st_size < 2**20
+    tracemalloc.start()
+    with pytest.raises(InputError, match="would unpack to 209,715,200 bytes"):
+        load_model(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1000000), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 5), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 15, }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (True, 5), }",
+        "{'descr': '<f4', 'fortran_order': False, }",
+        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3, 5), }",
+        "{'descr': '<c8', 'fortran_order': False, 'shape': (3, 5), }",
+        "__import__('os').getcwd()",
+        "[" * 5_000,
+        "",
+    ],
+)
+def test_a_header_that_lies_is_refused_before_memory_is_taken(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "model.npz"
+    arrays = arrays_of(make_model())
+    lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(60)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            archive.writestr(f"{name}.npy", lie if name == "W" else npy(array))
+    with pytest.raises(InputError, match="'W'"):
+        load_model(path)
+
+
+def test_a_member_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    save_model(make_model(), path)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("W.npy", npy(np.zeros((3, 5), dtype=np.float32)))
+    with pytest.raises(InputError, match="'W' is there twice"):
+        load_model(path)
+
+
+def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("format_version.npy", npy(np.array(1)))
+    with pytest.raises(InputError, match="unusual way"):
+        load_model(path)
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path) -> None:
+    content = model_bytes(make_model())
+    path = tmp_path / "model.npz"
+    for length in range(1, len(content), 97):
+        path.write_bytes(content[:length])
+        with pytest.raises(InputError, match="model.npz"):
+            load_model(path)
+
+
+@given(
+    position=st.integers(0, 10**6),
+    replacement=st.binary(min_size=1, max_size=4),
+    cut=st.integers(0, 8),
+)
+def test_a_damaged_file_is_refused_or_read_but_never_a_traceback(
+    tmp_path_factory: pytest.TempPathFactory, position: int, replacement: bytes, cut: int
+) -> None:
+    content = model_bytes(make_model())
+    position %= len(content)
+    path = tmp_path_factory.getbasetemp() / "damaged.npz"
+    path.write_bytes(content[:position] + replacement + content[position + cut :])
+    with contextlib.suppress(InputError):
+        load_model(path)
