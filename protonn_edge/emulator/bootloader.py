@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.emulator.cache import built_once, run_compiler
+from protonn_edge.cache import built_once
+from protonn_edge.emulator.compiler import run_compiler
 from protonn_edge.emulator.program import Program, load_program
 from protonn_edge.errors import InputError
 

@@ -18,8 +18,9 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
-from protonn_edge.emulator.cache import built_once, run_compiler
+from protonn_edge.emulator.compiler import run_compiler
 from protonn_edge.emulator.program import EMPTY, load_program
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 

@@ -8,14 +8,12 @@ nothing here interferes. Elsewhere a stand-in for its platform (the folder `shim
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import os
 import queue
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +24,7 @@ import requests  # a dependency of PlatformIO: its way to the registry is the on
 from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
+from protonn_edge.cache import built_once
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
@@ -152,7 +151,7 @@ def pio_variables() -> dict[str, str]:
             "there is no AVR compiler: PlatformIO's registry is out of reach and avr-gcc is not on "
             "PATH; connect to the internet, or install gcc-avr, avr-libc and avrdude"
         )
-    core = _installed_shim(_cache_folder())
+    core = _installed_shim()
     return {
         "PLATFORMIO_CORE_DIR": str(core),
         "PLATFORMIO_PACKAGES_DIR": str(core / "packages"),
@@ -203,30 +202,17 @@ def _ask(mirror: str, answers: queue.SimpleQueue[bool]) -> None:
         answers.put(False)
 
 
-def _installed_shim(cache: Path) -> Path:
-    """Return a folder that PlatformIO takes for its core folder, made on first use below `cache`.
-
-    Its name has a digest of what is in it, so that a newer version of anything makes a new one.
-    """
+def _installed_shim() -> Path:
+    """Return a folder that PlatformIO takes for its core folder, made on first use in the cache."""
     files = _shim_files()
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
-    core = cache / f"platformio-{digest[:12]}"
-    if not core.is_dir():
-        try:
-            cache.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=cache) as scratch:
-                for name, content in files.items():
-                    path = Path(scratch, "core", name)
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_bytes(content)
-                Path(scratch, "core").rename(core)  # whole or not at all
-        except OSError as error:
-            if not core.is_dir():  # else another process made it meanwhile
-                raise InputError(
-                    f"cannot write {cache}: {error.strerror}; set XDG_CACHE_HOME to a folder that "
-                    "can be written"
-                ) from error
-    return core
+
+    def lay_out(core: Path) -> None:
+        for name, content in files.items():
+            path = core / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    return built_once("platformio", [repr(sorted(files.items())).encode()], lay_out)
 
 
 def _shim_files() -> dict[str, bytes]:
@@ -256,12 +242,3 @@ def _shim_files() -> dict[str, bytes]:
     files[f"packages/{name}/package.json"] = json.dumps(manifest).encode()
     files[f"packages/{name}/.piopm"] = json.dumps(record).encode()
     return files
-
-
-def _cache_folder() -> Path:
-    """Return where this user's caches are, by the custom of the operating system."""
-    windows = os.name == "nt"
-    root = Path(os.environ.get("LOCALAPPDATA" if windows else "XDG_CACHE_HOME", ""))
-    if not root.is_absolute():  # not set, or what the XDG specification says to ignore
-        root = Path.home() / ("AppData/Local" if windows else ".cache")
-    return root / "protonn-edge"

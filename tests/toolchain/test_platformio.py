@@ -173,7 +173,7 @@ def test_neither_a_registry_nor_a_compiler_is_said(registry, monkeypatch):
 def test_a_cache_that_cannot_be_written_is_said(offline, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))
-    with pytest.raises(InputError, match="set XDG_CACHE_HOME to a folder that can be written"):
+    with pytest.raises(InputError, match="set XDG_CACHE_HOME to a folder that you can write to"):
         pio_variables()
 
 

@@ -1,0 +1,207 @@
+"""The estimator: scikit-learn's conventions, determinism, constraints, and how good it is."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from protonn_edge.datasets import load_dataset, load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import model_bytes
+from protonn_edge.training import EpochReport, ProtoNNClassifier, estimator
+from protonn_edge.training.thresholding import kept_entries
+
+DATA = Path(
+    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
+)
+DIGITS = load_digits_dataset()
+
+
+def fitted(**settings: Any) -> ProtoNNClassifier:
+    """Train on the digits, briefly unless told otherwise."""
+    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 10, "random_state": 0} | settings
+    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+@parametrize_with_checks(
+    [ProtoNNClassifier(), ProtoNNClassifier(loss="squared_error", n_prototypes=5)]
+)
+def test_scikit_learns_conventions_hold(estimator: ProtoNNClassifier, check: Any) -> None:
+    check(estimator)
+
+
+def test_the_example_in_the_documentation_works() -> None:
+    failed, tried = doctest.testmod(estimator)
+    assert tried > 0
+    assert failed == 0
+
+
+def test_digits_are_learned_by_a_small_model() -> None:
+    accuracies = [
+        ProtoNNClassifier(n_projections=8, n_prototypes=30, random_state=seed)
+        .fit(DIGITS.X_train, DIGITS.y_train)
+        .score(DIGITS.X_test, DIGITS.y_test)
+        for seed in range(3)
+    ]
+    assert min(accuracies) > 0.96
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
+def test_the_same_seed_gives_the_same_bytes(loss: str) -> None:
+    first, again = (fitted(loss=loss).to_model() for _ in range(2))
+    assert model_bytes(first) == model_bytes(again)
+    assert model_bytes(fitted(loss=loss, random_state=1).to_model()) != model_bytes(first)
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
+@pytest.mark.parametrize("shares", [(0.3, 0.8, 0.5), (0.1, 1.0, 0.25)])
+def test_shares_of_non_zero_entries_are_kept_exactly(
+    loss: str, shares: tuple[float, float, float]
+) -> None:
+    model = fitted(
+        loss=loss,
+        sparsity_projection=shares[0],
+        sparsity_prototypes=shares[1],
+        sparsity_labels=shares[2],
+    ).to_model()
+    for matrix, share in zip(
+        (model.projection, model.prototypes, model.labels), shares, strict=True
+    ):
+        assert np.count_nonzero(matrix) == kept_entries(matrix.size, share)
+
+
+def test_features_that_never_change_have_no_weight() -> None:
+    constant = DIGITS.X_train.min(axis=0) == DIGITS.X_train.max(axis=0)
+    assert constant.any()
+    model = fitted().to_model()
+    assert not model.projection[:, constant].any()
+    assert model.projection[:, ~constant].any(axis=0).all()
+
+
+def test_the_model_answers_as_the_estimator_does() -> None:
+    classifier = fitted()
+    model = classifier.to_model(classes=DIGITS.classes, feature_names=DIGITS.feature_names)
+    assert model.classes == DIGITS.classes
+    assert model.feature_names == DIGITS.feature_names
+    assert np.array_equal(classifier.decision_function(DIGITS.X_test), model.scores(DIGITS.X_test))
+    assert np.array_equal(
+        classifier.predict(DIGITS.X_test), classifier.classes_[model.predict(DIGITS.X_test)]
+    )
+
+
+def test_probabilities_agree_with_predictions_and_are_calibrated_roughly() -> None:
+    classifier = fitted(epochs=60)
+    likelihoods = classifier.predict_proba(DIGITS.X_test)
+    np.testing.assert_allclose(likelihoods.sum(axis=1), 1)
+    assert np.array_equal(likelihoods.argmax(axis=1), classifier.predict(DIGITS.X_test))
+    right = likelihoods[np.arange(len(likelihoods)), DIGITS.y_test]
+    assert -np.log(right).mean() < 0.2
+
+
+def test_the_squared_error_has_no_probabilities() -> None:
+    assert not hasattr(fitted(loss="squared_error"), "predict_proba")
+
+
+def test_labels_of_any_type_come_back() -> None:
+    names = np.array(["zero", "one"])
+    few = DIGITS.y_train < 2
+    classifier = ProtoNNClassifier(epochs=5, random_state=0)
+    classifier.fit(DIGITS.X_train[few], names[DIGITS.y_train[few]])
+    assert set(classifier.predict(DIGITS.X_train[few])) == {"zero", "one"}
+    assert classifier.to_model().classes == ("one", "zero")
+    assert classifier.decision_function(DIGITS.X_train[:3]).shape == (3,)
+
+
+def test_prototypes_may_be_counted_per_class() -> None:
+    assert fitted(n_prototypes=None, prototypes_per_class=2).to_model().n_prototypes == 20
+    assert fitted(n_prototypes=None).to_model().n_prototypes == 40
+    with pytest.raises(InputError, match="give only one of the two"):
+        fitted(prototypes_per_class=2)
+
+
+def test_there_are_no_more_projections_than_features() -> None:
+    classifier = ProtoNNClassifier(n_projections=10, epochs=2, random_state=0)
+    classifier.fit(DIGITS.X_train[:, 20:24], DIGITS.y_train)
+    assert classifier.to_model().n_projections == 4
+
+
+def test_the_record_says_how_the_model_came_about() -> None:
+    seen: list[EpochReport] = []
+    classifier = fitted(epochs=3, sparsity_projection=np.float64(0.5), callback=seen.append)
+    record = classifier.to_model().record
+    assert json.loads(json.dumps(record)) == record
+    assert record["settings"]["epochs"] == 3
+    assert record["settings"]["sparsity_projection"] == 0.5
+    assert record["n_train"] == len(DIGITS.y_train)
+    assert len(record["history"]["objective"]) == len(seen) == classifier.n_iter_ == 3
+    assert {"callback", "random_state"}.isdisjoint(record["settings"])
+
+
+def test_a_callback_changes_nothing() -> None:
+    assert model_bytes(fitted(callback=lambda _: None).to_model()) == model_bytes(
+        fitted().to_model()
+    )
+
+
+def test_an_estimator_can_be_cloned_with_its_settings() -> None:
+    settings = clone(ProtoNNClassifier(n_prototypes=7, input_noise=0.3)).get_params()
+    assert settings["n_prototypes"] == 7
+    assert settings["input_noise"] == 0.3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_projections": 0},
+        {"n_prototypes": 0},
+        {"sparsity_projection": 0.0},
+        {"sparsity_labels": 1.5},
+        {"loss": "hinge"},
+        {"normalization": "l2"},
+        {"input_noise": "much"},
+        {"input_noise": -1.0},
+        {"gamma_numerator": 0.0},
+        {"epochs": 0},
+        {"callback": 3},
+    ],
+)
+def test_settings_out_of_their_range_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        fitted(**settings)
+
+
+def test_one_class_is_refused() -> None:
+    with pytest.raises(InputError, match="only one class"):
+        ProtoNNClassifier().fit(np.zeros((3, 2)), [1, 1, 1])
+
+
+def test_a_model_before_training_is_refused() -> None:
+    with pytest.raises(NotFittedError):
+        ProtoNNClassifier().to_model()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "floor"),
+    [
+        ("usps10_libsvm", {"n_projections": 10, "n_prototypes": 40}, 0.935),
+        ("letter26", {"n_projections": 10, "n_prototypes": 200, "epochs": 100}, 0.95),
+        ("har_hapt", {"n_projections": 10, "n_prototypes": 40}, 0.92),
+    ],
+)
+def test_real_data_is_learned(name: str, settings: dict[str, Any], floor: float) -> None:
+    path = DATA / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
+    dataset = load_dataset(path)
+    classifier = ProtoNNClassifier(random_state=0, **settings)
+    classifier.fit(dataset.X_train, dataset.y_train)
+    assert classifier.score(dataset.X_test, dataset.y_test) > floor

@@ -1,0 +1,87 @@
+"""The objective against the formula, and its gradient against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.training.objective import (
+    LOSSES,
+    Loss,
+    Parameters,
+    kernel_values,
+    objective,
+    objective_gradient,
+    scores_of,
+)
+
+
+def problem(seed: int = 0, n: int = 7, d: int = 3, D: int = 5, m: int = 4, L: int = 3) -> tuple:
+    """Return parameters, points and targets in float64, with kernels that do not vanish."""
+    rng = np.random.default_rng(seed)
+    parameters = Parameters(
+        0.3 * rng.normal(size=(d, D)),
+        0.5 * rng.normal(size=(d, m)),
+        rng.normal(size=(L, m)),
+        np.array([0.7]),
+    )
+    return parameters, rng.normal(size=(n, D)), np.eye(L)[rng.integers(L, size=n)]
+
+
+def test_kernel_is_the_exponential_of_the_squared_distance() -> None:
+    parameters, X, _ = problem()
+    P = X @ parameters.projection.T
+    distances = ((P[:, :, None] - parameters.prototypes[None]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(kernel_values(parameters, P), np.exp(-distances), rtol=1e-12)
+
+
+def test_squared_error_is_the_papers() -> None:
+    parameters, X, Y = problem()
+    expected = np.mean(
+        [np.sum((y - s) ** 2) for y, s in zip(Y, scores_of(parameters, X), strict=True)]
+    )
+    assert objective(parameters, X, Y, LOSSES["squared_error"]) == pytest.approx(expected)
+
+
+def test_cross_entropy_is_that_of_a_softmax() -> None:
+    parameters, X, Y = problem()
+    logits = scores_of(parameters, X) * np.exp(0.7)
+    likelihoods = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    expected = -np.log(likelihoods[Y == 1]).mean()
+    assert objective(parameters, X, Y, LOSSES["cross_entropy"]) == pytest.approx(expected)
+
+
+def test_cross_entropy_of_huge_scores_is_finite() -> None:
+    value, slope, _ = LOSSES["cross_entropy"](
+        np.array([[1e4, -1e4]], dtype=np.float32), np.eye(2, dtype=np.float32)[:1], np.zeros(1)
+    )
+    assert value == 0.0
+    assert np.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("which", [0, 1, 2, 3], ids=["V", "C", "Z", "sharpness"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gradient_equals_finite_differences(loss: Loss, which: int, seed: int) -> None:
+    parameters, X, Y = problem(seed)
+    value, gradient = objective_gradient(parameters, X, Y, loss)
+    assert value == pytest.approx(objective(parameters, X, Y, loss))
+    matrix = list(parameters)[which]
+    numeric = np.zeros_like(matrix)
+    step = 1e-6
+    for index in np.ndindex(matrix.shape):
+        around = []
+        for sign in (1, -1):
+            moved = parameters.copy()
+            list(moved)[which][index] += sign * step
+            around.append(objective(moved, X, Y, loss))
+        numeric[index] = (around[0] - around[1]) / (2 * step)
+    np.testing.assert_allclose(list(gradient)[which], numeric, rtol=1e-5, atol=1e-8)
+
+
+def test_single_precision_stays_single() -> None:
+    parameters, X, Y = problem()
+    single = Parameters(*(matrix.astype(np.float32) for matrix in parameters))
+    for loss in LOSSES.values():
+        _, gradient = objective_gradient(single, X.astype(np.float32), Y.astype(np.float32), loss)
+        assert all(matrix.dtype == np.float32 for matrix in gradient)

@@ -1,0 +1,82 @@
+"""The optimizer: it gets better, keeps its constraints, reports, and backs off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.training.initialization import initial_parameters
+from protonn_edge.training.objective import LOSSES, Parameters
+from protonn_edge.training.optimizer import EpochReport, Schedule, minimize
+
+SCHEDULE = Schedule("cross_entropy", 20, 32, 0.01, 0.1, (1.0, 1.0, 1.0))
+
+
+def start() -> tuple[Parameters, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = (rng.normal(size=(3, 8))[y] * 1.2 + rng.normal(size=(120, 8))).astype(np.float32)
+    parameters, _ = initial_parameters(
+        X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
+    )
+    return parameters, X, y
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_objective_falls(loss: str) -> None:
+    history = minimize(*start(), replace(SCHEDULE, loss=loss), seed=0).history
+    assert history[-1].objective < history[0].objective
+    assert history[-1].accuracy > 0.85
+
+
+def test_the_start_is_left_as_it_was() -> None:
+    parameters, X, y = start()
+    before = parameters.copy()
+    minimize(parameters, X, y, SCHEDULE, seed=0)
+    for matrix, original in zip(parameters, before, strict=True):
+        assert np.array_equal(matrix, original)
+
+
+def test_the_callback_sees_every_epoch() -> None:
+    seen: list[EpochReport] = []
+    trained = minimize(*start(), replace(SCHEDULE, epochs=3), seed=0, callback=seen.append)
+    assert [(report.epoch, report.epochs) for report in seen] == [(1, 3), (2, 3), (3, 3)]
+    assert tuple(seen) == trained.history
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 20])
+def test_shares_hold_at_the_end_however_short_the_training(epochs: int) -> None:
+    schedule = replace(SCHEDULE, epochs=epochs, sparsity=(0.3, 0.5, 0.4))
+    V, C, Z, _ = minimize(*start(), schedule, seed=0).parameters
+    assert np.count_nonzero(V) == 9  # of 32
+    assert np.count_nonzero(C) == 12  # of 24
+    assert np.count_nonzero(Z) <= 7  # of 18
+
+
+def test_a_learning_rate_that_is_too_large_is_lowered() -> None:
+    trained = minimize(*start(), replace(SCHEDULE, learning_rate=5.0), seed=0)
+    assert trained.learning_rate < 5.0
+    assert trained.history[-1].accuracy > 0.8
+
+
+def test_a_learning_rate_that_is_far_too_large_is_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="diverges at the learning rate 1e\\+06") as caught:
+        minimize(*start(), replace(SCHEDULE, learning_rate=1e6), seed=0)
+    assert "\n" not in str(caught.value)
+
+
+def test_constant_features_keep_no_weight() -> None:
+    _, X, y = start()
+    X[:, 2] = 0.0
+    parameters, _ = initial_parameters(
+        X,
+        y,
+        n_projections=4,
+        n_prototypes=6,
+        gamma_numerator=1.5,
+        generator=np.random.default_rng(0),
+    )
+    assert not minimize(parameters, X, y, SCHEDULE, seed=0).parameters.projection[:, 2].any()

@@ -1,0 +1,143 @@
+"""Where training starts from: normalization, noise, projection, prototypes, gamma."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.training.initialization import (
+    clustered_prototypes,
+    discriminant_projection,
+    initial_parameters,
+    median_gamma,
+)
+from protonn_edge.training.normalization import (
+    DEVIATION_FLOOR,
+    fitted_normalizer,
+    neighbour_noise,
+)
+
+
+def blobs(seed: int = 0, n: int = 90, D: int = 6, L: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % L
+    centres = np.zeros((L, D))
+    centres[:, :2] = 5 * rng.normal(size=(L, 2))
+    return (centres[y] + rng.normal(size=(n, D))).astype(np.float32), y
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_standard_has_zero_mean_and_unit_deviation() -> None:
+    X, _ = blobs()
+    normalized = fitted_normalizer("standard", X).apply(X)
+    np.testing.assert_allclose(normalized.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(normalized.std(axis=0), 1, rtol=1e-5)
+
+
+def test_standard_does_not_blow_up_what_is_almost_constant() -> None:
+    X = np.zeros((10_000, 1), dtype=np.float32)
+    X[7] = 255.0
+    assert X.std() < 0.02 * 255
+    assert fitted_normalizer("standard", X).scale[0] == pytest.approx(1 / (DEVIATION_FLOOR * 255))
+
+
+def test_minmax_maps_the_range_to_one() -> None:
+    X, _ = blobs()
+    normalized = fitted_normalizer("minmax", X).apply(X)
+    np.testing.assert_allclose(normalized.min(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(normalized.max(axis=0), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["standard", "minmax", "none"])
+def test_a_constant_feature_is_only_shifted(kind: str) -> None:
+    X, _ = blobs()
+    X[:, 3] = 7.0
+    normalizer = fitted_normalizer(kind, X)
+    assert normalizer.kind == kind
+    assert normalizer.scale[3] == 1.0
+    assert normalizer.offset[3] == (0.0 if kind == "none" else 7.0)
+
+
+def test_noise_is_a_tenth_of_the_distance_between_neighbours() -> None:
+    grid = np.stack(np.meshgrid(np.arange(10.0), np.arange(10.0)), axis=-1).reshape(-1, 2)
+    assert neighbour_noise(grid.astype(np.float32), generator()) == pytest.approx(0.1)
+
+
+def test_copies_of_a_point_are_not_its_neighbours() -> None:
+    grid = np.repeat(np.arange(10.0), 3)[:, None]
+    assert neighbour_noise(grid.astype(np.float32), generator()) == pytest.approx(0.1)
+
+
+def test_equal_points_bear_no_noise() -> None:
+    assert neighbour_noise(np.ones((5, 2), dtype=np.float32), generator()) == 0.0
+
+
+def test_the_first_directions_part_the_classes() -> None:
+    X, y = blobs()
+    X = X - X.mean(axis=0)
+    W = discriminant_projection(X, y, 2)
+    P = X @ W.T
+    within = sum(P[y == label].var(axis=0) for label in range(3)) / 3
+    assert np.all(P.var(axis=0) > 3 * within)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_there_are_as_many_directions_as_wanted(d: int) -> None:
+    X, y = blobs()
+    W = discriminant_projection(X, y, d)
+    assert W.shape == (d, 6)
+    assert np.linalg.matrix_rank(W) == d
+
+
+@pytest.mark.parametrize("m", [3, 4, 10, 45])
+def test_prototypes_are_shared_by_the_classes(m: int) -> None:
+    X, y = blobs()
+    B, Z = clustered_prototypes(X[:, :2], y, m, generator())
+    assert B.shape == (2, m)
+    assert np.array_equal(Z.sum(axis=0), np.ones(m))
+    assert set(Z.sum(axis=1)) <= {float(m // 3), float(m // 3 + 1)}
+
+
+def test_fewer_prototypes_than_classes_stand_for_several() -> None:
+    X, y = blobs()
+    B, Z = clustered_prototypes(X[:, :2], y, 2, generator())
+    assert B.shape == (2, 2)
+    np.testing.assert_allclose(Z.sum(axis=0), 1, rtol=1e-6)
+    assert np.all(Z.sum(axis=1) > 0)
+
+
+def test_a_class_of_one_point_gets_all_its_prototypes() -> None:
+    X, y = blobs(n=4)
+    B, Z = clustered_prototypes(X, y, 12, generator())
+    assert np.isfinite(B).all()
+    assert Z.sum() == 12
+    assert len(np.unique(B, axis=1).T) == 12
+
+
+def test_gamma_is_the_numerator_over_the_median_distance() -> None:
+    P = np.array([[0.0, 0.0], [0.0, 2.0]], dtype=np.float32)
+    B = np.array([[3.0], [0.0]], dtype=np.float32)
+    expected = 2.5 / np.median([3.0, np.sqrt(13.0)])
+    assert median_gamma(P, B, 2.5, generator()) == pytest.approx(expected)
+
+
+def test_gamma_of_points_on_their_prototypes_is_finite() -> None:
+    assert (
+        median_gamma(np.zeros((3, 1), np.float32), np.zeros((1, 2), np.float32), 2.5, generator())
+        == 2.5
+    )
+
+
+def test_a_constant_feature_has_no_weight_at_the_start() -> None:
+    X, y = blobs()
+    X[:, 4] = 0.0
+    start, gamma = initial_parameters(
+        X, y, n_projections=3, n_prototypes=6, gamma_numerator=1.5, generator=generator()
+    )
+    assert not start.projection[:, 4].any()
+    assert start.projection[:, 0].all()
+    assert gamma > 0
+    assert all(matrix.dtype == np.float32 for matrix in start)
