@@ -11,22 +11,15 @@
  * 2,778 cycles after the first. So a chunk may take 2,500 cycles and no more.
  *
  * The generated header says what a feature and a call of pnn_push_many take at most. A larger chunk
- * is faster, since each call loads and stores the accumulators, but it costs a byte of SRAM a
- * feature.
+ * is faster, since each call loads and stores the accumulators; features that are 0 take next to
+ * nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */
 #define CHUNK_CYCLES 2500u
 #define CHUNK_MAX 32u
 
-#if PNN_PUSH_CALL_CYCLES + 2 * PNN_PUSH_CYCLES > CHUNK_CYCLES
-#define CHUNK 1u
-#elif (CHUNK_CYCLES - PNN_PUSH_CALL_CYCLES) / PNN_PUSH_CYCLES > CHUNK_MAX
-#define CHUNK CHUNK_MAX
-#else
-#define CHUNK ((CHUNK_CYCLES - PNN_PUSH_CALL_CYCLES) / PNN_PUSH_CYCLES)
-#endif
-
-static pnn_input_t chunk[CHUNK];
+static pnn_input_t chunk[CHUNK_MAX];
 static uint8_t chunk_count;
+static uint16_t chunk_cycles;
 static uint16_t features_missing;
 static bool out_of_range;
 static uint32_t cycles;
@@ -34,12 +27,32 @@ static uint32_t cycles;
 /* Not inlined: flash is dearer than the call, which is outside the span. */
 static __attribute__((noinline)) void count(uint32_t span) { cycles += span; }
 
+static void start_chunk(void)
+{
+    chunk_count = 0;
+    chunk_cycles = PNN_PUSH_CALL_CYCLES;
+}
+
+static void push_chunk(void)
+{
+    uint16_t start;
+    uint16_t end;
+
+    cli();
+    start = cycle_span_begin();
+    pnn_push_many(chunk, chunk_count);
+    end = cycle_span_end();
+    count(cycle_span(start, end));
+    sei();
+    start_chunk();
+}
+
 void prediction_begin(void)
 {
     uint16_t start;
     uint16_t end;
 
-    chunk_count = 0;
+    start_chunk();
     features_missing = PNN_FEATURES;
     out_of_range = false;
     cycles = 0;
@@ -53,9 +66,6 @@ void prediction_begin(void)
 
 void prediction_push(uint8_t feature)
 {
-    uint16_t start;
-    uint16_t end;
-
     if (features_missing == 0) {
         return;
     }
@@ -66,16 +76,11 @@ void prediction_push(uint8_t feature)
     }
 #endif
     chunk[chunk_count++] = feature;
-    if (chunk_count != CHUNK && features_missing != 0) {
-        return;
+    chunk_cycles += feature ? PNN_PUSH_CYCLES : PNN_PUSH_ZERO_CYCLES;
+    if (chunk_cycles + PNN_PUSH_CYCLES > CHUNK_CYCLES || chunk_count == CHUNK_MAX ||
+        features_missing == 0) {
+        push_chunk();
     }
-    cli();
-    start = cycle_span_begin();
-    pnn_push_many(chunk, chunk_count);
-    end = cycle_span_end();
-    count(cycle_span(start, end));
-    sei();
-    chunk_count = 0;
 }
 
 uint8_t prediction_finish(void)

@@ -67,6 +67,7 @@ class RenderContext:
     table_bytes: int
     state_bytes: int
     push_cycles: int
+    push_zero_cycles: int
     push_call_cycles: int
 
 
@@ -109,6 +110,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,
         push_cycles=plan.push_cycles,
+        push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
     )
 

@@ -12,12 +12,12 @@ from itertools import pairwise
 from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
 
 # By the width of the accumulators: how many of them avr-gcc keeps in registers, and bounds of the
-# cycles that its code takes, for a multiplication, a pass over one feature, and a call with what
-# it loads and stores for each output. Read off the emulator at -O2, for 1 to 40 outputs.
+# cycles that its code takes, for a multiplication, a block's look at a feature, and a call with
+# what it loads and stores for each output. Read off the emulator at -O2, for 1 to 40 outputs.
 _OUTPUTS_AT_ONCE = {16: 10, 32: 4}
 _MULTIPLICATION_CYCLES = {16: 12, 32: 21}
-_FEATURE_CYCLES = 12
-_CALL_CYCLES = {16: 90, 32: 120}
+_FEATURE_CYCLES = {16: 13, 32: 20}
+_CALL_CYCLES = {16: 100, 32: 120}
 _CALL_CYCLES_PER_OUTPUT = {16: 18, 32: 30}
 
 
@@ -53,8 +53,8 @@ class Plan:
         Flash of the constant tables that a prediction reads; the linked program adds its code.
     state_bytes : int
         SRAM of the model's own variables.
-    push_cycles, push_call_cycles : int
-        Bounds of what ``pnn_push_many`` takes: for each feature, and besides for each call.
+    push_cycles, push_zero_cycles, push_call_cycles : int
+        Bounds of what ``pnn_push_many`` takes: for each feature, for one that is 0, for each call.
     """
 
     blocks: tuple[Block, ...]
@@ -63,6 +63,7 @@ class Plan:
     table_bytes: int
     state_bytes: int
     push_cycles: int
+    push_zero_cycles: int
     push_call_cycles: int
 
 
@@ -81,7 +82,8 @@ def make_plan(model: IntegerModel) -> Plan:
         clamp=p_low < -PROJECTION_CLAMP or p_high > PROJECTION_CLAMP,
         table_bytes=model.model_bytes + model.table.nbytes + d * constants,
         state_bytes=d * bits // 8 + classes * score_bits // 8 + 2,
-        push_cycles=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES * len(blocks),
+        push_cycles=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES[bits] * len(blocks),
+        push_zero_cycles=_FEATURE_CYCLES[bits] * len(blocks),
         push_call_cycles=_CALL_CYCLES[bits] + _CALL_CYCLES_PER_OUTPUT[bits] * d,
     )
 

@@ -17,10 +17,11 @@ TABLE_SIZE = 256
 KERNEL_MAXIMUM = 255
 DISTANCE_LIMIT = 1 << 16
 
-# The table ends where the kernel has fallen to one unit of its entries. A longer one would let more
-# prototypes take part in each prediction, which costs time, for what rounds to nothing; one that
-# ends earlier, at 1/64, changes the class of 2 % of the digits of USPS.
-EXPONENT_LIMIT = math.log(KERNEL_MAXIMUM)
+# The table ends where the kernel has fallen to 1/128. Prototypes beyond would add next to nothing
+# to a score, but each costs time. On USPS, ending at 1/255 costs 6 % more cycles, and ending at
+# 1/64 changes the class of another 1 % of the digits; at 1/128 the integers agree with the floats
+# as well as at 1/255.
+EXPONENT_LIMIT = math.log(128)
 
 # Length, in units of 1/gamma, of one step of the integer projection: a squared distance of
 # DISTANCE_LIMIT steps is EXPONENT_LIMIT.
@@ -28,7 +29,7 @@ PROJECTION_STEP = math.sqrt(EXPONENT_LIMIT / DISTANCE_LIMIT)
 
 
 def exponential_table() -> NDArray[np.uint8]:
-    """Return 255 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(255), rounded.
+    """Return 255 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
 
     Returns
     -------

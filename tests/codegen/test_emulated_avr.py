@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
 )
 
-# Pushes as many of the largest features as the macro says, within marks that the emulator counts.
+# Pushes as many equal features as the macros say, within marks that the emulator counts.
 PUSH = """
 #include <avr/io.h>
 #include "pnn_model.h"
@@ -31,7 +31,7 @@ static pnn_input_t features[COUNT + 1];
 int main(void)
 {
     for (uint8_t i = 0; i < COUNT; ++i) {
-        features[i] = PNN_INPUT_MAXIMUM;
+        features[i] = FEATURE;
     }
     pnn_begin();
     GPIOR0 = 1;
@@ -97,20 +97,19 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     )
     plan = make_plan(model)
     for count in (0, 1, 16):
-        taken = push_cycles(model, tmp_path, count)
-        assert 0 < taken <= plan.push_call_cycles + count * plan.push_cycles
+        for feature, bound in ((0, plan.push_zero_cycles), (1, plan.push_cycles)):
+            taken = push_cycles(model, tmp_path, count, feature)
+            assert 0 < taken <= plan.push_call_cycles + count * bound
 
 
-def push_cycles(model: IntegerModel, folder: Path, count: int) -> int:
+def push_cycles(model: IntegerModel, folder: Path, count: int, feature: int) -> int:
     for name, text in {**render_c(model), "push.c": PUSH}.items():
         (folder / name).write_text(text)
     elf = folder / "push.elf"
-    subprocess.run(
-        ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DCOUNT={count}", "-o", elf,
-         folder / "push.c", folder / "pnn_model.c"],
-        check=True,
-        timeout=60,
-    )  # fmt: skip
+    macros = [f"-DCOUNT={count}", f"-DFEATURE={feature}"]
+    sources = [folder / "push.c", folder / "pnn_model.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros, "-o", elf, *sources]
+    subprocess.run(command, check=True, timeout=60)
     with EmulatedUno(elf) as uno:
         while (stats := uno.stats()).marked_spans == 0:
             assert stats.cycles < 16_000_000, stats

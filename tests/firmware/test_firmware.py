@@ -262,6 +262,7 @@ def test_a_prediction_that_was_aborted_does_not_count(start):
         ({"FAKE_PROJECTIONS": "200u"}, 1),
         ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "300u"}, 24),
         ({"PNN_PUSH_CYCLES": "90u", "PNN_PUSH_CALL_CYCLES": "3000u"}, 1),
+        ({"FAKE_PROJECTIONS": "10u", "PNN_PUSH_ZERO_CYCLES": "100u"}, 21),
     ],
 )
 def test_a_chunk_is_as_large_as_its_time_allows(start, macros, chunk):

@@ -6,12 +6,12 @@ from protonn_edge.quantization import exponential_table
 from protonn_edge.quantization.exponential import EXPONENT_LIMIT, PROJECTION_STEP
 
 
-def test_table_falls_from_almost_one_to_the_last_value_that_counts() -> None:
+def test_table_falls_from_almost_one_to_one_128th() -> None:
     table = exponential_table()
     assert table.shape == (256,)
     assert table.dtype == np.uint8
-    assert table[0] == 252  # 255 exp(-half a bin)
-    assert table[255] == 1
+    assert table[0] == 253  # 255 exp(-half a bin)
+    assert table[255] == 2
     assert (np.diff(table.astype(int)) <= 0).all()
 
 

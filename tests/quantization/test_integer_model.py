@@ -49,7 +49,7 @@ def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
     )
     near = model.kernels(np.array([[255, 22, 5]]))  # 255^2 + 22^2 + 5^2 = 65534
     far = model.kernels(np.array([[255, 22, 6], [256, 0, 0], [-256, 0, 0]]))  # 65545, 65536
-    assert near.tolist() == [[1, 1, 1, 1]]
+    assert near.tolist() == [[2, 2, 2, 2]]
     assert not far.any()
 
 
