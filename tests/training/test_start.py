@@ -22,7 +22,8 @@ def blobs(seed: int = 0, n: int = 90, D: int = 6, L: int = 3) -> tuple[np.ndarra
     rng = np.random.default_rng(seed)
     y = np.arange(n) % L
     centres = np.zeros((L, D))
-    centres[:, :2] = 5 * rng.normal(size=(L, 2))
+    angles = 2 * np.pi * np.arange(L) / L
+    centres[:, :2] = 4 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     return (centres[y] + rng.normal(size=(n, D))).astype(np.float32), y
 
 

@@ -1,0 +1,9 @@
+"""Read labelled data: .npz, libsvm text, .csv and .tsv tables, folders of the reference layout."""
+
+from __future__ import annotations
+
+from protonn_edge.datasets.dataset import Dataset, holdout
+from protonn_edge.datasets.reading import load_dataset, load_points
+from protonn_edge.datasets.shipped import load_digits_dataset
+
+__all__ = ["Dataset", "holdout", "load_dataset", "load_digits_dataset", "load_points"]

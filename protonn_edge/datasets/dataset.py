@@ -1,0 +1,204 @@
+"""What every reader ends in: a data set whose labels are indices into a list of class names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.errors import InputError
+
+CLASS_LIMIT = 1_000
+TABLE_LIMIT_BYTES = 2**30
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+Float32 = NDArray[np.float32]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Labelled points as a file has them.
+
+    Attributes
+    ----------
+    source : str
+        The file, and the part of it, for messages.
+    X : ndarray of shape (n, D), float32
+        All finite.
+    labels : sequence of n str
+        See `protonn_edge.datasets.naming.label_text`.
+    feature_names : tuple of str
+        D names, or empty.
+    """
+
+    source: str
+    X: Float32
+    labels: Sequence[str]
+    feature_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Training and test points.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray of shape (n, D), float32
+        Raw features, finite. The test part may have no rows.
+    y_train, y_test : ndarray of shape (n,), int64
+        Indices into `classes`.
+    classes : tuple of str
+        L >= 2 names; numbers in their order if all are whole numbers, else in the order of text. A
+        file that names its classes keeps its own order.
+    feature_names : tuple of str
+        D names, or empty.
+    """
+
+    X_train: Float32
+    y_train: Indices
+    X_test: Float32
+    y_test: Indices
+    classes: tuple[str, ...]
+    feature_names: tuple[str, ...] = ()
+
+    @property
+    def n_features(self) -> int:
+        """D, the number of features."""
+        return int(self.X_train.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return len(self.classes)
+
+
+def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()) -> Dataset:
+    """Combine the parts of a data set and number its labels.
+
+    Parameters
+    ----------
+    train, test : Table
+        A missing test part becomes one without rows.
+    classes : tuple of str
+        The names in their order, where the file gives them; else they are found in the training
+        labels.
+
+    Raises
+    ------
+    InputError
+        If there are no training points, fewer than 2 or more than `CLASS_LIMIT` classes, unusable
+        names, another number of features in the test part, or a label that the training part lacks.
+    """
+    if not len(train.X):
+        raise InputError(f"{train.source} has no points; give it at least one of each class")
+    found = set(train.labels)
+    names = classes or in_order(found)
+    check_class_names(names, train.source)
+    if len(found) < 2:
+        raise InputError(
+            f"{train.source} has only one class, {next(iter(found))!r}; a classifier needs at "
+            "least 2"
+        )
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise InputError(
+            f"{train.source} has no point of class {missing[0]!r}; add some, or leave the class out"
+        )
+    features = train.feature_names
+    check_names(features, f"{train.source}, among its features,", distinct=False)
+    empty = Table(train.source, np.empty((0, train.X.shape[1]), dtype=np.float32), (), features)
+    tested = test or empty
+    check_feature_count(tested, train.X.shape[1], "the training part has")
+    return Dataset(
+        X_train=train.X,
+        y_train=class_indices(train, names, "class_names"),
+        X_test=tested.X,
+        y_test=class_indices(tested, names, "the training part"),
+        classes=names,
+        feature_names=features,
+    )
+
+
+def class_indices(table: Table, classes: Sequence[str], where: str) -> Indices:
+    """Return the labels of a table as indices into `classes`, which `where` lists.
+
+    Raises
+    ------
+    InputError
+        If a label is not among the classes.
+    """
+    index_of = {name: index for index, name in enumerate(classes)}
+    for row, label in enumerate(table.labels):
+        if label not in index_of:
+            known = ", ".join(repr(name) for name in list(classes)[:12])
+            more = ", ..." if len(classes) > 12 else ""
+            raise InputError(
+                f"{table.source}: unknown label {label[:40]!r} in row {row}; {where} knows "
+                f"{known}{more}"
+            )
+    return np.array([index_of[label] for label in table.labels], dtype=np.int64)
+
+
+def check_feature_count(table: Table, wanted: int, whose: str) -> None:
+    """Refuse a table without `wanted` features; `whose` ends in a verb, as in "the model wants"."""
+    if table.X.shape[1] != wanted:
+        raise InputError(
+            f"{table.source} has {table.X.shape[1]:,} features, {whose} {wanted:,}; use data of "
+            "the same kind"
+        )
+
+
+def check_class_names(names: Sequence[str], source: str) -> None:
+    """Refuse class names that cannot be shown, are too long, too many or equal."""
+    if len(names) > CLASS_LIMIT:
+        raise InputError(
+            f"{source} has {len(names):,} different labels, the limit is {CLASS_LIMIT:,}; labels "
+            "must be classes, not measurements"
+        )
+    check_names(names, f"{source}, among its labels,", distinct=True)
+
+
+def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
+    """Return the training part of `dataset`, split in two, class by class.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its own test part is not looked at and is not in the result.
+    fraction : float
+        Share of each class that becomes the test part, between 0 and 1; of each class at least one
+        point stays in the training part.
+    seed : int
+        The same seed gives the same split.
+
+    Raises
+    ------
+    InputError
+        If the fraction is not between 0 and 1, or so small that no point would be held out.
+    """
+    if not 0.0 < fraction < 1.0:
+        raise InputError(
+            f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
+        )
+    generator = np.random.default_rng(seed)
+    chosen = np.zeros(len(dataset.y_train), dtype=np.bool_)
+    for label in range(dataset.n_classes):
+        members = np.flatnonzero(dataset.y_train == label)
+        count = min(round(fraction * len(members)), len(members) - 1)
+        chosen[generator.permutation(members)[: max(count, 0)]] = True
+    if not chosen.any():
+        raise InputError(
+            f"a share of {fraction:g} of {len(chosen):,} points holds out none of them; use a "
+            "larger share"
+        )
+    return replace(
+        dataset,
+        X_train=dataset.X_train[~chosen],
+        y_train=dataset.y_train[~chosen],
+        X_test=dataset.X_train[chosen],
+        y_test=dataset.y_train[chosen],
+    )

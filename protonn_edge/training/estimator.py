@@ -1,0 +1,344 @@
+"""ProtoNN as a scikit-learn estimator: the one entry point of training."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.errors import InputError
+from protonn_edge.model import NORMALIZER_KINDS, InputStatistics, ProtoNNModel
+from protonn_edge.training.initialization import initial_parameters
+from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise
+from protonn_edge.training.objective import LOSSES
+from protonn_edge.training.optimizer import Callback, Schedule, Trained, minimize
+
+_COUNT = Interval(Integral, 1, None, closed="left")
+_SHARE = Interval(Real, 0, 1, closed="right")
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+_PROTOTYPES_PER_CLASS = 4
+
+
+def _has_probabilities(estimator: ProtoNNClassifier) -> bool:
+    return estimator.loss == "cross_entropy"
+
+
+class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
+    """ProtoNN: nearest prototypes in a learned, low-dimensional space (Gupta et al., ICML 2017).
+
+    The projection W, the prototypes B and their label vectors Z are learned together, each under a
+    constraint on its number of non-zero entries. The score of class l is
+    ``sum_j Z[l, j] exp(-gamma^2 ||B[:, j] - W x||^2)``.
+
+    Parameters
+    ----------
+    n_projections : int, default=10
+        Dimension d of the projected space; no more than there are features is used.
+    n_prototypes : int, default=None
+        Number m of prototypes, shared evenly by the classes to start with. None: see
+        `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
+    prototypes_per_class : int, default=None
+        Another way to say `n_prototypes`; give one of the two. None for both is 4 a class.
+    sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
+        Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
+    loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
+        What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
+        scores generalizes better, and gives probabilities.
+    gamma_numerator : float, default=1.5
+        The kernel's width starts at ``gamma = gamma_numerator / median distance``; the paper has
+        2.5.
+    normalization : {"standard", "minmax", "none"}, default="standard"
+        Affine map of each feature, part of the model: zero mean and unit deviation (with a floor,
+        see `protonn_edge.training.normalization`), range 0 to 1, or nothing.
+    epochs : int, default=200
+        Passes over the training points.
+    batch_size : int, default=256
+        Points a step of the optimizer.
+    learning_rate : float, default=0.01
+        Largest step of the optimizer; lowered on its own if training diverges.
+    input_noise : float or "auto", default="auto"
+        Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
+        tenth of the median distance between neighbouring points, which suits test points of the
+        same origin; for other people, days or sensors than those in training, try 0.3 to 0.5.
+    random_state : int, RandomState instance or None, default=None
+        The same int gives the same model, on the same machine and libraries.
+    callback : callable, default=None
+        Called after every epoch with an `EpochReport`: epoch, epochs, objective, accuracy.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (L,)
+        The labels, in the order of the scores.
+    n_features_in_ : int
+        Number of features D.
+    feature_names_in_ : ndarray of shape (D,)
+        Names of the features, only where X had some.
+    model_ : ProtoNNModel
+        The trained model, classes and features named as `fit` found them; see `to_model`.
+    n_iter_ : int
+        Epochs of training.
+    history_ : tuple of EpochReport
+        One per epoch.
+
+    References
+    ----------
+    .. [1] C. Gupta et al., "ProtoNN: Compressed and Accurate kNN for Resource-scarce Devices",
+       ICML 2017.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.training import ProtoNNClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = ProtoNNClassifier(n_projections=8, n_prototypes=30, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.96)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_projections": [_COUNT],
+        "n_prototypes": [_COUNT, None],
+        "prototypes_per_class": [_COUNT, None],
+        "sparsity_projection": [_SHARE],
+        "sparsity_prototypes": [_SHARE],
+        "sparsity_labels": [_SHARE],
+        "loss": [StrOptions(set(LOSSES))],
+        "gamma_numerator": [_POSITIVE],
+        "normalization": [StrOptions(set(NORMALIZER_KINDS))],
+        "epochs": [_COUNT],
+        "batch_size": [_COUNT],
+        "learning_rate": [_POSITIVE],
+        "input_noise": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "random_state": ["random_state"],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_projections: int = 10,
+        n_prototypes: int | None = None,
+        prototypes_per_class: int | None = None,
+        sparsity_projection: float = 1.0,
+        sparsity_prototypes: float = 1.0,
+        sparsity_labels: float = 1.0,
+        loss: str = "cross_entropy",
+        gamma_numerator: float = 1.5,
+        normalization: str = "standard",
+        epochs: int = 200,
+        batch_size: int = 256,
+        learning_rate: float = 0.01,
+        input_noise: float | str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_projections = n_projections
+        self.n_prototypes = n_prototypes
+        self.prototypes_per_class = prototypes_per_class
+        self.sparsity_projection = sparsity_projection
+        self.sparsity_prototypes = sparsity_prototypes
+        self.sparsity_labels = sparsity_labels
+        self.loss = loss
+        self.gamma_numerator = gamma_numerator
+        self.normalization = normalization
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.input_noise = input_noise
+        self.random_state = random_state
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on points X of shape (n, D) with labels y of shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features; they are normalized here.
+        y : array of shape (n,)
+            Labels of any type, at least two different ones.
+
+        Returns
+        -------
+        ProtoNNClassifier
+            This estimator, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X or y are unusable, a parameter is out of its range, or training diverges.
+        """
+        points, labels = validate_data(self, X, y, dtype=np.float32)
+        check_classification_targets(labels)
+        self.classes_, targets = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError("the training data has only one class; a classifier needs at least 2")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        normalizer = fitted_normalizer(self.normalization, points)
+        with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
+            trained, schedule, gamma = self._train(normalizer.apply(points), targets, seed)
+        self.history_ = trained.history
+        self.n_iter_ = len(trained.history)
+        V, C, Z, sharpness = trained.parameters
+        self.model_ = ProtoNNModel(
+            projection=(V / gamma).astype(np.float32),
+            prototypes=(C / gamma).astype(np.float32),
+            labels=Z * np.exp(sharpness) if _has_probabilities(self) else Z,
+            gamma=gamma,
+            normalizer=normalizer,
+            inputs=InputStatistics.of(points),
+            classes=tuple(label_text(str(label)) for label in self.classes_),
+            feature_names=tuple(getattr(self, "feature_names_in_", ())),
+            record=self._record(points, targets, seed, schedule, trained),
+        )
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the scores of points X (n, D).
+
+        Returns
+        -------
+        ndarray of shape (n, L), or (n,) for two classes
+            The scores; for two classes the second less the first, as scikit-learn has it.
+        """
+        scores = self._scores(X)
+        if len(self.classes_) == 2:
+            difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
+            return difference
+        return scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the label with the highest score for each of the points X (n, D)."""
+        indices = self._scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[indices]
+        return labels
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probabilities, shape (n, L), of the classes for points X (n, D).
+
+        They are the softmax of the scores; only a model trained with the cross-entropy has them.
+        """
+        likelihoods = self._scores(X)
+        likelihoods -= likelihoods.max(axis=1, keepdims=True)
+        np.exp(likelihoods, out=likelihoods)
+        likelihoods /= likelihoods.sum(axis=1, keepdims=True)
+        return likelihoods
+
+    def to_model(
+        self, *, classes: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
+    ) -> ProtoNNModel:
+        """Return the trained model, with other display names if given.
+
+        Parameters
+        ----------
+        classes : sequence of L str, optional
+            Names in the order of `classes_`; by default the labels themselves.
+        feature_names : sequence of D str, optional
+            By default those that X had, if any.
+
+        Raises
+        ------
+        InputError
+            If a number of names does not fit or a name cannot be shown.
+        """
+        check_is_fitted(self)
+        return replace(
+            self.model_,
+            classes=self.model_.classes if classes is None else tuple(classes),
+            feature_names=self.model_.feature_names
+            if feature_names is None
+            else tuple(feature_names),
+        )
+
+    def _train(
+        self, normalized: NDArray[np.float64], targets: NDArray[np.int64], seed: int
+    ) -> tuple[Trained, Schedule, float]:
+        """Return what training found, in folded parameters, how it went about it, and gamma."""
+        X = normalized.astype(np.float32)
+        generator = np.random.default_rng(seed)
+        start, gamma = initial_parameters(
+            X,
+            targets,
+            n_projections=min(self.n_projections, X.shape[1]),
+            n_prototypes=self._prototype_count(),
+            gamma_numerator=self.gamma_numerator,
+            generator=generator,
+        )
+        noise = self.input_noise
+        schedule = Schedule(
+            loss=self.loss,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            input_noise=neighbour_noise(X, generator) if noise == "auto" else float(noise),
+            sparsity=(self.sparsity_projection, self.sparsity_prototypes, self.sparsity_labels),
+        )
+        trained = minimize(start, X, targets, schedule, seed=seed, callback=self.callback)
+        return trained, schedule, gamma
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        return self.model_.scores(points)
+
+    def _prototype_count(self) -> int:
+        if self.n_prototypes is not None and self.prototypes_per_class is not None:
+            raise InputError(
+                f"n_prototypes is {self.n_prototypes} and prototypes_per_class is "
+                f"{self.prototypes_per_class}; give only one of the two"
+            )
+        if self.n_prototypes is not None:
+            return self.n_prototypes
+        return len(self.classes_) * (self.prototypes_per_class or _PROTOTYPES_PER_CLASS)
+
+    def _record(
+        self,
+        points: NDArray[np.float32],
+        targets: NDArray[np.int64],
+        seed: int,
+        schedule: Schedule,
+        trained: Trained,
+    ) -> dict[str, Any]:
+        """Return how the model came about, for its file: no time, no path."""
+        settings = {
+            name: value
+            for name, value in self.get_params().items()
+            if name not in ("callback", "random_state")
+        }
+        digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
+        digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
+        return {
+            "trainer": "adam",
+            "settings": json.loads(json.dumps(settings, default=_plain)),
+            "seed": seed,
+            "input_noise": schedule.input_noise,
+            "learning_rate": trained.learning_rate,
+            "n_train": len(points),
+            "data_sha256": digest.hexdigest(),
+            "history": {
+                "objective": [round(report.objective, 6) for report in trained.history],
+                "accuracy": [round(report.accuracy, 6) for report in trained.history],
+            },
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Return a numpy number as Python's, for JSON."""
+    return value.item() if isinstance(value, np.generic) else str(value)

@@ -1,0 +1,124 @@
+"""The objective that training minimizes, and its gradients.
+
+The kernel's width is folded into the matrices (V = gamma W, C = gamma B), so the kernel is
+``exp(-||c_j - V x||^2)``: the problem is better conditioned, and a step means the same on any data.
+What the scores are compared with the targets by, the loss, is a function apart from the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """All that is trained; also what goes along with it entry by entry, such as the gradient.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, D)
+        V = gamma W.
+    prototypes : ndarray of shape (d, m)
+        C = gamma B.
+    labels : ndarray of shape (L, m)
+        Z.
+    sharpness : ndarray of shape (1,)
+        Logarithm of what the scores are multiplied with before a softmax; the squared error has no
+        use for it.
+    """
+
+    projection: Matrix
+    prototypes: Matrix
+    labels: Matrix
+    sharpness: Matrix
+
+    def __iter__(self) -> Iterator[Matrix]:
+        return iter((self.projection, self.prototypes, self.labels, self.sharpness))
+
+    def copy(self) -> Parameters:
+        """Return the same values in arrays of their own."""
+        return Parameters(*(matrix.copy() for matrix in self))
+
+
+Loss = Callable[[Matrix, Matrix, Matrix], tuple[float, Matrix, Matrix]]
+"""From scores (n, L), targets (n, L) and sharpness (1,): the mean loss, and its derivatives with
+respect to the scores and to the sharpness."""
+
+
+def squared_error(scores: Matrix, Y: Matrix, sharpness: Matrix) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``||s_i - y_i||^2`` (paper, equation 2) and its derivatives."""
+    residual = scores - Y
+    value = float(np.einsum("ij,ij->", residual, residual)) / len(Y)
+    residual *= 2.0 / len(Y)
+    return value, residual, np.zeros_like(sharpness)
+
+
+def cross_entropy(scores: Matrix, Y: Matrix, sharpness: Matrix) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``-log softmax(t s_i)[y_i]``, t = exp(sharpness), and its derivatives."""
+    factor = np.exp(sharpness)
+    logits = scores * factor
+    logits -= logits.max(axis=1, keepdims=True)
+    likelihoods = np.exp(logits)
+    totals = likelihoods.sum(axis=1, keepdims=True)
+    value = float(np.log(totals).sum() - np.einsum("ij,ij->", logits, Y)) / len(Y)
+    likelihoods /= totals
+    likelihoods -= Y
+    likelihoods *= factor / len(Y)
+    by_sharpness = np.einsum("ij,ij->", likelihoods, scores)
+    return value, likelihoods, np.full_like(sharpness, by_sharpness)
+
+
+LOSSES: dict[str, Loss] = {"cross_entropy": cross_entropy, "squared_error": squared_error}
+
+
+def kernel_values(parameters: Parameters, projected: Matrix) -> Matrix:
+    """Return ``exp(-||c_j - p_i||^2)`` of shape (n, m) for projected points of shape (n, d)."""
+    C = parameters.prototypes
+    exponents = projected @ C
+    exponents *= 2.0
+    exponents -= np.einsum("ij,ij->i", projected, projected)[:, None]
+    exponents -= np.einsum("ij,ij->j", C, C)
+    np.minimum(exponents, 0.0, out=exponents)
+    kernel: Matrix = np.exp(exponents, out=exponents)
+    return kernel
+
+
+def scores_of(parameters: Parameters, X: Matrix) -> Matrix:
+    """Return the scores, of shape (n, L), of normalized points X of shape (n, D)."""
+    kernel = kernel_values(parameters, X @ parameters.projection.T)
+    scores: Matrix = kernel @ parameters.labels.T
+    return scores
+
+
+def objective(parameters: Parameters, X: Matrix, Y: Matrix, loss: Loss) -> float:
+    """Return the mean loss of normalized points X (n, D) with one-hot targets Y (n, L)."""
+    return loss(scores_of(parameters, X), Y, parameters.sharpness)[0]
+
+
+def objective_gradient(
+    parameters: Parameters, X: Matrix, Y: Matrix, loss: Loss
+) -> tuple[float, Parameters]:
+    """Return `objective` and its gradient.
+
+    With K the kernel (n, m), P the projected points (n, d), S the loss's derivative with respect to
+    the scores (n, L), and ``A = -(S Z) * K`` the derivative with respect to the squared distances:
+    ``dZ = S'K``, ``dC = 2 (C diag(A'1) - P'A)``, ``dP = 2 (diag(A 1) P - A C')``, ``dV = dP'X``.
+    """
+    V, C, Z, sharpness = parameters
+    projected = X @ V.T
+    kernel = kernel_values(parameters, projected)
+    value, by_scores, by_sharpness = loss(kernel @ Z.T, Y, sharpness)
+    by_labels = by_scores.T @ kernel
+    by_squares = by_scores @ Z
+    by_squares *= kernel
+    np.negative(by_squares, out=by_squares)
+    by_prototypes = 2.0 * (C * by_squares.sum(axis=0) - projected.T @ by_squares)
+    by_projected = 2.0 * (projected * by_squares.sum(axis=1)[:, None] - by_squares @ C.T)
+    return value, Parameters(by_projected.T @ X, by_prototypes, by_labels, by_sharpness)
