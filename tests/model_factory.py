@@ -73,7 +73,7 @@ def tiny_integer_model() -> IntegerModel:
         shift=16,
         offset=np.array([32768, -960000, 4000000], np.int64),
         prototypes=np.array([[-120, 0, 60, 127], [12, -33, 5, 0], [100, -100, 1, 64]], np.int8),
-        prototype_shift=1,
+        prototype_factor=3,
         table=exponential_table(),
         labels=np.array([[127, -3, 0, 9], [-20, 110, 5, -9], [0, 1, 127, -127]], np.int8),
         score_scale=1 / 32385,

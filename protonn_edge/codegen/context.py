@@ -57,7 +57,6 @@ class RenderContext:
     shift: int
     offset: tuple[int, ...]
     prototype_factor: int
-    prototype_shift: int
     blocks: tuple[BlockContext, ...]
     prototypes: Rows
     labels: Rows
@@ -99,8 +98,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         multiplier=model.multiplier,
         shift=model.shift,
         offset=tuple(model.offset.tolist()),
-        prototype_factor=1 << model.prototype_shift,
-        prototype_shift=model.prototype_shift,
+        prototype_factor=model.prototype_factor,
         blocks=blocks,
         prototypes=_rows(model.prototypes.T.tolist()),
         labels=_rows(model.labels.T.tolist()),

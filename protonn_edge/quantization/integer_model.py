@@ -4,7 +4,7 @@ For an input ``q`` of D unsigned bytes (see `InputQuantizer`)::
 
     a_k = start_k + sum_i W_ki q_i                    16 or 32 bits, never overflows
     p_k = (a_k * multiplier + offset_k) >> shift      rounds to nearest: offset holds the half
-    r_j = sum_k (p_k - (B_kj << prototype_shift))^2   "far" as soon as it needs more than 16 bits
+    r_j = sum_k (p_k - B_kj * prototype_factor)^2     "far" as soon as it needs more than 16 bits
     e_j = table[r_j >> 8], or 0 where prototype j is far
     s_l = sum_j Z_lj e_j
     class = the first l with the largest s_l
@@ -30,9 +30,9 @@ IntArray = NDArray[np.int64]
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
 # A coordinate of the projection beyond this is far from every prototype, so that generated code
-# may clamp there: a prototype's coordinate is at most 127 << 6, and 255 more is already far.
+# may clamp there: a prototype's coordinate is at most 128 * 64, and 255 more is already far.
 PROJECTION_CLAMP = 16_383
-MAXIMUM_PROTOTYPE_SHIFT = 6
+MAXIMUM_PROTOTYPE_FACTOR = 64
 _DIFFERENCE_LIMIT = 255
 
 
@@ -103,8 +103,8 @@ class IntegerModel:
         Added before the shift: half a step for rounding, less the centre of the prototypes.
     prototypes : ndarray of shape (d, m), int8
         B.
-    prototype_shift : int
-        0..6; a prototype's coordinate is its residual times two to this.
+    prototype_factor : int
+        1..64; a prototype's coordinate is its residual times this.
     table : ndarray of shape (256,), uint8
         The kernel by the upper byte of the squared distance.
     labels : ndarray of shape (L, m), int8
@@ -123,7 +123,7 @@ class IntegerModel:
     shift: int
     offset: IntArray
     prototypes: NDArray[np.int8]
-    prototype_shift: int
+    prototype_factor: int
     table: NDArray[np.uint8]
     labels: NDArray[np.int8]
     score_scale: float
@@ -197,7 +197,7 @@ class IntegerModel:
 
     def kernels(self, P: IntArray) -> IntArray:
         """Return the table's values e, (n, m) in 0..255, of projections P, (n, d)."""
-        coordinates = self.prototypes.T.astype(np.int64) << self.prototype_shift
+        coordinates = self.prototypes.T.astype(np.int64) * self.prototype_factor
         difference = np.abs(P[:, None, :] - coordinates[None, :, :])
         near = (difference <= _DIFFERENCE_LIMIT).all(axis=2)
         # Clipping keeps the squares of far coordinates from overflowing; those are masked anyway.

@@ -25,7 +25,7 @@ from protonn_edge.quantization.exponential import (
     exponential_table,
 )
 from protonn_edge.quantization.integer_model import (
-    MAXIMUM_PROTOTYPE_SHIFT,
+    MAXIMUM_PROTOTYPE_FACTOR,
     InputQuantizer,
     IntArray,
     IntegerModel,
@@ -78,7 +78,7 @@ def quantize(model: ProtoNNModel) -> IntegerModel:
         If the model's numbers leave no integer scale that is safe on every input.
     """
     model = _far_coordinates_first(model)
-    centre, residuals, prototype_shift = _quantize_prototypes(model)
+    centre, residuals, prototype_factor = _quantize_prototypes(model)
     choices = [_quantize_projection(model, centre, bits, 16) for bits in _INPUT_BITS]
     best = min(choices, key=lambda choice: choice.error)
     if best.error > _TOLERATED_ERROR:
@@ -95,7 +95,7 @@ def quantize(model: ProtoNNModel) -> IntegerModel:
         shift=best.shift,
         offset=best.offset,
         prototypes=residuals,
-        prototype_shift=prototype_shift,
+        prototype_factor=prototype_factor,
         table=exponential_table(),
         labels=np.rint(model.labels.astype(np.float64) / label_unit).astype(np.int8),
         score_scale=label_unit / KERNEL_MAXIMUM,
@@ -127,16 +127,16 @@ def _far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
 
 
 def _quantize_prototypes(model: ProtoNNModel) -> tuple[FloatArray, NDArray[np.int8], int]:
-    """Return the centre (d,) in steps, the residuals (d, m) and their shift."""
+    """Return the centre (d,) in steps, the residuals (d, m) and their factor."""
     steps = model.gamma * model.prototypes.astype(np.float64) / PROJECTION_STEP
     centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
     steps -= centre[:, None]
     reach = float(np.abs(steps).max())
-    for shift in range(MAXIMUM_PROTOTYPE_SHIFT + 1):
-        if reach <= _RESIDUAL_MAXIMUM << shift:
-            return centre, np.rint(steps / (1 << shift)).astype(np.int8), shift
+    factor = max(1, int(np.ceil(reach / _RESIDUAL_MAXIMUM)))
+    if factor <= MAXIMUM_PROTOTYPE_FACTOR:
+        return centre, np.rint(steps / factor).astype(np.int8), factor
     widths = reach * PROJECTION_STEP
-    limit = (_RESIDUAL_MAXIMUM << MAXIMUM_PROTOTYPE_SHIFT) * PROJECTION_STEP
+    limit = _RESIDUAL_MAXIMUM * MAXIMUM_PROTOTYPE_FACTOR * PROJECTION_STEP
     raise InputError(
         f"the prototypes lie {widths:.0f} kernel widths from their centre, the integer model "
         f"reaches {limit:.0f}; train with a smaller gamma"

@@ -23,7 +23,7 @@ def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:
     scores = [0] * model.n_classes
     for j in range(model.n_prototypes):
         differences = [
-            p - int(model.prototypes[k, j]) * 2**model.prototype_shift
+            p - int(model.prototypes[k, j]) * model.prototype_factor
             for k, p in enumerate(projection)
         ]
         squared = sum(difference**2 for difference in differences)
