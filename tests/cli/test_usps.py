@@ -1,0 +1,40 @@
+"""The whole way on USPS as LIBSVM has it, with the bounds that the project promises for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from protonn_edge.cli import main
+
+DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+USPS = DATA / "usps10_libsvm.npz"
+
+
+@pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="needs gcc-avr avr-libc libsimavr-dev")
+@pytest.mark.skipif(
+    not USPS.is_file(),
+    reason=f"{USPS.name} is not there; set PROTONN_EDGE_DATA to a folder that has it",
+)
+def test_usps_keeps_its_promises(tmp_path: Path) -> None:
+    def run(*arguments: object) -> dict[str, object]:
+        result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+        assert result.exit_code == 0, result.output
+        record: dict[str, object] = json.loads(result.stdout)
+        return record
+
+    sizes = ("--projection-dim", 10, "--prototypes", 40)
+    trained = run("train", USPS, "-o", tmp_path / "model.npz", *sizes)
+    run("build", tmp_path / "model.npz", "-o", tmp_path)
+    measured = run("hil", USPS, "--emulate", "--project", tmp_path)
+    assert (measured["n"], measured["mismatches"], measured["lost"]) == (2007, 0, 0)
+    assert measured["accuracy"] == trained["accuracy"] >= 0.925
+    assert trained["float_accuracy"] - measured["accuracy"] <= 0.003
+    assert measured["flash_bytes"] <= 8192
+    assert measured["sram_bytes"] + measured["stack_bytes"] <= 700
+    assert measured["cycles"]["mean"] <= 40_000  # the emulator's, which are exact
