@@ -9,6 +9,7 @@ that a squared distance of 65,536 is the exponent at which the table ends.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ EXPONENT_LIMIT = math.log(128)
 PROJECTION_STEP = math.sqrt(EXPONENT_LIMIT / DISTANCE_LIMIT)
 
 
+_BINS_PER_EXPONENT = TABLE_SIZE / EXPONENT_LIMIT
+
+
 def exponential_table() -> NDArray[np.uint8]:
     """Return 255 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
 
@@ -39,3 +43,27 @@ def exponential_table() -> NDArray[np.uint8]:
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
     table: NDArray[np.uint8] = np.rint(KERNEL_MAXIMUM * np.exp(-centre)).astype(np.uint8)
     return table
+
+
+def tabulated_kernel(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return what the table reads for these exponents, as shares of its largest kernel value.
+
+    Parameters
+    ----------
+    exponents : ndarray of any shape, float32
+        Squared distances in units of 1/gamma, at least 0.
+
+    Returns
+    -------
+    ndarray of the same shape, float32
+        An approximation of ``exp(-exponents)``: steps of 1/255, and 0 beyond the table's end.
+    """
+    bins = np.minimum(exponents * np.float32(_BINS_PER_EXPONENT), np.float32(TABLE_SIZE))
+    kernel: NDArray[np.float32] = _table_and_beyond()[bins.astype(np.int32)]
+    return kernel
+
+
+@cache
+def _table_and_beyond() -> NDArray[np.float32]:
+    shares = np.append(exponential_table(), 0) / KERNEL_MAXIMUM
+    return shares.astype(np.float32)

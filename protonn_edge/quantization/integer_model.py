@@ -75,6 +75,10 @@ class InputQuantizer:
         steps = np.rint((raw - self.zero) / self.step)
         return np.clip(steps, 0, self.maximum).astype(np.uint8)
 
+    def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the raw features (n, D) that bytes (n, D) stand for."""
+        return self.zero + self.step * Q
+
     def saturated(self, X: ArrayLike) -> int:
         """Return how many of the values of X (n, D) fall outside the calibrated range."""
         steps = np.rint((np.asarray(X, dtype=np.float64) - self.zero) / self.step)

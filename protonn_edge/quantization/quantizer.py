@@ -77,12 +77,51 @@ def quantize(model: ProtoNNModel) -> IntegerModel:
     InputError
         If the model's numbers leave no integer scale that is safe on every input.
     """
-    model = _far_coordinates_first(model)
+    return quantize_in_order(far_coordinates_first(model))
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Bits of an input, 4..8, and of an accumulator, 16 or 32."""
+
+    input_bits: int
+    accumulator_bits: int
+
+
+def precision_for(model: ProtoNNModel) -> Precision:
+    """Return the bits that `quantize` takes for this model; see the module's text.
+
+    Raises
+    ------
+    InputError
+        As `quantize`.
+    """
+    centre, _, _ = _quantize_prototypes(model)
+    best = _best_projection(model, centre)
+    return Precision(int(best.inputs.maximum).bit_length(), best.accumulator_bits)
+
+
+def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerModel:
+    """Return the integer model whose rows of W and B are in the float model's order.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+        As for `quantize`, which puts the rows into another order first.
+    precision : Precision, optional
+        The bits, where they are known already; by default those that suit the model best.
+
+    Raises
+    ------
+    InputError
+        As `quantize`.
+    """
     centre, residuals, prototype_factor = _quantize_prototypes(model)
-    choices = [_quantize_projection(model, centre, bits, 16) for bits in _INPUT_BITS]
-    best = min(choices, key=lambda choice: choice.error)
-    if best.error > _TOLERATED_ERROR:
-        best = _quantize_projection(model, centre, _INPUT_BITS[0], 32)
+    if precision is None:
+        best = _best_projection(model, centre)
+    else:
+        bits = precision.input_bits
+        best = _quantize_projection(model, centre, bits, precision.accumulator_bits)
     label_unit = float(np.abs(model.labels).max()) / _RESIDUAL_MAXIMUM
     if label_unit == 0:
         raise InputError("all of Z is zero, so every score would be; train the model again")
@@ -117,13 +156,21 @@ def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
     return InputQuantizer(zero, np.where(step == 0, 1.0, step), maximum)
 
 
-def _far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
+def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
     """Order the outputs of W by the spread of the prototypes along them, the widest first.
 
     Distances do not depend on the order, but a far prototype is then left after fewer coordinates.
     """
     order = np.argsort(-model.prototypes.std(axis=1), kind="stable")
     return replace(model, projection=model.projection[order], prototypes=model.prototypes[order])
+
+
+def _best_projection(model: ProtoNNModel, centre: FloatArray) -> _Projection:
+    choices = [_quantize_projection(model, centre, bits, 16) for bits in _INPUT_BITS]
+    best = min(choices, key=lambda choice: choice.error)
+    if best.error > _TOLERATED_ERROR:
+        best = _quantize_projection(model, centre, _INPUT_BITS[0], 32)
+    return best
 
 
 def _quantize_prototypes(model: ProtoNNModel) -> tuple[FloatArray, NDArray[np.int8], int]:

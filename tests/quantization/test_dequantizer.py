@@ -1,0 +1,80 @@
+"""Floats that the integers stand for: the same projections and scores, up to known roundings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from model_factory import random_model, random_points, tiny_integer_model
+
+from protonn_edge.quantization import (
+    IntegerModel,
+    dequantize,
+    exponential_table,
+    precision_for,
+    quantize,
+    quantize_in_order,
+    tabulated_kernel,
+)
+from protonn_edge.quantization.exponential import (
+    DISTANCE_LIMIT,
+    EXPONENT_LIMIT,
+    KERNEL_MAXIMUM,
+    PROJECTION_STEP,
+)
+from protonn_edge.quantization.quantizer import far_coordinates_first
+
+
+def bytes_and_points(model: IntegerModel, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    Q = model.quantize(random_points(seed, 200, model.n_features))
+    return Q, model.inputs.restore(Q)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
+    model = quantize(random_model(seed))
+    Q, X = bytes_and_points(model, seed)
+    floats = dequantize(model)
+    errors = (X @ floats.projection.T + floats.start) / PROJECTION_STEP - model.project(Q)
+    assert np.abs(errors).max() <= 0.5 + 1e-6
+    assert abs(errors.mean()) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
+    model = quantize(random_model(seed))
+    Q, _ = bytes_and_points(model, seed)
+    floats = dequantize(model)
+    steps = model.project(Q) * PROJECTION_STEP
+    squares = ((steps[:, None, :] - floats.prototypes.T[None]) ** 2).sum(axis=2)
+    scores = tabulated_kernel(squares.astype(np.float32) + np.float32(1e-6)) @ floats.labels.T
+    np.testing.assert_allclose(scores, model.scores(Q) * model.score_scale, rtol=1e-4, atol=1e-4)
+
+
+def test_a_model_without_a_shift_loses_nothing() -> None:
+    tiny = tiny_integer_model()
+    model = IntegerModel(**{**vars(tiny), "shift": 0, "multiplier": 1})
+    Q, X = bytes_and_points(model, 0)
+    floats = dequantize(model)
+    steps = (X @ floats.projection.T + floats.start) / PROJECTION_STEP
+    np.testing.assert_allclose(steps, model.project(Q), rtol=1e-9, atol=1e-6)
+
+
+def test_restored_features_are_quantized_to_the_same_bytes() -> None:
+    model = quantize(random_model(2))
+    Q, X = bytes_and_points(model, 2)
+    assert np.array_equal(model.quantize(X), Q)
+
+
+def test_the_table_is_read_as_the_device_reads_it() -> None:
+    distances = np.array([0, 255, 256, 30_000, DISTANCE_LIMIT - 1, DISTANCE_LIMIT, 10**9])
+    exponents = (distances + 0.5) / DISTANCE_LIMIT * EXPONENT_LIMIT
+    table = exponential_table() / KERNEL_MAXIMUM
+    expected = [table[0], table[0], table[1], table[117], table[255], 0, 0]
+    np.testing.assert_allclose(tabulated_kernel(exponents.astype(np.float32)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_quantizing_in_order_with_the_bits_known_changes_nothing(seed: int) -> None:
+    model = far_coordinates_first(random_model(seed))
+    known = quantize_in_order(model, precision_for(model))
+    assert known.model_sha256 == quantize(model).model_sha256
