@@ -141,14 +141,16 @@ class InputStatistics:
             raise InputError("array 'inputs_deviation' has a negative value; train the model again")
 
     @classmethod
-    def of(cls, X: NDArray[Any]) -> InputStatistics:
-        """Measure training features X of shape (n, D), n >= 1."""
+    def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:
+        """Measure training features X of shape (n, D), n >= 1, of points with weights (n,)."""
+        mean, deviation = mean_and_deviation(X, weights)
+        background = [_most_frequent(column, weights) for column in X.T]
         return cls(
             lower=X.min(axis=0).astype(np.float64),
             upper=X.max(axis=0).astype(np.float64),
-            mean=X.mean(axis=0, dtype=np.float64),
-            deviation=X.std(axis=0, dtype=np.float64),
-            background=np.array([_most_frequent(column) for column in X.T], dtype=np.float64),
+            mean=mean,
+            deviation=deviation,
+            background=np.array(background, dtype=np.float64),
         )
 
 
@@ -557,6 +559,21 @@ def _check_finite(array: NDArray[Any], name: str) -> None:
         )
 
 
-def _most_frequent(column: NDArray[Any]) -> float:
-    values, counts = np.unique(column, return_counts=True)
+def mean_and_deviation(
+    X: NDArray[Any], weights: NDArray[Any] | None = None
+) -> tuple[Float64, Float64]:
+    """Return mean and standard deviation of each column of X (n, D), points weighted by (n,)."""
+    if weights is None:
+        return X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    counted = np.asarray(weights, dtype=np.float64)
+    mean: Float64 = np.average(X, axis=0, weights=counted)
+    return mean, np.sqrt(np.average(np.square(X - mean), axis=0, weights=counted))
+
+
+def _most_frequent(column: NDArray[Any], weights: NDArray[Any] | None) -> float:
+    if weights is None:
+        values, counts = np.unique(column, return_counts=True)
+    else:
+        values, places = np.unique(column, return_inverse=True)
+        counts = np.bincount(places, weights=weights)
     return float(values[counts.argmax()])

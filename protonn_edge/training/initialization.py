@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from protonn_edge.errors import InputError
+from protonn_edge.model import mean_and_deviation
 from protonn_edge.training.objective import Parameters
+from protonn_edge.training.points import Float32, Indices
 
 _SHRINKAGE = 0.1
 _TOTAL_SHARE = 1e-3
@@ -20,8 +23,8 @@ _SHARPNESS = 3.0
 _CLUSTERED_POINTS = 20_000
 _MEDIAN_POINTS = 2_000
 
-Float32 = NDArray[np.float32]
-Indices = NDArray[np.int64]
+PROJECTIONS = ("lda", "gaussian", "pca", "identity")
+PROTOTYPES = ("per_class", "kmeans", "sample")
 
 
 def initial_parameters(
@@ -32,6 +35,10 @@ def initial_parameters(
     n_prototypes: int,
     gamma_numerator: float,
     generator: np.random.Generator,
+    weights: Float32 | None = None,
+    projection: str | Float32 = "lda",
+    prototypes: str = "per_class",
+    gamma: float | None = None,
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
@@ -43,20 +50,85 @@ def initial_parameters(
         Class indices from 0; each class has at least one point.
     n_projections : int
         d, at most D.
+    n_prototypes : int
+        m.
+    gamma_numerator : float
+        See `median_gamma`.
+    weights : ndarray of shape (n,), optional
+        What each point counts.
+    projection : {"lda", "gaussian", "pca", "identity"} or ndarray of shape (d, D)
+        W; "identity" and an array come with a d of their own.
+    prototypes : {"per_class", "kmeans", "sample"}
+        B and Z; see `clustered_prototypes` and `sampled_prototypes`.
+    gamma : float, optional
+        In place of the median's.
     """
-    W = discriminant_projection(X, y, n_projections)
+    W = initial_projection(projection, X, y, n_projections, weights, generator)
     W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
     if len(X) > _CLUSTERED_POINTS:
         chosen = _sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
-        X, y = X[chosen], y[chosen]
+        X, y, weights = X[chosen], y[chosen], None if weights is None else weights[chosen]
     projected = X @ W.T
-    B, Z = clustered_prototypes(projected, y, n_prototypes, generator)
-    gamma = median_gamma(projected, B, gamma_numerator, generator)
+    if prototypes == "sample":
+        B, Z = sampled_prototypes(projected, y, n_prototypes, generator, weights)
+    else:
+        together = prototypes == "kmeans"
+        B, Z = clustered_prototypes(projected, y, n_prototypes, generator, weights, together)
+    if gamma is None:
+        gamma = median_gamma(projected, B, gamma_numerator, generator)
     fold = np.float32(gamma)
     return Parameters(W * fold, B * fold, Z, np.array([_SHARPNESS], dtype=np.float32)), gamma
 
 
-def discriminant_projection(X: Float32, y: Indices, n_projections: int) -> Float32:
+def initial_projection(
+    kind: str | Float32,
+    X: Float32,
+    y: Indices,
+    n_projections: int,
+    weights: Float32 | None,
+    generator: np.random.Generator,
+) -> Float32:
+    """Return W of shape (d, D): of a kind, see `initial_parameters`, or a copy of what is given."""
+    D = X.shape[1]
+    if not isinstance(kind, str):
+        if kind.ndim != 2 or kind.shape[1] != D or not np.isfinite(kind).all():
+            raise InputError(
+                f"the initial projection has the shape {kind.shape}; it must be finite numbers in "
+                f"the shape (d, {D}), a column for each feature"
+            )
+        return kind.astype(np.float32)
+    if kind == "identity":
+        return np.eye(D, dtype=np.float32)
+    if kind == "gaussian":  # of the points' own size in every direction
+        shape = (n_projections, D)
+        return generator.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(D))
+    if kind == "pca":
+        return principal_projection(X, n_projections, weights)
+    return discriminant_projection(X, y, n_projections, weights)
+
+
+def principal_projection(X: Float32, n_projections: int, weights: Float32 | None = None) -> Float32:
+    """Return the directions of largest spread, orthonormal, shape (d, D), d <= D."""
+    total = X - mean_and_deviation(X, weights)[0]
+    _, vectors = np.linalg.eigh(_scatter(total, weights))
+    return _with_certain_signs(vectors[:, ::-1][:, :n_projections].T)
+
+
+def _scatter(centred: NDArray[np.float64], weights: Float32 | None) -> NDArray[np.float64]:
+    weighted = centred if weights is None else centred * weights[:, None].astype(np.float64)
+    scatter: NDArray[np.float64] = weighted.T @ centred / len(centred)
+    return scatter
+
+
+def _with_certain_signs(W: NDArray[np.float64]) -> Float32:
+    """Turn each row so that its largest entry is positive; an eigenvector's sign is arbitrary."""
+    largest = W[np.arange(len(W)), np.abs(W).argmax(axis=1)]
+    return (W * np.where(largest < 0, -1.0, 1.0)[:, None]).astype(np.float32)
+
+
+def discriminant_projection(
+    X: Float32, y: Indices, n_projections: int, weights: Float32 | None = None
+) -> Float32:
     """Return directions along which the classes lie apart, shape (d, D), d <= D.
 
     They are linear discriminants, the largest solutions of ``S_between w = mu S_within w``
@@ -65,11 +137,17 @@ def discriminant_projection(X: Float32, y: Indices, n_projections: int) -> Float
     spread.
     """
     n, D = X.shape
-    counts = np.bincount(y)
-    means = np.stack([X[y == label].mean(axis=0, dtype=np.float64) for label in range(len(counts))])
-    total = X - X.mean(axis=0, dtype=np.float64)
-    S_total = total.T @ total / n
-    between = (means - X.mean(axis=0, dtype=np.float64)) * np.sqrt(counts / n)[:, None]
+    counted = np.ones(n) if weights is None else weights.astype(np.float64)
+    totals = np.bincount(y, weights=counted)
+    centre, _ = mean_and_deviation(X, weights)
+    means = np.stack(
+        [
+            np.average(X[y == label], axis=0, weights=counted[y == label])
+            for label in range(len(totals))
+        ]
+    )
+    S_total = _scatter(X - centre, weights)
+    between = (means - centre) * np.sqrt(totals / n)[:, None]
     S_between = between.T @ between
     S_within = S_total - S_between
     S_within[np.diag_indices(D)] += _SHRINKAGE * np.trace(S_total) / D + 1e-12
@@ -77,38 +155,69 @@ def discriminant_projection(X: Float32, y: Indices, n_projections: int) -> Float
     half = np.linalg.solve(lower, S_between + _TOTAL_SHARE * S_total)
     whitened = np.linalg.solve(lower, half.T)
     _, vectors = np.linalg.eigh((whitened + whitened.T) / 2.0)
-    W = np.linalg.solve(lower.T, vectors[:, ::-1][:, :n_projections]).T
-    largest = W[np.arange(len(W)), np.abs(W).argmax(axis=1)]
-    W *= np.where(largest < 0, -1.0, 1.0)[:, None]  # an eigenvector's sign is arbitrary
-    return W.astype(np.float32)
+    return _with_certain_signs(np.linalg.solve(lower.T, vectors[:, ::-1][:, :n_projections]).T)
 
 
 def clustered_prototypes(
-    projected: Float32, y: Indices, n_prototypes: int, generator: np.random.Generator
+    projected: Float32,
+    y: Indices,
+    n_prototypes: int,
+    generator: np.random.Generator,
+    weights: Float32 | None = None,
+    together: bool = False,
 ) -> tuple[Float32, Float32]:
     """Return B (d, m) and Z (L, m) from k-means in the projected space (paper, section 4).
 
     With at least as many prototypes as classes, the points of each class are clustered on their
-    own, prototypes shared evenly, and each is labelled with its class. With fewer, all points are
-    clustered together and a prototype is labelled with the shares of the classes around it.
+    own, prototypes shared evenly, and each is labelled with its class. With fewer, or if `together`
+    is set, all points are clustered together and a prototype is labelled with the shares of the
+    classes around it.
     """
     seed = int(generator.integers(2**31))
-    counts = np.bincount(y)
-    if n_prototypes < len(counts):
-        centres, member = _centres(projected, n_prototypes, seed, generator)
+    counts = np.bincount(y, weights=weights)
+    if together or n_prototypes < len(counts):
+        centres, member = _centres(projected, n_prototypes, seed, generator, weights)
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
-        np.add.at(Z, (y, member), np.float32(1.0))
-        return centres.T.copy(), Z / np.maximum(Z.sum(axis=0), np.float32(1.0))
+        np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
+        around = Z.sum(axis=0)
+        bare = around == 0  # a centre that was used again has its points counted elsewhere
+        Z[:, bare] = (counts / counts.sum())[:, None]
+        Z /= np.where(bare, np.float32(1.0), around)
+        return centres.T.copy(), Z
     shares = np.full(len(counts), n_prototypes // len(counts))
     largest_first = np.argsort(-counts, kind="stable")
     shares[largest_first[: n_prototypes - int(shares.sum())]] += 1
     centres = np.concatenate(
         [
-            _centres(projected[y == label], int(share), seed, generator)[0]
+            _centres(
+                projected[y == label],
+                int(share),
+                seed,
+                generator,
+                None if weights is None else weights[y == label],
+            )[0]
             for label, share in enumerate(shares)
         ]
     )
     return centres.T.copy(), np.repeat(np.eye(len(counts), dtype=np.float32), shares, axis=1)
+
+
+def sampled_prototypes(
+    projected: Float32,
+    y: Indices,
+    n_prototypes: int,
+    generator: np.random.Generator,
+    weights: Float32 | None = None,
+) -> tuple[Float32, Float32]:
+    """Return B (d, m) and Z (L, m): projected points drawn at random, and their classes.
+
+    A point is drawn as often as its weight says; none twice, as long as there are others.
+    """
+    chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
+    again = n_prototypes > len(projected)
+    rows = generator.choice(len(projected), n_prototypes, replace=again, p=chances)
+    classes = np.eye(int(y.max()) + 1, dtype=np.float32)
+    return projected[rows].T.copy(), classes[y[rows]].T.copy()
 
 
 def median_gamma(
@@ -126,7 +235,11 @@ def median_gamma(
 
 
 def _centres(
-    points: Float32, count: int, seed: int, generator: np.random.Generator
+    points: Float32,
+    count: int,
+    seed: int,
+    generator: np.random.Generator,
+    weights: Float32 | None,
 ) -> tuple[Float32, Indices]:
     """Return `count` cluster centres and each point's cluster; too few points are used again.
 
@@ -135,7 +248,7 @@ def _centres(
     clusters = min(count, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # points that are equal after rounding
-        found = KMeans(clusters, n_init=1, random_state=seed).fit(points)
+        found = KMeans(clusters, n_init=1, random_state=seed).fit(points, sample_weight=weights)
     centres = found.cluster_centers_.astype(np.float32)
     again = generator.integers(clusters, size=count - clusters)
     spread = np.float32(0.05 * float(points.std()) + 1e-6)

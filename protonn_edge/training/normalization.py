@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import Normalizer
+from protonn_edge.model import Normalizer, mean_and_deviation
 
 DEVIATION_FLOOR = 0.1
 _NOISE_PER_DISTANCE = 0.1
@@ -13,7 +13,9 @@ _POINTS = 500
 _NEIGHBOURS = 4_000
 
 
-def fitted_normalizer(kind: str, X: NDArray[np.float32]) -> Normalizer:
+def fitted_normalizer(
+    kind: str, X: NDArray[np.float32], weights: NDArray[np.float32] | None = None
+) -> Normalizer:
     """Return the normalizer of a kind for training features X of shape (n, D).
 
     "standard" is zero mean and unit deviation, except that a deviation counts as at least
@@ -27,8 +29,8 @@ def fitted_normalizer(kind: str, X: NDArray[np.float32]) -> Normalizer:
     extent = upper - lower
     if kind == "minmax":
         return Normalizer(kind, lower, 1.0 / np.where(extent > 0, extent, 1.0))
-    deviation = np.maximum(X.std(axis=0, dtype=np.float64), DEVIATION_FLOOR * extent)
-    mean = X.mean(axis=0, dtype=np.float64)
+    mean, deviation = mean_and_deviation(X, weights)
+    deviation = np.maximum(deviation, DEVIATION_FLOOR * extent)
     return Normalizer("standard", mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
 
