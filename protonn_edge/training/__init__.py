@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from protonn_edge.training.estimator import ProtoNNClassifier
-from protonn_edge.training.optimizer import EpochReport
+from protonn_edge.training.progress import EpochReport
 
 __all__ = ["EpochReport", "ProtoNNClassifier"]

@@ -21,16 +21,19 @@ from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, InputStatistics, ProtoNNModel
-from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise
+from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel
+from protonn_edge.training.alternating import STEP_SIZES
+from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.objective import LOSSES
-from protonn_edge.training.optimizer import Callback, Schedule, Trained, minimize
+from protonn_edge.training.points import Float32, Indices, distinct_points
+from protonn_edge.training.progress import Callback, Trained
+from protonn_edge.training.task import Task
+from protonn_edge.training.weighting import ClassWeight, point_weights
 
 _COUNT = Interval(Integral, 1, None, closed="left")
 _SHARE = Interval(Real, 0, 1, closed="right")
 _POSITIVE = Interval(Real, 0, None, closed="neither")
-_PROTOTYPES_PER_CLASS = 4
+_AUTO = StrOptions({"auto"})
 
 
 def _has_probabilities(estimator: ProtoNNClassifier) -> bool:
@@ -55,6 +58,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Another way to say `n_prototypes`; give one of the two. None for both is 4 a class.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
+    optimizer : {"joint", "alternating"}, default="joint"
+        "joint" moves all three matrices together with Adam; "alternating" is the paper's algorithm,
+        which takes them in turn.
     loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
         What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
         scores generalizes better, and gives probabilities.
@@ -65,19 +71,48 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Affine map of each feature, part of the model: zero mean and unit deviation (with a floor,
         see `protonn_edge.training.normalization`), range 0 to 1, or nothing.
     epochs : int, default=200
-        Passes over the training points.
-    batch_size : int, default=256
-        Points a step of the optimizer.
+        Passes over the training points of the joint optimizer.
+    batch_size : int or "auto", default="auto"
+        Points a step of the optimizer. "auto" is 256 for the joint one; the alternating one takes
+        all points at once where there are at most 10,000, and else 1,024.
     learning_rate : float, default=0.01
-        Largest step of the optimizer; lowered on its own if training diverges.
+        Largest step of the joint optimizer; lowered on its own if training diverges.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
         tenth of the median distance between neighbouring points, which suits test points of the
-        same origin; for other people, days or sensors than those in training, try 0.3 to 0.5.
+        same origin; for other people, days or sensors than those in training, try 0.3 to 0.5. The
+        alternating optimizer adds none.
+    quantization_aware : bool, default=True
+        Whether the second half of the joint training minimizes the loss of the integer model: W, B,
+        Z and the inputs rounded, the kernel read from its table.
+    iterations : int, default=20
+        Alternating optimizer: how often Z, B and W have their turns (T in the paper).
+    pass_epochs : int, default=20
+        Alternating optimizer: epochs of one turn (e in the paper).
+    step_sizes : {"inverse_sqrt", "inverse"}, default="inverse_sqrt"
+        Alternating optimizer: eta_0 / sqrt(t) with Nesterov's acceleration and tail averaging, as
+        on the authors' poster, or eta_0 / t as in the paper.
+    class_weight : dict, "balanced" or None, default=None
+        What the points of a class count, by its label; "balanced" is one over the class's size.
+    init_projection : {"lda", "gaussian", "pca", "identity"} or array (d, D), default="lda"
+        Where W starts: linear discriminants, random numbers, principal directions, no projection
+        at all (d = D), or the given matrix, for normalized features.
+    init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
+        Where B and Z start: k-means in each class, k-means over all points, or some of the points.
+    gamma : float, default=None
+        The kernel's width at the start, in place of `gamma_numerator`.
+    initial_model : ProtoNNModel, default=None
+        A model to go on from, with its normalizer; sizes and initializations are then not used.
+    image_shape : tuple of two int, default=None
+        Height and width, where the features are the pixels of an image, row by row.
+    augment : bool, default=False
+        Whether the joint optimizer shifts, turns and scales the images a little at random: worth
+        it where a model is large enough to fit the training points, and not below.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None
-        Called after every epoch with an `EpochReport`: epoch, epochs, objective, accuracy.
+        Called with an `EpochReport` after every epoch, or after every turn of the alternating
+        optimizer: epoch, epochs, objective, accuracy, test accuracy if `fit` was given points.
 
     Attributes
     ----------
@@ -92,7 +127,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Epochs of training.
     history_ : tuple of EpochReport
-        One per epoch.
+        What the callback was called with.
 
     References
     ----------
@@ -117,13 +152,25 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "sparsity_projection": [_SHARE],
         "sparsity_prototypes": [_SHARE],
         "sparsity_labels": [_SHARE],
+        "optimizer": [StrOptions({"joint", "alternating"})],
         "loss": [StrOptions(set(LOSSES))],
         "gamma_numerator": [_POSITIVE],
         "normalization": [StrOptions(set(NORMALIZER_KINDS))],
         "epochs": [_COUNT],
-        "batch_size": [_COUNT],
+        "batch_size": [_COUNT, _AUTO],
         "learning_rate": [_POSITIVE],
-        "input_noise": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "input_noise": [Interval(Real, 0, None, closed="left"), _AUTO],
+        "quantization_aware": ["boolean"],
+        "iterations": [_COUNT],
+        "pass_epochs": [_COUNT],
+        "step_sizes": [StrOptions(set(STEP_SIZES))],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "init_projection": [StrOptions(set(PROJECTIONS)), "array-like"],
+        "init_prototypes": [StrOptions(set(PROTOTYPES))],
+        "gamma": [_POSITIVE, None],
+        "initial_model": [ProtoNNModel, None],
+        "image_shape": [tuple, None],
+        "augment": ["boolean"],
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
@@ -137,13 +184,25 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         sparsity_projection: float = 1.0,
         sparsity_prototypes: float = 1.0,
         sparsity_labels: float = 1.0,
+        optimizer: str = "joint",
         loss: str = "cross_entropy",
         gamma_numerator: float = 1.5,
         normalization: str = "standard",
         epochs: int = 200,
-        batch_size: int = 256,
+        batch_size: int | str = "auto",
         learning_rate: float = 0.01,
         input_noise: float | str = "auto",
+        quantization_aware: bool = True,
+        iterations: int = 20,
+        pass_epochs: int = 20,
+        step_sizes: str = "inverse_sqrt",
+        class_weight: ClassWeight = None,
+        init_projection: str | ArrayLike = "lda",
+        init_prototypes: str = "per_class",
+        gamma: float | None = None,
+        initial_model: ProtoNNModel | None = None,
+        image_shape: tuple[int, int] | None = None,
+        augment: bool = False,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
     ) -> None:
@@ -153,6 +212,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.sparsity_projection = sparsity_projection
         self.sparsity_prototypes = sparsity_prototypes
         self.sparsity_labels = sparsity_labels
+        self.optimizer = optimizer
         self.loss = loss
         self.gamma_numerator = gamma_numerator
         self.normalization = normalization
@@ -160,11 +220,29 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.input_noise = input_noise
+        self.quantization_aware = quantization_aware
+        self.iterations = iterations
+        self.pass_epochs = pass_epochs
+        self.step_sizes = step_sizes
+        self.class_weight = class_weight
+        self.init_projection = init_projection
+        self.init_prototypes = init_prototypes
+        self.gamma = gamma
+        self.initial_model = initial_model
+        self.image_shape = image_shape
+        self.augment = augment
         self.random_state = random_state
         self.callback = callback
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
         """Train on points X of shape (n, D) with labels y of shape (n,).
 
         Parameters
@@ -173,6 +251,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             Raw features; they are normalized here.
         y : array of shape (n,)
             Labels of any type, at least two different ones.
+        sample_weight : array of shape (n,), optional
+            What each point counts, not negative. A point of weight 2 is the same as two points.
+        evaluate_on : tuple of X (n', D) and y (n',), optional
+            Points that the reports' test accuracy is measured on; training does not depend on them.
 
         Returns
         -------
@@ -186,26 +268,27 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         """
         points, labels = validate_data(self, X, y, dtype=np.float32)
         check_classification_targets(labels)
-        self.classes_, targets = np.unique(labels, return_inverse=True)
+        weights = point_weights(points, labels, sample_weight, self.class_weight)
+        counted = slice(None) if weights is None else weights > 0
+        self.classes_, targets = np.unique(labels[counted], return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("the training data has only one class; a classifier needs at least 2")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        normalizer = fitted_normalizer(self.normalization, points)
         with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
-            trained, schedule, gamma = self._train(normalizer.apply(points), targets, seed)
+            merged = distinct_points(
+                points[counted], targets, None if weights is None else weights[counted]
+            )
+            task = Task(self, *merged, seed=seed)
+            if evaluate_on is not None:
+                task.test = self._test_points(*evaluate_on)
+            trained = task.train()
         self.history_ = trained.history
-        self.n_iter_ = len(trained.history)
-        V, C, Z, sharpness = trained.parameters
-        self.model_ = ProtoNNModel(
-            projection=(V / gamma).astype(np.float32),
-            prototypes=(C / gamma).astype(np.float32),
-            labels=Z * np.exp(sharpness) if _has_probabilities(self) else Z,
-            gamma=gamma,
-            normalizer=normalizer,
-            inputs=InputStatistics.of(points),
+        self.n_iter_ = trained.history[-1].epoch
+        self.model_ = task.model(
+            trained,
             classes=tuple(label_text(str(label)) for label in self.classes_),
             feature_names=tuple(getattr(self, "feature_names_in_", ())),
-            record=self._record(points, targets, seed, schedule, trained),
+            record=self._record(points, labels, weights, task, trained),
         )
         return self
 
@@ -267,53 +350,28 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             else tuple(feature_names),
         )
 
-    def _train(
-        self, normalized: NDArray[np.float64], targets: NDArray[np.int64], seed: int
-    ) -> tuple[Trained, Schedule, float]:
-        """Return what training found, in folded parameters, how it went about it, and gamma."""
-        X = normalized.astype(np.float32)
-        generator = np.random.default_rng(seed)
-        start, gamma = initial_parameters(
-            X,
-            targets,
-            n_projections=min(self.n_projections, X.shape[1]),
-            n_prototypes=self._prototype_count(),
-            gamma_numerator=self.gamma_numerator,
-            generator=generator,
-        )
-        noise = self.input_noise
-        schedule = Schedule(
-            loss=self.loss,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            input_noise=neighbour_noise(X, generator) if noise == "auto" else float(noise),
-            sparsity=(self.sparsity_projection, self.sparsity_prototypes, self.sparsity_labels),
-        )
-        trained = minimize(start, X, targets, schedule, seed=seed, callback=self.callback)
-        return trained, schedule, gamma
+    def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
+        """Return raw points and class indices to report on."""
+        points, labels = validate_data(self, X, y, reset=False, dtype=np.float32)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise InputError(
+                f"evaluate_on has the label {label_text(str(unknown[0]))!r}, the training data has "
+                "none of that; leave its points out"
+            )
+        return points, np.searchsorted(self.classes_, labels)
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float32)
         return self.model_.scores(points)
 
-    def _prototype_count(self) -> int:
-        if self.n_prototypes is not None and self.prototypes_per_class is not None:
-            raise InputError(
-                f"n_prototypes is {self.n_prototypes} and prototypes_per_class is "
-                f"{self.prototypes_per_class}; give only one of the two"
-            )
-        if self.n_prototypes is not None:
-            return self.n_prototypes
-        return len(self.classes_) * (self.prototypes_per_class or _PROTOTYPES_PER_CLASS)
-
     def _record(
         self,
-        points: NDArray[np.float32],
-        targets: NDArray[np.int64],
-        seed: int,
-        schedule: Schedule,
+        points: Float32,
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        task: Task,
         trained: Trained,
     ) -> dict[str, Any]:
         """Return how the model came about, for its file: no time, no path."""
@@ -323,12 +381,15 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             if name not in ("callback", "random_state")
         }
         digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
+        targets = np.searchsorted(self.classes_, labels)
         digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
+        if weights is not None:
+            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         return {
-            "trainer": "adam",
+            "trainer": self.optimizer,
             "settings": json.loads(json.dumps(settings, default=_plain)),
-            "seed": seed,
-            "input_noise": schedule.input_noise,
+            "seed": task.seed,
+            "input_noise": task.input_noise,
             "learning_rate": trained.learning_rate,
             "n_train": len(points),
             "data_sha256": digest.hexdigest(),
@@ -340,5 +401,12 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _plain(value: Any) -> Any:
-    """Return a numpy number as Python's, for JSON."""
-    return value.item() if isinstance(value, np.generic) else str(value)
+    """Return a value that JSON has no word for: a number, a digest, or its text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, ProtoNNModel):
+        return f"model {value.digest()}"
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.shape} {digest}"
+    return str(value)

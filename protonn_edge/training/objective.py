@@ -47,47 +47,67 @@ class Parameters:
         return Parameters(*(matrix.copy() for matrix in self))
 
 
-Loss = Callable[[Matrix, Matrix, Matrix], tuple[float, Matrix, Matrix]]
-"""From scores (n, L), targets (n, L) and sharpness (1,): the mean loss, and its derivatives with
-respect to the scores and to the sharpness."""
+Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Matrix]]
+"""From scores (n, L), targets (n, L), sharpness (1,) and weights (n,), whose mean is 1, or None:
+the mean loss, and its derivatives with respect to the scores and to the sharpness."""
 
 
-def squared_error(scores: Matrix, Y: Matrix, sharpness: Matrix) -> tuple[float, Matrix, Matrix]:
+def squared_error(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``||s_i - y_i||^2`` (paper, equation 2) and its derivatives."""
     residual = scores - Y
-    value = float(np.einsum("ij,ij->", residual, residual)) / len(Y)
+    value = _mean(np.einsum("ij,ij->i", residual, residual), weights)
     residual *= 2.0 / len(Y)
-    return value, residual, np.zeros_like(sharpness)
+    return value, _weighted(residual, weights), np.zeros_like(sharpness)
 
 
-def cross_entropy(scores: Matrix, Y: Matrix, sharpness: Matrix) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``-log softmax(t s_i)[y_i]``, t = exp(sharpness), and its derivatives."""
+def cross_entropy(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``-sum_l y_il log softmax(t s_i)_l``, t = exp(sharpness), and derivatives.
+
+    The rows of Y are distributions over the classes: 1 at a point's own, or softer.
+    """
     factor = np.exp(sharpness)
     logits = scores * factor
     logits -= logits.max(axis=1, keepdims=True)
     likelihoods = np.exp(logits)
     totals = likelihoods.sum(axis=1, keepdims=True)
-    value = float(np.log(totals).sum() - np.einsum("ij,ij->", logits, Y)) / len(Y)
+    value = _mean(np.log(totals[:, 0]) - np.einsum("ij,ij->i", logits, Y), weights)
     likelihoods /= totals
     likelihoods -= Y
     likelihoods *= factor / len(Y)
-    by_sharpness = np.einsum("ij,ij->", likelihoods, scores)
-    return value, likelihoods, np.full_like(sharpness, by_sharpness)
+    slope = _weighted(likelihoods, weights)
+    return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))
+
+
+def _mean(losses: Matrix, weights: Matrix | None) -> float:
+    return float(losses.sum() if weights is None else losses @ weights) / len(losses)
+
+
+def _weighted(slope: Matrix, weights: Matrix | None) -> Matrix:
+    return slope if weights is None else slope * weights[:, None]
 
 
 LOSSES: dict[str, Loss] = {"cross_entropy": cross_entropy, "squared_error": squared_error}
 
 
+def squared_distances(parameters: Parameters, projected: Matrix) -> Matrix:
+    """Return ``||c_j - p_i||^2`` of shape (n, m) for projected points of shape (n, d)."""
+    C = parameters.prototypes
+    squares: Matrix = projected @ C
+    squares *= -2.0
+    squares += np.einsum("ij,ij->i", projected, projected)[:, None]
+    squares += np.einsum("ij,ij->j", C, C)
+    return np.maximum(squares, 0.0, out=squares)
+
+
 def kernel_values(parameters: Parameters, projected: Matrix) -> Matrix:
     """Return ``exp(-||c_j - p_i||^2)`` of shape (n, m) for projected points of shape (n, d)."""
-    C = parameters.prototypes
-    exponents = projected @ C
-    exponents *= 2.0
-    exponents -= np.einsum("ij,ij->i", projected, projected)[:, None]
-    exponents -= np.einsum("ij,ij->j", C, C)
-    np.minimum(exponents, 0.0, out=exponents)
-    kernel: Matrix = np.exp(exponents, out=exponents)
-    return kernel
+    exponents = squared_distances(parameters, projected)
+    np.negative(exponents, out=exponents)
+    return np.exp(exponents, out=exponents)
 
 
 def scores_of(parameters: Parameters, X: Matrix) -> Matrix:
@@ -97,28 +117,50 @@ def scores_of(parameters: Parameters, X: Matrix) -> Matrix:
     return scores
 
 
-def objective(parameters: Parameters, X: Matrix, Y: Matrix, loss: Loss) -> float:
-    """Return the mean loss of normalized points X (n, D) with one-hot targets Y (n, L)."""
-    return loss(scores_of(parameters, X), Y, parameters.sharpness)[0]
+def objective(
+    parameters: Parameters, X: Matrix, Y: Matrix, loss: Loss, weights: Matrix | None = None
+) -> float:
+    """Return the mean loss of normalized points X (n, D) with targets Y (n, L)."""
+    return loss(scores_of(parameters, X), Y, parameters.sharpness, weights)[0]
 
 
 def objective_gradient(
-    parameters: Parameters, X: Matrix, Y: Matrix, loss: Loss
+    parameters: Parameters,
+    X: Matrix,
+    Y: Matrix,
+    loss: Loss,
+    weights: Matrix | None = None,
+    tabulated: Callable[[Matrix], Matrix] | None = None,
 ) -> tuple[float, Parameters]:
     """Return `objective` and its gradient.
 
     With K the kernel (n, m), P the projected points (n, d), S the loss's derivative with respect to
     the scores (n, L), and ``A = -(S Z) * K`` the derivative with respect to the squared distances:
     ``dZ = S'K``, ``dC = 2 (C diag(A'1) - P'A)``, ``dP = 2 (diag(A 1) P - A C')``, ``dV = dP'X``.
+
+    Parameters
+    ----------
+    tabulated : callable, optional
+        From squared distances to the kernel values that the scores are made of, where those are not
+        the exponential itself; the derivatives with respect to the distances stay those of the
+        exponential, so that what lies beyond a table's end is still drawn back.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T
-    kernel = kernel_values(parameters, projected)
-    value, by_scores, by_sharpness = loss(kernel @ Z.T, Y, sharpness)
-    by_labels = by_scores.T @ kernel
+    squares = squared_distances(parameters, projected)
+    kernel = np.exp(-squares)
+    seen = kernel if tabulated is None else tabulated(squares)
+    value, by_scores, by_sharpness = loss(seen @ Z.T, Y, sharpness, weights)
+    by_labels = by_scores.T @ seen
     by_squares = by_scores @ Z
     by_squares *= kernel
     np.negative(by_squares, out=by_squares)
+    by_prototypes, by_projected = through_distances(C, projected, by_squares)
+    return value, Parameters(by_projected.T @ X, by_prototypes, by_labels, by_sharpness)
+
+
+def through_distances(C: Matrix, projected: Matrix, by_squares: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the derivatives with respect to C and P from those to the squared distances, A."""
     by_prototypes = 2.0 * (C * by_squares.sum(axis=0) - projected.T @ by_squares)
     by_projected = 2.0 * (projected * by_squares.sum(axis=1)[:, None] - by_squares @ C.T)
-    return value, Parameters(by_projected.T @ X, by_prototypes, by_labels, by_sharpness)
+    return by_prototypes, by_projected

@@ -27,7 +27,7 @@ class TrainingSet:
     y : ndarray of shape (n,), int64
         Class indices.
     Y : ndarray of shape (n, L), float32
-        Targets: a row is 1 at the class and 0 elsewhere, or a distribution over the classes.
+        Targets: a row is 1 at the point's class and 0 elsewhere.
     weights : ndarray of shape (n,), float32, or None
         What each point counts, 1 on average; None is 1 for all.
     test : tuple of (n', D) float32 and (n',) int64, or None

@@ -33,7 +33,11 @@ def fitted(**settings: Any) -> ProtoNNClassifier:
 
 
 @parametrize_with_checks(
-    [ProtoNNClassifier(), ProtoNNClassifier(loss="squared_error", n_prototypes=5)]
+    [
+        ProtoNNClassifier(),
+        ProtoNNClassifier(loss="squared_error", n_prototypes=5),
+        ProtoNNClassifier(loss="squared_error", optimizer="alternating"),
+    ]
 )
 def test_scikit_learns_conventions_hold(estimator: ProtoNNClassifier, check: Any) -> None:
     check(estimator)
@@ -152,6 +156,31 @@ def test_a_callback_changes_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+def test_points_to_evaluate_on_are_reported_and_change_nothing(optimizer: str) -> None:
+    settings = {"optimizer": optimizer, "epochs": 3, "iterations": 2, "pass_epochs": 2}
+    classifier = ProtoNNClassifier(random_state=0, **settings)
+    classifier.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
+    reported = classifier.history_[-1].test_accuracy
+    assert reported == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test), abs=0.01)
+    alone = ProtoNNClassifier(random_state=0, **settings).fit(DIGITS.X_train, DIGITS.y_train)
+    assert alone.history_[-1].test_accuracy is None
+    assert model_bytes(alone.to_model()) == model_bytes(classifier.to_model())
+
+
+def test_labels_to_evaluate_on_must_be_known() -> None:
+    few = DIGITS.y_train < 3
+    with pytest.raises(InputError, match="evaluate_on has the label '3'"):
+        ProtoNNClassifier(epochs=1).fit(
+            DIGITS.X_train[few], DIGITS.y_train[few], evaluate_on=([DIGITS.X_test[0]], [3])
+        )
+
+
+def test_an_array_as_the_start_is_in_the_record_by_its_digest() -> None:
+    record = fitted(epochs=1, init_projection=np.eye(3, 64)).to_model().record
+    assert record["settings"]["init_projection"].startswith("array (3, 64) ")
+
+
 def test_an_estimator_can_be_cloned_with_its_settings() -> None:
     settings = clone(ProtoNNClassifier(n_prototypes=7, input_noise=0.3)).get_params()
     assert settings["n_prototypes"] == 7
@@ -171,6 +200,12 @@ def test_an_estimator_can_be_cloned_with_its_settings() -> None:
         {"input_noise": -1.0},
         {"gamma_numerator": 0.0},
         {"epochs": 0},
+        {"optimizer": "sgd"},
+        {"step_sizes": "constant"},
+        {"init_projection": "nca"},
+        {"gamma": 0.0},
+        {"initial_model": 3},
+        {"class_weight": "heavy"},
         {"callback": 3},
     ],
 )
@@ -195,6 +230,11 @@ def test_a_model_before_training_is_refused() -> None:
         ("usps10_libsvm", {"n_projections": 10, "n_prototypes": 40}, 0.935),
         ("letter26", {"n_projections": 10, "n_prototypes": 200, "epochs": 100}, 0.95),
         ("har_hapt", {"n_projections": 10, "n_prototypes": 40}, 0.92),
+        (
+            "usps10_libsvm",
+            {"n_prototypes": 40, "optimizer": "alternating", "loss": "squared_error"},
+            0.922,
+        ),
     ],
 )
 def test_real_data_is_learned(name: str, settings: dict[str, Any], floor: float) -> None:

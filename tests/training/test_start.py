@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.errors import InputError
 from protonn_edge.training.initialization import (
     clustered_prototypes,
     discriminant_projection,
     initial_parameters,
+    initial_projection,
     median_gamma,
+    principal_projection,
+    sampled_prototypes,
 )
 from protonn_edge.training.normalization import (
     DEVIATION_FLOOR,
@@ -142,3 +146,92 @@ def test_a_constant_feature_has_no_weight_at_the_start() -> None:
     assert start.projection[:, 0].all()
     assert gamma > 0
     assert all(matrix.dtype == np.float32 for matrix in start)
+
+
+def scattered() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return (rng.normal(size=(200, 4)) * [1, 5, 2, 0.5]).astype(np.float32)
+
+
+def test_principal_directions_are_those_of_largest_spread() -> None:
+    W = principal_projection(scattered(), 2)
+    assert np.abs(W).argmax(axis=1).tolist() == [1, 2]
+    np.testing.assert_allclose(W @ W.T, np.eye(2), atol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "d"), [("gaussian", 3), ("pca", 3), ("lda", 3), ("identity", 6)])
+def test_every_kind_of_projection_has_its_shape(kind: str, d: int) -> None:
+    X, y = blobs()
+    W = initial_projection(kind, X, y, 3, None, generator())
+    assert W.shape == (d, 6)
+    assert W.dtype == np.float32
+    assert np.linalg.matrix_rank(W) == d
+
+
+def test_a_given_projection_is_copied() -> None:
+    X, y = blobs()
+    given = np.ones((2, 6), dtype=np.float32)
+    W = initial_projection(given, X, y, 5, None, generator())
+    assert np.array_equal(W, given)
+    assert not np.shares_memory(W, given)
+
+
+@pytest.mark.parametrize("given", [np.ones((2, 5)), np.ones(6), np.full((2, 6), np.nan)])
+def test_a_given_projection_that_does_not_fit_is_refused(given: np.ndarray) -> None:
+    X, y = blobs()
+    with pytest.raises(InputError, match="a column for each feature"):
+        initial_projection(given.astype(np.float32), X, y, 5, None, generator())
+
+
+def test_prototypes_of_all_points_share_their_labels() -> None:
+    X, y = blobs()
+    B, Z = clustered_prototypes(X[:, :2], y, 5, generator(), together=True)
+    assert B.shape == (2, 5)
+    np.testing.assert_allclose(Z.sum(axis=0), 1, rtol=1e-6)
+
+
+def test_a_prototype_without_points_stands_for_all_classes() -> None:
+    X = np.array([[0.0], [0.0], [1.0], [1.0]], dtype=np.float32)
+    _, Z = clustered_prototypes(X, np.array([0, 0, 0, 1]), 3, generator(), together=True)
+    np.testing.assert_allclose(Z.sum(axis=0), 1)
+
+
+@pytest.mark.parametrize("m", [5, 90, 100])
+def test_sampled_prototypes_are_points_with_their_classes(m: int) -> None:
+    X, y = blobs()
+    B, Z = sampled_prototypes(X, y, m, generator())
+    assert B.shape == (6, m)
+    for prototype, label in zip(B.T, Z.argmax(axis=0), strict=True):
+        row = int(np.flatnonzero((prototype == X).all(axis=1))[0])
+        assert y[row] == label
+
+
+def test_points_without_weight_are_not_sampled() -> None:
+    X, y = blobs()
+    weights = (y == 2).astype(np.float32)
+    _, Z = sampled_prototypes(X, y, 10, generator(), weights)
+    assert Z[2].sum() == 10
+
+
+def test_gamma_may_be_given() -> None:
+    X, y = blobs()
+    _, gamma = initial_parameters(
+        X,
+        y,
+        n_projections=3,
+        n_prototypes=6,
+        gamma_numerator=1.5,
+        generator=generator(),
+        gamma=0.25,
+    )
+    assert gamma == 0.25
+
+
+def test_weighted_statistics_are_those_of_repeated_features() -> None:
+    X, _ = blobs()
+    counts = np.random.default_rng(1).integers(1, 4, len(X))
+    repeated = np.repeat(X, counts, axis=0)
+    weighted = fitted_normalizer("standard", X, (counts / counts.mean()).astype(np.float32))
+    plain = fitted_normalizer("standard", repeated)
+    np.testing.assert_allclose(weighted.offset, plain.offset, rtol=1e-5)
+    np.testing.assert_allclose(weighted.scale, plain.scale, rtol=1e-5)

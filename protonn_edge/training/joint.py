@@ -3,7 +3,8 @@
 Adam (Kingma and Ba, 2015) moves everything together, its steps warmed up and then lowered along a
 cosine; after every step each matrix is thresholded to its share (paper, algorithm 1). A share below
 1 is reached gradually over the first half of the steps, and where the non-zero entries are is
-frozen for the last quarter, so that what remains can settle.
+frozen for the last quarter, so that what remains can settle. From `QUANTIZATION_BEGINS` on, the
+loss is that of the integer model.
 """
 
 from __future__ import annotations
@@ -16,22 +17,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.training.objective import LOSSES, Parameters, kernel_values, objective_gradient
+from protonn_edge.quantization import tabulated_kernel
+from protonn_edge.training.objective import LOSSES, Matrix, Parameters, objective_gradient
+from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.progress import (
+    Callback,
+    DivergedError,
+    EpochReport,
+    Trained,
+    accuracies,
+)
+from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.thresholding import support
+
+QUANTIZATION_BEGINS = 0.5
 
 _DECAY_OF_MEAN = 0.9
 _DECAY_OF_SQUARE = 0.999
 _WARM_UP_STEPS = 100
 _THINNING_ENDS = 0.5
 _SUPPORT_FREEZES = 0.75
-_EVALUATED_POINTS = 10_000
 _ATTEMPTS = 4
 _BACK_OFF = 3.0
-_VANISHED = 1e-6
 _REFERENCE_FEATURES = 16
 
-Float32 = NDArray[np.float32]
-Indices = NDArray[np.int64]
+Augment = Callable[[Indices, np.random.Generator], Float32]
+"""From the rows of a batch to their points, changed at random, normalized."""
 
 
 @dataclass(frozen=True)
@@ -63,50 +74,15 @@ class Schedule:
     sparsity: tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class EpochReport:
-    """What is known after an epoch.
-
-    Attributes
-    ----------
-    epoch, epochs : int
-        The one that ended, counted from 1, and how many there are.
-    objective : float
-        Mean loss over the epoch's (noisy) batches.
-    accuracy : float
-        Share of the training points (at most 10,000 of them) classified right, 0 to 1.
-    """
-
-    epoch: int
-    epochs: int
-    objective: float
-    accuracy: float
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What `minimize` found: the parameters, the learning rate that it took, a report per epoch."""
-
-    parameters: Parameters
-    learning_rate: float
-    history: tuple[EpochReport, ...]
-
-
-Callback = Callable[[EpochReport], object]
-
-
-class _DivergedError(Exception):
-    """Parameters are no longer numbers, or most points are out of reach of all prototypes."""
-
-
 def minimize(
     start: Parameters,
-    X: Float32,
-    y: Indices,
+    data: TrainingSet,
     schedule: Schedule,
     *,
     seed: int,
     callback: Callback | None = None,
+    quantization: QuantizationAware | None = None,
+    augment: Augment | None = None,
 ) -> Trained:
     """Train from `start`; if it diverges, begin again with a third of the learning rate.
 
@@ -114,12 +90,12 @@ def minimize(
     ----------
     start : Parameters
         float32, gamma folded in.
-    X : ndarray of shape (n, D), float32
-        Normalized points.
-    y : ndarray of shape (n,), int64
-        Class indices.
     callback : callable, optional
         Called with an `EpochReport` after every epoch; after a restart it sees epoch 1 again.
+    quantization : QuantizationAware, optional
+        What rounds parameters and points in the second half of the steps.
+    augment : callable, optional
+        What changes the points of a batch.
 
     Raises
     ------
@@ -128,65 +104,99 @@ def minimize(
     """
     for attempt in range(_ATTEMPTS):
         rate = schedule.learning_rate / _BACK_OFF**attempt
+        run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
+        run.quantization, run.augment = quantization, augment
         try:
-            parameters, history = _run(
-                start.copy(), X, y, replace(schedule, learning_rate=rate), seed, callback
-            )
-        except _DivergedError:
+            history = run.train(callback)
+        except DivergedError:
             continue
-        return Trained(parameters, rate, tuple(history))
+        return Trained(run.parameters, rate, tuple(history))
     raise InputError(
         f"training diverges at the learning rate {schedule.learning_rate:g} and at "
         f"{rate:.2g} too; try a smaller gamma_numerator or another normalization"
     )
 
 
-def _run(
-    parameters: Parameters,
-    X: Float32,
-    y: Indices,
-    schedule: Schedule,
-    seed: int,
-    callback: Callback | None,
-) -> tuple[Parameters, list[EpochReport]]:
-    """Train `parameters` in place and return them with the reports."""
-    generator = np.random.default_rng(seed)
-    loss = LOSSES[schedule.loss]
-    Y = np.eye(parameters.labels.shape[0], dtype=np.float32)[y]
-    noise = np.float32(schedule.input_noise) * (X.min(axis=0) < X.max(axis=0))
-    steps = schedule.epochs * math.ceil(len(X) / schedule.batch_size)
-    adam, sparsifier = _Adam(parameters), _Sparsifier(schedule.sparsity)
-    history: list[EpochReport] = []
-    step = 0
-    for epoch in range(1, schedule.epochs + 1):
-        total = 0.0
-        for rows in _batches(len(X), schedule.batch_size, generator):
-            points = X[rows]
-            if schedule.input_noise > 0:
-                points += noise * generator.standard_normal(points.shape, dtype=np.float32)
-            value, gradient = objective_gradient(parameters, points, Y[rows], loss)
+class _Run:
+    """One training from start to end at one learning rate; moves `parameters` in place."""
+
+    quantization: QuantizationAware | None = None
+    augment: Augment | None = None
+
+    def __init__(
+        self, parameters: Parameters, data: TrainingSet, schedule: Schedule, seed: int
+    ) -> None:
+        self.parameters = parameters
+        self._data = data
+        self._schedule = schedule
+        self._generator = np.random.default_rng(seed)
+        self._loss = LOSSES[schedule.loss]
+        changing = data.X.min(axis=0) < data.X.max(axis=0)
+        self._noise = np.float32(schedule.input_noise) * changing
+        self._steps = schedule.epochs * math.ceil(len(data.X) / schedule.batch_size)
+        self._adam, self._sparsifier = _Adam(parameters), _Sparsifier(schedule.sparsity)
+        self._step = 0
+        self._rounding = False
+        self._rounded_X = data.X
+
+    def train(self, callback: Callback | None) -> list[EpochReport]:
+        """Go through all epochs and return their reports."""
+        epochs, history = self._schedule.epochs, []
+        for epoch in range(1, epochs + 1):
+            objective = self._epoch()
+            accuracy, test_accuracy = accuracies(self.parameters, self._data)
+            report = EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
+            history.append(report)
+            if callback is not None:
+                callback(report)
+        return history
+
+    def _epoch(self) -> float:
+        """Go through the points once and return the mean loss on the way."""
+        data, total = self._data, 0.0
+        for rows in _batches(len(data.X), self._schedule.batch_size, self._generator):
+            self._begin_rounding_in_time()
+            weights = None if data.weights is None else data.weights[rows]
+            value, gradient = self._gradient(self._points(rows), data.Y[rows], weights)
             total += value * len(rows)
-            step += 1
-            adam.step(parameters, gradient, _rate(schedule.learning_rate, step, steps))
-            sparsifier.apply(parameters, step / steps)
-        accuracy = _checked_accuracy(parameters, X[:_EVALUATED_POINTS], y[:_EVALUATED_POINTS])
-        history.append(EpochReport(epoch, schedule.epochs, total / len(X), accuracy))
-        if callback is not None:
-            callback(history[-1])
-    return parameters, history
+            self._step += 1
+            rate = _rate(self._schedule.learning_rate, self._step, self._steps)
+            self._adam.step(self.parameters, gradient, rate)
+            self._sparsifier.apply(self.parameters, self._step / self._steps)
+        return total / len(data.X)
 
+    def _gradient(
+        self, points: Float32, Y: Float32, weights: Float32 | None
+    ) -> tuple[float, Parameters]:
+        if self._rounding and self.quantization is not None:
+            rounded = self.quantization.rounded(self.parameters)
+            if rounded is not None:
+                return objective_gradient(
+                    rounded, points, Y, self._loss, weights, tabulated=tabulated_kernel
+                )
+        return objective_gradient(self.parameters, points, Y, self._loss, weights)
 
-def _checked_accuracy(parameters: Parameters, X: Float32, y: Indices) -> float:
-    """Return the share of points classified right, unless training has run into the void.
+    def _points(self, rows: Indices) -> Matrix:
+        """Return a batch of points with everything that training does to them."""
+        if self.augment is None:
+            points: Matrix = self._rounded_X[rows]
+        else:
+            points = self.augment(rows, self._generator)
+            if self._rounding and self.quantization is not None:
+                points = self.quantization.rounded_points(points)
+        if self._schedule.input_noise > 0:
+            noise = self._generator.standard_normal(points.shape, dtype=np.float32)
+            points += self._noise * noise
+        return points
 
-    Steps that are too large throw points and prototypes so far apart that all kernels vanish, and
-    with them the gradient that could bring them back.
-    """
-    kernel = kernel_values(parameters, X @ parameters.projection.T)
-    within_reach = float(np.mean(kernel.max(axis=1) > _VANISHED))  # false for NaN, too
-    if within_reach < 0.5 or not all(np.isfinite(matrix).all() for matrix in parameters):
-        raise _DivergedError
-    return float(np.mean((kernel @ parameters.labels.T).argmax(axis=1) == y))
+    def _begin_rounding_in_time(self) -> None:
+        late = self._step >= QUANTIZATION_BEGINS * self._steps
+        if late and not self._rounding and self.quantization is not None:
+            self._rounding = self.quantization.choose_precision(self.parameters)
+            if not self._rounding:
+                self.quantization = None
+            elif self.augment is None:
+                self._rounded_X = self.quantization.rounded_points(self._data.X)
 
 
 class _Adam:

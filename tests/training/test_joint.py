@@ -9,20 +9,22 @@ import pytest
 
 from protonn_edge.errors import InputError
 from protonn_edge.training.initialization import initial_parameters
+from protonn_edge.training.joint import Schedule, minimize
 from protonn_edge.training.objective import LOSSES, Parameters
-from protonn_edge.training.optimizer import EpochReport, Schedule, minimize
+from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.progress import EpochReport
 
 SCHEDULE = Schedule("cross_entropy", 20, 32, 0.01, 0.1, (1.0, 1.0, 1.0))
 
 
-def start() -> tuple[Parameters, np.ndarray, np.ndarray]:
+def start() -> tuple[Parameters, TrainingSet]:
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3
     X = (rng.normal(size=(3, 8))[y] * 1.2 + rng.normal(size=(120, 8))).astype(np.float32)
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, X, y
+    return parameters, TrainingSet.of_classes(X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -33,9 +35,9 @@ def test_the_objective_falls(loss: str) -> None:
 
 
 def test_the_start_is_left_as_it_was() -> None:
-    parameters, X, y = start()
+    parameters, data = start()
     before = parameters.copy()
-    minimize(parameters, X, y, SCHEDULE, seed=0)
+    minimize(parameters, data, SCHEDULE, seed=0)
     for matrix, original in zip(parameters, before, strict=True):
         assert np.array_equal(matrix, original)
 
@@ -69,7 +71,8 @@ def test_a_learning_rate_that_is_far_too_large_is_refused_in_one_sentence() -> N
 
 
 def test_constant_features_keep_no_weight() -> None:
-    _, X, y = start()
+    _, data = start()
+    X, y = data.X, data.y
     X[:, 2] = 0.0
     parameters, _ = initial_parameters(
         X,
@@ -79,4 +82,4 @@ def test_constant_features_keep_no_weight() -> None:
         gamma_numerator=1.5,
         generator=np.random.default_rng(0),
     )
-    assert not minimize(parameters, X, y, SCHEDULE, seed=0).parameters.projection[:, 2].any()
+    assert not minimize(parameters, data, SCHEDULE, seed=0).parameters.projection[:, 2].any()

@@ -1,0 +1,283 @@
+"""The paper's optimization: Z, B and W in turn, each by gradient steps and hard thresholding.
+
+An iteration of algorithm 1 passes over the three matrices; a pass holds the other two and makes
+some epochs of projected gradient descent, on all points at once where they are few and on
+mini-batches where they are many. Armijo's rule finds the first step of a pass. Later steps shrink
+as ``eta_0 / t`` (paper, section 4), or as ``eta_0 / sqrt(t)`` with Nesterov's acceleration and the
+mean of the last half of the iterates as the result (the authors' poster).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.training.objective import (
+    LOSSES,
+    Loss,
+    Matrix,
+    Parameters,
+    kernel_values,
+    objective,
+    squared_distances,
+    through_distances,
+)
+from protonn_edge.training.points import Indices, TrainingSet
+from protonn_edge.training.progress import (
+    Callback,
+    DivergedError,
+    EpochReport,
+    Trained,
+    accuracies,
+)
+from protonn_edge.training.thresholding import hard_threshold
+
+STEP_SIZES = ("inverse", "inverse_sqrt")
+FULL_BATCH_POINTS = 10_000
+MINI_BATCH_SIZE = 1_024  # the reference implementation's
+
+_ORDER = ("Z", "B", "W")
+_PLACES = {"W": 0, "B": 1, "Z": 2}  # in Parameters, and in a schedule's sparsity
+_SUFFICIENT_DECREASE = 0.3
+_STEP_FACTOR = 2.0
+_LONGEST_STEP = 1024.0
+_TRIALS = 60
+
+Rows = slice | Indices
+Slope = Callable[[Matrix, Rows], tuple[float, Matrix]]
+"""From one matrix and some points: the mean loss, and its derivative with respect to the matrix."""
+
+
+@dataclass(frozen=True)
+class AlternatingSchedule:
+    """How long, with which steps and under which constraints to alternate.
+
+    Attributes
+    ----------
+    loss : str
+        A name in `LOSSES`.
+    iterations : int
+        T: how often each of the matrices has its turn.
+    epochs : int
+        e: passes over the training points in a turn.
+    batch_size : int
+        Points a step; at least as many as there are make it gradient descent.
+    step_sizes : {"inverse", "inverse_sqrt"}
+        The paper's or the poster's; see the module's text.
+    sparsity : tuple of three floats
+        Shares of non-zero entries of W, B and Z, in (0, 1].
+    """
+
+    loss: str
+    iterations: int
+    epochs: int
+    batch_size: int
+    step_sizes: str
+    sparsity: tuple[float, float, float]
+
+
+def batch_size_for(n_points: int) -> int:
+    """Return all points where they are few, else the size of a mini-batch."""
+    return n_points if n_points <= FULL_BATCH_POINTS else MINI_BATCH_SIZE
+
+
+def alternate(
+    start: Parameters,
+    data: TrainingSet,
+    schedule: AlternatingSchedule,
+    *,
+    seed: int,
+    callback: Callback | None = None,
+) -> Trained:
+    """Train from `start` (paper, algorithm 1).
+
+    A pass that would raise the objective is taken back, and its matrix tries a smaller first step
+    the next time, so the objective never rises from one report to the next.
+
+    Parameters
+    ----------
+    start : Parameters
+        float32, gamma folded in.
+    callback : callable, optional
+        Called with an `EpochReport` after each matrix's pass, three times an iteration.
+
+    Raises
+    ------
+    InputError
+        If the objective is not a number at the start, or no prototype reaches the points.
+    """
+    loss = LOSSES[schedule.loss]
+    parameters = _thresholded(start, schedule.sparsity)
+    generator = np.random.default_rng(seed)
+    longest = dict.fromkeys(_ORDER, _LONGEST_STEP)
+    total = 3 * schedule.iterations * schedule.epochs
+    value = objective(parameters, data.X, data.Y, loss, data.weights)
+    history: list[EpochReport] = []
+    for _ in range(schedule.iterations):
+        for name in _ORDER:
+            moved, first_step = _pass(parameters, name, data, schedule, longest[name], generator)
+            reached = objective(moved, data.X, data.Y, loss, data.weights)
+            if reached <= value:
+                parameters, value = moved, reached
+                longest[name] = first_step * _STEP_FACTOR
+            else:
+                longest[name] = first_step / _STEP_FACTOR
+            epoch = (len(history) + 1) * schedule.epochs
+            report = EpochReport(epoch, total, value, *_shares(parameters, data, name))
+            history.append(report)
+            if callback is not None:
+                callback(report)
+    return Trained(parameters, longest["W"], tuple(history))
+
+
+def _shares(
+    parameters: Parameters, data: TrainingSet, name: str
+) -> tuple[float, str, float | None]:
+    try:
+        accuracy, test_accuracy = accuracies(parameters, data)
+    except DivergedError as error:
+        raise InputError(
+            "most training points are out of every prototype's reach, so there is no gradient to "
+            "follow; try a smaller gamma or gamma_numerator, or another normalization"
+        ) from error
+    return accuracy, name, test_accuracy
+
+
+def _pass(
+    parameters: Parameters,
+    name: str,
+    data: TrainingSet,
+    schedule: AlternatingSchedule,
+    longest: float,
+    generator: np.random.Generator,
+) -> tuple[Parameters, float]:
+    """Return the parameters with one matrix improved, and the first step that it took."""
+    place = _PLACES[name]
+    share = schedule.sparsity[place]
+    slope = _SLOPES[name](parameters, data, LOSSES[schedule.loss])
+    batches = list(_batches(len(data.X), schedule.batch_size, schedule.epochs, generator))
+    matrix = list(parameters)[place]
+    first_step = armijo_step(slope, matrix, batches[0], share, longest)
+    descend = _DESCENTS[schedule.step_sizes]
+    improved = descend(slope, matrix, batches, share, first_step)
+    matrices = [improved if index == place else old for index, old in enumerate(parameters)]
+    return Parameters(*matrices), first_step
+
+
+def armijo_step(slope: Slope, start: Matrix, rows: Rows, share: float, longest: float) -> float:
+    """Return a step that lowers the objective by a good part of what its slope promises.
+
+    For a thresholded step from A to A' of length eta, Armijo's condition is
+    ``f(A') <= f(A) - c ||A' - A||^2 / eta``; `longest` is halved until that holds.
+    """
+    value, gradient = slope(start, rows)
+    step = longest
+    for _ in range(_TRIALS):
+        moved = hard_threshold(start - start.dtype.type(step) * gradient, share)
+        demanded = _SUFFICIENT_DECREASE * float(np.square(moved - start).sum()) / step
+        if slope(moved, rows)[0] <= value - demanded:
+            break
+        step /= _STEP_FACTOR
+    return step
+
+
+def _descend_by_inverse(
+    slope: Slope, matrix: Matrix, batches: list[Rows], share: float, first_step: float
+) -> Matrix:
+    """Return where steps of eta_0 / t lead."""
+    for t, rows in enumerate(batches, start=1):
+        step = matrix.dtype.type(first_step / t)
+        matrix = hard_threshold(matrix - step * slope(matrix, rows)[1], share)
+    return matrix
+
+
+def _descend_accelerated(
+    slope: Slope, matrix: Matrix, batches: list[Rows], share: float, first_step: float
+) -> Matrix:
+    """Return the mean of the last half of where accelerated steps of eta_0 / sqrt(t) lead."""
+    ahead, tail = matrix, []
+    for t, rows in enumerate(batches, start=1):
+        step = matrix.dtype.type(first_step / math.sqrt(t))
+        moved = hard_threshold(ahead - step * slope(ahead, rows)[1], share)
+        ahead = moved + matrix.dtype.type((t - 1) / (t + 2)) * (moved - matrix)
+        matrix = moved
+        if 2 * t > len(batches):
+            tail.append(matrix)
+    return hard_threshold(np.mean(tail, axis=0, dtype=matrix.dtype), share)
+
+
+_DESCENTS = {"inverse": _descend_by_inverse, "inverse_sqrt": _descend_accelerated}
+
+
+def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
+    """Hold the kernel, which Z does not change."""
+    kernel = kernel_values(parameters, data.X @ parameters.projection.T)
+
+    def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
+        seen = kernel[rows]
+        value, by_scores, _ = loss(seen @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
+        return value, by_scores.T @ seen
+
+    return slope
+
+
+def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
+    """Hold the projected points, which B does not change."""
+    projected = data.X @ parameters.projection.T
+
+    def slope(C: Matrix, rows: Rows) -> tuple[float, Matrix]:
+        moved = Parameters(parameters.projection, C, parameters.labels, parameters.sharpness)
+        value, by_prototypes, _ = _through_kernel(moved, projected[rows], data, rows, loss)
+        return value, by_prototypes
+
+    return slope
+
+
+def _slope_of_projection(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
+    def slope(V: Matrix, rows: Rows) -> tuple[float, Matrix]:
+        X = data.X[rows]
+        value, _, by_projected = _through_kernel(parameters, X @ V.T, data, rows, loss)
+        return value, by_projected.T @ X
+
+    return slope
+
+
+_SLOPES = {"Z": _slope_of_labels, "B": _slope_of_prototypes, "W": _slope_of_projection}
+
+
+def _through_kernel(
+    parameters: Parameters, projected: Matrix, data: TrainingSet, rows: Rows, loss: Loss
+) -> tuple[float, Matrix, Matrix]:
+    """Return the loss of projected points, and its derivatives with respect to C and to them."""
+    C, Z = parameters.prototypes, parameters.labels
+    kernel = np.exp(-squared_distances(parameters, projected))
+    value, by_scores, _ = loss(kernel @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
+    by_squares = by_scores @ Z
+    by_squares *= kernel
+    np.negative(by_squares, out=by_squares)
+    return value, *through_distances(C, projected, by_squares)
+
+
+def _of(data: TrainingSet, rows: Rows) -> Matrix | None:
+    return None if data.weights is None else data.weights[rows]
+
+
+def _thresholded(start: Parameters, sparsity: tuple[float, float, float]) -> Parameters:
+    V, C, Z = (
+        hard_threshold(matrix, share) for matrix, share in zip(start, sparsity, strict=False)
+    )
+    return Parameters(V, C, Z, start.sharpness.copy())
+
+
+def _batches(count: int, size: int, epochs: int, generator: np.random.Generator) -> Iterator[Rows]:
+    for _ in range(epochs):
+        if size >= count:
+            yield slice(None)
+            continue
+        order = generator.permutation(count)
+        for start in range(0, count, size):
+            yield order[start : start + size]

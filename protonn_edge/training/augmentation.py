@@ -1,0 +1,120 @@
+"""Images moved a little at random, so that training sees more of them than there are.
+
+A random shift, rotation and scaling is one linear resampling of the pixels (bilinear, the border
+continued outwards). A group of a batch's images shares one, which makes it cheap enough to draw new
+ones at every step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import Normalizer
+from protonn_edge.training.points import Float32, Indices
+
+_SHIFT = 1.0 / 16.0  # of the image's height and width
+_ROTATION = np.deg2rad(10.0)
+_SCALING = 0.1
+_IMAGES_A_GROUP = 16
+
+
+class ImageAugmentation:
+    """Changes batches of images.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, D), float32
+        Raw features, pixels row by row.
+    shape : tuple of two int
+        Height and width, whose product is D.
+    normalizer : Normalizer
+        What the changed images go through.
+
+    Raises
+    ------
+    InputError
+        If the shape does not fit the number of features.
+    """
+
+    def __init__(self, images: Float32, shape: tuple[int, int], normalizer: Normalizer) -> None:
+        check_image_shape(shape, images.shape[1])
+        self._images = images
+        self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
+        self._shape = shape
+        self._offset = normalizer.offset.astype(np.float32)
+        self._scale = normalizer.scale.astype(np.float32)
+
+    def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
+        """Return the images of these rows, each group moved in its own way, normalized."""
+        moved = np.empty((len(rows), self._images.shape[1]), dtype=np.float32)
+        groups = range(0, len(rows), _IMAGES_A_GROUP)
+        pixels, shares = random_resamplings(self._shape, len(groups), generator)
+        for start, places, parts in zip(groups, pixels, shares, strict=True):
+            group = slice(start, start + _IMAGES_A_GROUP)
+            images = self._images[rows[group]]
+            moved[group] = sum(
+                images[:, place] * part for place, part in zip(places, parts, strict=True)
+            )
+        # A pixel that never changes has no weight and no range; it must not begin to change here.
+        moved[:, self._constant] = self._images[0, self._constant]
+        moved -= self._offset
+        moved *= self._scale
+        return moved
+
+
+def check_image_shape(shape: object, n_features: int) -> None:
+    """Refuse a shape that is not two positive integers with `n_features` as their product."""
+    if (
+        not isinstance(shape, tuple)
+        or len(shape) != 2
+        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
+    ):
+        raise InputError(f"image_shape is {shape!r}; give (height, width), such as (16, 16)")
+    if shape[0] * shape[1] != n_features:
+        raise InputError(
+            f"image_shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, the points "
+            f"have {n_features:,} features; give the shape of the images"
+        )
+
+
+def random_resamplings(
+    shape: tuple[int, int], count: int, generator: np.random.Generator
+) -> tuple[Indices, Float32]:
+    """Return `count` random ones of what `resampling` returns, both of shape (count, 4, H W)."""
+    sides = np.array(shape, dtype=np.float64)[:, None]
+    shift = generator.uniform(-_SHIFT, _SHIFT, (count, 2, 1)) * sides
+    angle = generator.uniform(-_ROTATION, _ROTATION, count)
+    scale = 1.0 + generator.uniform(-_SCALING, _SCALING, count)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / scale
+    return resampling(shape, np.moveaxis(turn, -1, 0), shift)
+
+
+def resampling(
+    shape: tuple[int, int], turn: NDArray[np.float64], shift: NDArray[np.float64]
+) -> tuple[Indices, Float32]:
+    """Return pixels and shares, both (..., 4, H W), that read each pixel at ``turn p + shift``.
+
+    Parameters
+    ----------
+    shape : tuple of two int
+        H, W.
+    turn : ndarray of shape (..., 2, 2)
+        Applied to a pixel's row and column, counted from the image's centre.
+    shift : ndarray of shape (..., 2, 1)
+        Added, in pixels.
+    """
+    last = np.array(shape, dtype=np.float64)[:, None] - 1.0
+    grid = np.indices(shape).reshape(2, -1) - last / 2
+    source = np.clip(turn @ grid + shift + last / 2, 0.0, last)
+    corner = np.floor(np.minimum(source, np.maximum(last - 1.0, 0.0)))
+    down, right = np.moveaxis(source - corner, -2, 0)
+    row, column = np.moveaxis(corner.astype(np.int64), -2, 0)
+    below, beside = np.minimum(row + 1, shape[0] - 1), np.minimum(column + 1, shape[1] - 1)
+    pixels, shares = [], []
+    for rows, of_rows in ((row, 1.0 - down), (below, down)):
+        for columns, of_columns in ((column, 1.0 - right), (beside, right)):
+            pixels.append(rows * shape[1] + columns)
+            shares.append(of_rows * of_columns)
+    return np.stack(pixels, axis=-2), np.stack(shares, axis=-2).astype(np.float32)

@@ -1,0 +1,91 @@
+"""Training on what the integer model will compute, so that its accuracy is the one that counts.
+
+The quantizer itself makes an integer model of the parameters before every step. The loss and its
+gradient are those of the floats that these integers stand for, with inputs rounded as the device
+rounds them and the kernel read from its table; the step then moves the parameters themselves, as if
+rounding were the identity (the straight-through estimator of Bengio et al., 2013).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.quantization import (
+    Precision,
+    dequantize,
+    input_quantizer,
+    precision_for,
+    quantize_in_order,
+)
+from protonn_edge.training.objective import Matrix, Parameters
+
+
+class QuantizationAware:
+    """Rounds parameters and points as the quantizer will.
+
+    Parameters
+    ----------
+    gamma : float
+        What is folded into the parameters.
+    normalizer : Normalizer
+        What turned raw features into the points of training.
+    inputs : InputStatistics
+        Statistics of the raw features.
+    """
+
+    def __init__(self, gamma: float, normalizer: Normalizer, inputs: InputStatistics) -> None:
+        self._gamma = np.float32(gamma)
+        self._normalizer = normalizer
+        self._inputs = inputs
+        self._precision: Precision | None = None
+
+    def choose_precision(self, parameters: Parameters) -> bool:
+        """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
+        try:
+            self._precision = precision_for(self._model(parameters))
+        except InputError:
+            return False
+        return True
+
+    def rounded_points(self, X: Matrix) -> Matrix:
+        """Return normalized points (n, D) as the device will see them, float32."""
+        assert self._precision is not None
+        quantizer = input_quantizer(self._inputs, self._precision.input_bits)
+        scale = np.where(self._normalizer.scale == 0, 1.0, self._normalizer.scale)
+        raw = X / scale + self._normalizer.offset
+        restored = quantizer.restore(quantizer.quantize(raw))
+        return self._normalizer.apply(restored).astype(np.float32)
+
+    def rounded(self, parameters: Parameters) -> Parameters | None:
+        """Return what the integer model makes of `parameters`, None if it cannot hold them.
+
+        What a projected point begins with is taken off the prototypes: only differences count.
+        """
+        try:
+            integers = quantize_in_order(self._model(parameters), self._precision)
+        except InputError:
+            return None
+        floats = dequantize(integers)
+        # W applies to raw features, x / scale + offset; a feature of scale 0 has no weight.
+        scale = np.where(self._normalizer.scale == 0, np.inf, self._normalizer.scale)
+        start = floats.start + floats.projection @ self._normalizer.offset
+        return Parameters(
+            (floats.projection / scale).astype(np.float32),
+            (floats.prototypes - start[:, None]).astype(np.float32),
+            floats.labels.astype(np.float32),
+            parameters.sharpness,
+        )
+
+    def _model(self, parameters: Parameters) -> ProtoNNModel:
+        V, C, Z, _ = parameters
+        return ProtoNNModel(
+            projection=(V / self._gamma).astype(np.float32),
+            prototypes=(C / self._gamma).astype(np.float32),
+            labels=Z,
+            gamma=float(self._gamma),
+            normalizer=self._normalizer,
+            inputs=self._inputs,
+            classes=tuple(f"class {index}" for index in range(len(Z))),
+        )

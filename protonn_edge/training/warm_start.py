@@ -1,0 +1,41 @@
+"""Training that goes on where a trained model is, in its own normalized features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.training.objective import Parameters
+
+
+def parameters_of(model: ProtoNNModel, *, scores_are_logits: bool) -> Parameters:
+    """Return the matrices of a model with its gamma folded in.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+        Classes in the order of the sorted labels, as an estimator makes it.
+    scores_are_logits : bool
+        True where the loss learns a sharpness, which a model has as a part of Z.
+    """
+    fold = np.float32(model.gamma)
+    largest = float(np.abs(model.labels).max())
+    scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
+    sharpness = np.array([np.log(scale)], dtype=np.float32)
+    return Parameters(
+        model.projection * fold, model.prototypes * fold, model.labels / scale, sharpness
+    )
+
+
+def check_sizes(model: ProtoNNModel, n_features: int, n_classes: int) -> None:
+    """Refuse a model that has other numbers of features or classes than the data."""
+    for size, wanted, name in (
+        (model.n_features, n_features, "features"),
+        (model.n_classes, n_classes, "classes"),
+    ):
+        if size != wanted:
+            raise InputError(
+                f"the model to start from has {size:,} {name}, the data has {wanted:,}; start from "
+                "a model of the same data, or from none"
+            )

@@ -1,0 +1,107 @@
+"""Images moved at random: where the pixels go, and that their values stay in range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import Normalizer
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.augmentation import ImageAugmentation, random_resamplings, resampling
+
+DIGITS = load_digits_dataset()
+
+
+def moved(image: np.ndarray, turn: np.ndarray, shift: tuple[float, float]) -> np.ndarray:
+    pixels, shares = resampling(image.shape, turn, np.array(shift)[:, None])
+    return (image.ravel()[pixels] * shares).sum(axis=0).reshape(image.shape)
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (1, 6), (6, 1)])
+def test_no_movement_changes_nothing(shape: tuple[int, int]) -> None:
+    image = np.random.default_rng(0).random(shape)
+    np.testing.assert_allclose(moved(image, np.eye(2), (0, 0)), image, rtol=1e-6)
+
+
+def test_a_shift_by_a_pixel_continues_the_border() -> None:
+    image = np.arange(12.0).reshape(3, 4)
+    expected = np.concatenate([image[1:], image[-1:]])
+    np.testing.assert_allclose(moved(image, np.eye(2), (1, 0)), expected)
+
+
+def test_a_shift_by_half_a_pixel_is_the_mean_of_two() -> None:
+    image = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_allclose(
+        moved(image, np.eye(2), (0, 0.5))[:, :3], (image[:, :3] + image[:, 1:]) / 2
+    )
+
+
+def test_a_quarter_turn_turns_around_the_centre() -> None:
+    image = np.random.default_rng(0).random((5, 5))
+    quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
+    np.testing.assert_allclose(moved(image, quarter, (0, 0)), np.rot90(image, -1), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_pixel_is_a_mean_of_pixels_of_the_image(seed: int) -> None:
+    pixels, shares = random_resamplings((7, 9), 3, np.random.default_rng(seed))
+    assert pixels.min() >= 0
+    assert pixels.max() < 63
+    assert shares.min() >= 0
+    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
+
+
+def test_a_batch_is_normalized_and_its_groups_differ() -> None:
+    copies = np.repeat(DIGITS.X_train[:1], 64, axis=0)
+    images = np.concatenate([copies, 16 - copies[:1]]).astype(np.float32)
+    normalizer = Normalizer("standard", np.full(64, 2.0), np.full(64, 0.5))
+    augment = ImageAugmentation(images, (8, 8), normalizer)
+    batch = augment(np.arange(64), np.random.default_rng(0))
+    assert batch.dtype == np.float32
+    assert len(np.unique(batch, axis=0)) == 4
+    assert batch.min() >= (images.min() - 2) * 0.5 - 1e-5
+    assert batch.max() <= (images.max() - 2) * 0.5 + 1e-5
+
+
+def test_pixels_that_never_change_stay_as_they_are() -> None:
+    images = DIGITS.X_train.astype(np.float32)
+    constant = images.min(axis=0) == images.max(axis=0)
+    assert constant.any()
+    batch = ImageAugmentation(images, (8, 8), Normalizer.identity(64))(
+        np.arange(50), np.random.default_rng(0)
+    )
+    assert np.array_equal(batch[:, constant], images[:50, constant])
+    assert not fit(image_shape=(8, 8), augment=True).model_.projection[:, constant].any()
+
+
+def fit(**settings: Any) -> ProtoNNClassifier:
+    classifier = ProtoNNClassifier(n_prototypes=20, epochs=2, random_state=0, **settings)
+    return classifier.fit(DIGITS.X_train, DIGITS.y_train)
+
+
+def test_augmentation_trains_and_is_repeatable() -> None:
+    first, again = (fit(image_shape=(8, 8), augment=True).model_ for _ in range(2))
+    assert first.digest() == again.digest()
+    assert first.digest() != fit(image_shape=(8, 8)).model_.digest()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"augment": True}, "image_shape is None"),
+        (
+            {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
+            "set optimizer to joint",
+        ),
+        ({"image_shape": (8, 9)}, "8x9 has 72 pixels, the points have 64 features"),
+        ({"image_shape": (-8, -8)}, "give \\(height, width\\)"),
+        ({"image_shape": (64,)}, "give \\(height, width\\)"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fit(**settings)

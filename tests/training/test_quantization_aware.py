@@ -1,0 +1,80 @@
+"""What training sees of quantization is what the integer model does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.model import InputStatistics, ProtoNNModel
+from protonn_edge.quantization import quantize, tabulated_kernel
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.objective import Parameters, squared_distances
+from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.warm_start import parameters_of
+
+DIGITS = load_digits_dataset()
+
+
+def trained_model(**settings: object) -> ProtoNNModel:
+    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 20, "random_state": 0} | settings
+    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train).to_model()
+
+
+def rounding_of(model: ProtoNNModel) -> tuple[QuantizationAware, Parameters]:
+    rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs)
+    return rounding, parameters_of(model, scores_are_logits=False)
+
+
+@pytest.mark.parametrize("normalization", ["standard", "minmax", "none"])
+def test_scores_in_training_are_the_integer_models(normalization: str) -> None:
+    model = trained_model(normalization=normalization)
+    rounding, parameters = rounding_of(model)
+    assert rounding.choose_precision(parameters)
+    rounded = rounding.rounded(parameters)
+    assert rounded is not None
+    points = rounding.rounded_points(model.normalizer.apply(DIGITS.X_test).astype(np.float32))
+    squares = squared_distances(rounded, points @ rounded.projection.T)
+    scores = tabulated_kernel(squares) @ rounded.labels.T
+    integers = quantize(model)
+    expected = integers.scores(integers.quantize(DIGITS.X_test)) * integers.score_scale
+    assert np.abs(scores - expected).max() < 0.02 * np.abs(expected).max()
+    assert np.mean(scores.argmax(axis=1) == expected.argmax(axis=1)) > 0.99
+
+
+def test_zeros_stay_zeros() -> None:
+    model = trained_model(sparsity_projection=0.3, epochs=5)
+    rounding, parameters = rounding_of(model)
+    rounded = rounding.rounded(parameters)
+    assert rounded is not None
+    assert not rounded.projection[parameters.projection == 0].any()
+
+
+def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:
+    model = trained_model(epochs=1)
+    rounding, (V, C, Z, sharpness) = rounding_of(model)
+    far = Parameters(V, C + 1e6 * np.arange(30, dtype=np.float32), Z, sharpness)
+    assert not rounding.choose_precision(far)
+    assert rounding.rounded(far) is None
+
+
+def test_a_feature_that_never_changes_does_no_harm() -> None:
+    X = DIGITS.X_train.copy()
+    X[:, 0] = 3.0
+    model = trained_model(epochs=1)
+    rounding = QuantizationAware(model.gamma, model.normalizer, InputStatistics.of(X))
+    _, parameters = rounding_of(model)
+    assert rounding.choose_precision(parameters)
+    assert np.isfinite(rounding.rounded_points(X[:10])).all()
+
+
+def test_integers_gain_where_they_are_coarse() -> None:
+    def accuracy_in_integers(quantization_aware: bool) -> float:
+        model = trained_model(
+            quantization_aware=quantization_aware, normalization="none", epochs=60, n_projections=5
+        )
+        integers = quantize(model)
+        found = integers.predict(integers.quantize(DIGITS.X_train))
+        return float(np.mean(found == DIGITS.y_train))
+
+    assert accuracy_in_integers(True) >= accuracy_in_integers(False) - 0.005

@@ -1,0 +1,66 @@
+"""Training goes on where a model is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.objective import scores_of
+from protonn_edge.training.warm_start import parameters_of
+
+DIGITS = load_digits_dataset()
+
+
+def fit(**settings: Any) -> ProtoNNClassifier:
+    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 20, "random_state": 0} | settings
+    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+@pytest.mark.parametrize("scores_are_logits", [False, True])
+def test_parameters_give_the_models_scores(scores_are_logits: bool) -> None:
+    model = fit().to_model()
+    parameters = parameters_of(model, scores_are_logits=scores_are_logits)
+    X = model.normalizer.apply(DIGITS.X_test).astype(np.float32)
+    scores = scores_of(parameters, X) * np.exp(parameters.sharpness)
+    expected = model.scores(DIGITS.X_test)
+    if scores_are_logits:
+        np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+    else:
+        assert np.array_equal(scores.argmax(axis=1), expected.argmax(axis=1))
+
+
+@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+def test_it_begins_as_good_as_the_model(optimizer: str) -> None:
+    model = fit(loss="squared_error").to_model()
+    classifier = fit(
+        loss="squared_error", optimizer=optimizer, initial_model=model, epochs=1, iterations=1
+    )
+    before = np.mean(model.predict(DIGITS.X_train) == DIGITS.y_train)
+    assert classifier.history_[0].accuracy >= before - 0.01
+    assert classifier.model_.normalizer is model.normalizer
+    assert classifier.model_.n_prototypes == 30
+
+
+def test_the_record_names_the_model() -> None:
+    model = fit(epochs=1).to_model()
+    record = fit(epochs=1, initial_model=model).to_model().record
+    assert record["settings"]["initial_model"] == f"model {model.digest()}"
+
+
+def test_a_model_of_other_data_is_refused() -> None:
+    model = fit(epochs=1).to_model()
+    with pytest.raises(InputError, match="has 10 classes, the data has 2"):
+        ProtoNNClassifier(initial_model=model).fit(DIGITS.X_train, DIGITS.y_train > 4)
+    with pytest.raises(InputError, match="has 64 features, the data has 32"):
+        ProtoNNClassifier(initial_model=model).fit(DIGITS.X_train[:, :32], DIGITS.y_train)
+
+
+def test_labels_of_zeros_are_taken_as_they_are() -> None:
+    model = replace(fit(epochs=1).to_model(), labels=np.zeros((10, 30)))
+    assert parameters_of(model, scores_are_logits=True).sharpness == 0

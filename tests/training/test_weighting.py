@@ -1,0 +1,122 @@
+"""Weights of points and of classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import model_bytes
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.objective import LOSSES, objective
+from protonn_edge.training.warm_start import parameters_of
+from protonn_edge.training.weighting import point_weights
+
+DIGITS = load_digits_dataset()
+LABELS = np.array(["a", "b", "b", "b"])
+POINTS = np.zeros((4, 1))
+
+
+def classifier(**settings: object) -> ProtoNNClassifier:
+    chosen = {"n_projections": 4, "n_prototypes": 10, "epochs": 5, "pass_epochs": 2}
+    return ProtoNNClassifier(random_state=0, **(chosen | settings))
+
+
+def test_without_weights_there_are_none() -> None:
+    assert point_weights(POINTS, LABELS, None, None) is None
+
+
+def test_balanced_classes_weigh_the_same() -> None:
+    weights = point_weights(POINTS, LABELS, None, "balanced")
+    np.testing.assert_allclose(weights, [1, 1 / 3, 1 / 3, 1 / 3])
+
+
+def test_balance_takes_the_points_weights_into_account() -> None:
+    weights = point_weights(POINTS, LABELS, [5, 0, 1, 3], "balanced")
+    np.testing.assert_allclose(weights, [1, 0, 1 / 4, 3 / 4])
+
+
+def test_classes_of_no_weight_at_all_are_refused() -> None:
+    with pytest.raises(InputError, match="every point counts nothing"):
+        point_weights(POINTS, LABELS, None, {"a": 0.0, "b": 0.0})
+
+
+def test_weights_of_classes_multiply_those_of_points() -> None:
+    weights = point_weights(POINTS, LABELS, [1, 2, 3, 4], {"a": 10.0, "b": 0.5})
+    np.testing.assert_allclose(weights, [10, 1, 1.5, 2])
+
+
+@pytest.mark.parametrize(
+    ("given", "classes", "message"),
+    [([1, -1, 1, 1], None, "[Nn]egative"), ([0, 0, 0, 0], None, "at least one non-zero number")],
+)
+def test_weights_that_cannot_be_used_are_refused(
+    given: list[float], classes: dict[str, float] | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        point_weights(POINTS, LABELS, given, classes)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_weighted_objective_is_that_of_repeated_points(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    model = classifier(epochs=1).fit(DIGITS.X_train, DIGITS.y_train)
+    parameters = parameters_of(model.model_, scores_are_logits=True)
+    X = model.model_.normalizer.apply(DIGITS.X_train[:6]).astype(np.float32)
+    Y = np.eye(10, dtype=np.float32)[DIGITS.y_train[:6]]
+    counts = rng.integers(1, 4, 6)
+    weights = (counts / counts.mean()).astype(np.float32)
+    rows = np.repeat(np.arange(6), counts)
+    assert objective(parameters, X, Y, LOSSES[loss], weights) == pytest.approx(
+        objective(parameters, X[rows], Y[rows], LOSSES[loss]), rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
+@pytest.mark.parametrize("projection", ["lda", "pca"])
+def test_weights_are_repetitions_for_every_start(
+    optimizer: str, prototypes: str, projection: str
+) -> None:
+    X, y = DIGITS.X_train[:80], DIGITS.y_train[:80]
+    counts = np.random.default_rng(1).integers(0, 3, 80)
+    settings = {
+        "optimizer": optimizer,
+        "init_prototypes": prototypes,
+        "init_projection": projection,
+        "iterations": 2,
+    }
+    weighted = classifier(**settings).fit(X, y, sample_weight=counts)
+    repeated = classifier(**settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+
+
+def test_equal_weights_change_nothing() -> None:
+    X, y = DIGITS.X_train, DIGITS.y_train
+    weighted = classifier().fit(X, y, sample_weight=np.full(len(X), 3.0))
+    plain = classifier().fit(X, y)
+    assert np.array_equal(weighted.model_.projection, plain.model_.projection)
+    assert model_bytes(plain.model_) != model_bytes(weighted.model_)  # the record has the weights
+
+
+def test_a_class_that_counts_more_is_found_more_often() -> None:
+    def recall(class_weight: dict[int, float] | None) -> float:
+        trained = classifier(n_projections=2, class_weight=class_weight)
+        trained.fit(DIGITS.X_train, DIGITS.y_train)
+        eights = DIGITS.y_test == 8
+        return float(np.mean(trained.predict(DIGITS.X_test[eights]) == 8))
+
+    assert recall({8: 20.0}) > recall(None)
+
+
+def test_a_class_without_weight_is_no_class() -> None:
+    weights = (DIGITS.y_train < 3).astype(float)
+    trained = classifier().fit(DIGITS.X_train, DIGITS.y_train, sample_weight=weights)
+    assert trained.classes_.tolist() == [0, 1, 2]
+
+
+def test_one_class_with_weight_is_refused() -> None:
+    weights = (DIGITS.y_train == 1).astype(float)
+    with pytest.raises(InputError, match="only one class"):
+        classifier().fit(DIGITS.X_train, DIGITS.y_train, sample_weight=weights)
