@@ -11,7 +11,7 @@ import click
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.datasets import Dataset, holdout, load_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import accuracy
 from protonn_edge.training import EpochReport, ProtoNNClassifier
@@ -22,6 +22,20 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 _COUNT = click.IntRange(1)
 _POSITIVE = click.FloatRange(0, min_open=True)
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
+
+
+class _ImageShape(click.ParamType[tuple[int, int]]):
+    """Height and width of an image, such as 16x16."""
+
+    name = "HxW"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        height, _, width = str(value).partition("x")
+        if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+            self.fail(f"{value!r} is not a height and a width, such as 16x16", param, ctx)
+        return int(height), int(width)
 
 
 def _setting(
@@ -53,22 +67,68 @@ def _setting(
 @_setting("--lambda-w", "sparsity_projection", _SHARE, "Non-zero share of W.")
 @_setting("--lambda-b", "sparsity_prototypes", _SHARE, "Non-zero share of B.")
 @_setting("--lambda-z", "sparsity_labels", _SHARE, "Non-zero share of Z.")
+@_setting(
+    "--optimizer",
+    "optimizer",
+    click.Choice(["joint", "alternating"]),
+    "All three matrices together, or in turn as in the paper.",
+)
 @_setting("--loss", "loss", click.Choice(["cross_entropy", "squared_error"]), "What is minimized.")
 @_setting("--gamma-numerator", "gamma_numerator", _POSITIVE, "Gamma times the median distance.")
+@_setting("--gamma", "gamma", _POSITIVE, "The kernel's width, in place of the median's.")
+@_setting(
+    "--init-projection",
+    "init_projection",
+    click.Choice(["lda", "gaussian", "pca", "identity"]),
+    "Where W starts; identity is no projection, whatever d is.",
+)
+@_setting(
+    "--init-prototypes",
+    "init_prototypes",
+    click.Choice(["per_class", "kmeans", "sample"]),
+    "Where B and Z start.",
+)
+@click.option(
+    "--start-from",
+    type=click.Path(path_type=Path),
+    help="A model file to go on from; its sizes and normalization hold.",
+)
 @_setting(
     "--normalization",
     "normalization",
     click.Choice(["standard", "minmax", "none"]),
     "What is done to the features; it costs the device nothing.",
 )
-@_setting("--epochs", "epochs", _COUNT, "Passes over the training points.")
+@_setting("--epochs", "epochs", _COUNT, "Joint: passes over the training points.")
+@_setting("--iterations", "iterations", _COUNT, "Alternating: turns of each matrix.")
+@_setting("--pass-epochs", "pass_epochs", _COUNT, "Alternating: epochs of a turn.")
+@_setting(
+    "--step-sizes",
+    "step_sizes",
+    click.Choice(["inverse", "inverse_sqrt"]),
+    "Alternating: steps of eta/t, or eta/sqrt(t), accelerated.",
+)
 @_setting("--batch-size", "batch_size", _COUNT, "Points a step.")
-@_setting("--learning-rate", "learning_rate", _POSITIVE, "The largest step.")
+@_setting("--learning-rate", "learning_rate", _POSITIVE, "Joint: the largest step.")
 @_setting(
     "--noise",
     "input_noise",
     click.FloatRange(0),
     "Deviation of noise added to normalized features.",
+)
+@_setting(
+    "--quantization-aware/--no-quantization-aware",
+    "quantization_aware",
+    click.BOOL,
+    "Joint: train the second half on what the integers compute.",
+)
+@_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
+@_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
+@_setting(
+    "--augment/--no-augment",
+    "augment",
+    click.BOOL,
+    "Joint: shift, turn and scale the images a little at random.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
@@ -79,7 +139,13 @@ def _setting(
 )
 @json_option
 def train_command(
-    data: Path, output: Path, seed: int, share: float | None, as_json: bool, **settings: Any
+    data: Path,
+    output: Path,
+    seed: int,
+    share: float | None,
+    start_from: Path | None,
+    as_json: bool,
+    **settings: Any,
 ) -> None:
     """Learn a model from DATA and write it.
 
@@ -91,6 +157,8 @@ def train_command(
     if share is not None:
         dataset = holdout(dataset, share, seed)
     given = {name: value for name, value in settings.items() if value is not None}
+    if start_from is not None:
+        given["initial_model"] = load_model(start_from)
     model = train(dataset, out, seed=seed, **given)
     record = describe(model, dataset)
     save_model(model, output)
@@ -100,7 +168,7 @@ def train_command(
 
 def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> ProtoNNModel:
     """Train an estimator with these settings under a progress bar, and return its model."""
-    with out.progress("training", settings.get("epochs", _DEFAULTS["epochs"])) as bar:
+    with out.progress("training", _epochs(_DEFAULTS | settings)) as bar:
 
         def moved_on(report: EpochReport) -> None:
             note = f"objective {report.objective:.4f}, accuracy {100 * report.accuracy:.2f} %"
@@ -109,6 +177,13 @@ def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> Proto
         classifier = ProtoNNClassifier(random_state=seed, callback=moved_on, **settings)
         classifier.fit(dataset.X_train, dataset.y_train)
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+
+
+def _epochs(settings: dict[str, Any]) -> int:
+    """Return how many epochs the last report will have counted."""
+    if settings["optimizer"] == "alternating":
+        return int(3 * settings["iterations"] * settings["pass_epochs"])
+    return int(settings["epochs"])
 
 
 def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
