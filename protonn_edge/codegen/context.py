@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from protonn_edge import __version__
 from protonn_edge.codegen.plan import Block, Plan
-from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+from protonn_edge.quantization import MODEL_HASH_BYTES, PROJECTION_CLAMP, IntegerModel
 
 API_VERSION = 1
-HASH_BYTES = 8
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -82,7 +81,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         tool_version=__version__,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
-        hash_bytes=tuple(bytes.fromhex(model.model_sha256)[:HASH_BYTES]),
+        hash_bytes=tuple(bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]),
         n_features=model.n_features,
         n_projections=model.n_projections,
         n_prototypes=model.n_prototypes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.quantization.exponential import exponential_table
 from protonn_edge.quantization.integer_model import (
+    MODEL_HASH_BYTES,
     PROJECTION_CLAMP,
     InputQuantizer,
     IntegerModel,
@@ -11,6 +12,7 @@ from protonn_edge.quantization.integer_model import (
 from protonn_edge.quantization.quantizer import input_quantizer, quantize
 
 __all__ = [
+    "MODEL_HASH_BYTES",
     "PROJECTION_CLAMP",
     "InputQuantizer",
     "IntegerModel",

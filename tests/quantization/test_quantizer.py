@@ -64,6 +64,25 @@ def test_prototypes_that_no_scale_reaches_are_refused() -> None:
         quantize(dataclasses.replace(model, gamma=model.gamma * 100))
 
 
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("normalizer", {"offset": np.full(12, 1e308)}),
+        ("normalizer", {"scale": np.full(12, 1e308)}),
+        ("inputs", {"mean": np.full(12, 1e308)}),
+        ("inputs", {"lower": np.full(12, -1e308), "upper": np.full(12, 1e308)}),
+        ("inputs", {"deviation": np.full(12, 1e308)}),
+    ],
+)
+def test_statistics_too_large_to_compute_with_are_refused(
+    part: str, change: dict[str, np.ndarray]
+) -> None:
+    model = random_model()
+    hostile = dataclasses.replace(getattr(model, part), **change)
+    with pytest.raises(InputError):
+        quantize(dataclasses.replace(model, **{part: hostile}))
+
+
 def test_labels_that_are_all_zero_are_refused() -> None:
     model = random_model()
     with pytest.raises(InputError, match="all of Z is zero"):
