@@ -142,7 +142,7 @@ class HelloReply:
     """
 
     TYPE: ClassVar[int] = REPLY | HELLO
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BBHH8sI")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sI")
     protocol_version: int
     feature_type: int
     features: int

@@ -6,19 +6,23 @@
  *
  * With x the features, the arithmetic is
  *
- *     a[k]     = start[k] + sum of weights[k][i] * x[i]
- *     p[k]     = (a[k] * 1600 + offset[k]) >> 16
- *     r[j]     = sum of (p[k] - prototypes[j][k] * 3)^2, "far" if it exceeds 65535
+ *     a[k]     = start[k] + sum of weights[i][k] * x[i]
+ *     p[k]     = (a[k] * MULTIPLIER + offset[k]) >> SHIFT
+ *     r[j]     = sum of (p[k] - prototypes[j][k] * PROTOTYPE_FACTOR)^2, "far" beyond 65535
  *     e[j]     = exponential[r[j] >> 8], or 0 if j is far
  *     score[l] = sum of e[j] * labels[j][l]
  *
- * and on any input whatsoever
+ * and for all x in 0..63
  *
  *     a is within -11244..11247 (16 bits), also on the way
  *     p is within -290..335
  *     score is within -32385..34680 (32 bits), also on the way
  */
 #include "pnn_model.h"
+
+#if PNN_API_VERSION != 1
+#error "pnn_model.h and pnn_model.c belong to different models: build the model again"
+#endif
 
 /* ---- Flash access ------------------------------------------------------------------------- */
 
@@ -31,7 +35,7 @@
 #define PNN_READ_U8(address) pgm_read_byte(address)
 #define PNN_READ_I16(address) ((int16_t)pgm_read_word(address))
 #define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
-#define PNN_READ_POINTER(address) ((const void *)pgm_read_ptr(address))
+#define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
 #define PNN_NEXT_I8(pointer)                                                                       \
     __extension__({                                                                                \
         int8_t value_;                                                                             \
@@ -43,11 +47,18 @@
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I16(address) (*(address))
 #define PNN_READ_I32(address) (*(address))
-#define PNN_READ_POINTER(address) (*(address))
+#define PNN_READ_STRING(address) (*(address))
 #define PNN_NEXT_I8(pointer) (*(pointer)++)
 #endif
 
+/* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
+typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
+
 /* ---- Constants ---------------------------------------------------------------------------- */
+
+#define MULTIPLIER 1600
+#define SHIFT 16
+#define PROTOTYPE_FACTOR 3
 
 typedef int16_t accumulator_t;
 
@@ -59,30 +70,30 @@ static const int32_t offset[PNN_PROJECTIONS] PNN_FLASH = {
        32768,     -960000,     4000000,
 };
 
-/* W, one row per feature: outputs 0..2 */
-static const int8_t weights_0[18] PNN_FLASH = {
-  -60,    1,    0,
-   35,    2,    0,
-    0,   -3,   90,
-    7,    4,  -90,
- -128,   -5,   40,
-  127,    6,  -40,
+/* W, a row per feature: outputs 0..2 */
+static const int8_t weights_0[PNN_FEATURES * 3u] PNN_FLASH = {
+    /*   0 */  -60,    1,    0,
+    /*   1 */   35,    2,    0,
+    /*   2 */    0,   -3,   90,
+    /*   3 */    7,    4,  -90,
+    /*   4 */ -128,   -5,   40,
+    /*   5 */  127,    6,  -40,
 };
 
-/* B, one row per prototype */
-static const int8_t prototypes[12] PNN_FLASH = {
- -120,   12,  100,
-    0,  -33, -100,
-   60,    5,    1,
-  127,    0,   64,
+/* B, a row per prototype */
+static const int8_t prototypes[PNN_PROTOTYPES * PNN_PROJECTIONS] PNN_FLASH = {
+    /*   0 */ -120,   12,  100,
+    /*   1 */    0,  -33, -100,
+    /*   2 */   60,    5,    1,
+    /*   3 */  127,    0,   64,
 };
 
-/* Z, one row per prototype */
-static const int8_t labels[12] PNN_FLASH = {
-  127,  -20,    0,
-   -3,  110,    1,
-    0,    5,  127,
-    9,   -9, -127,
+/* Z, a row per prototype */
+static const int8_t labels[PNN_PROTOTYPES * PNN_CLASSES] PNN_FLASH = {
+    /*   0 */  127,  -20,    0,
+    /*   1 */   -3,  110,    1,
+    /*   2 */    0,    5,  127,
+    /*   3 */    9,   -9, -127,
 };
 
 /* 255 exp(-t), t from 0 to ln(128) */
@@ -116,7 +127,7 @@ static const char *const class_names[PNN_CLASSES] PNN_FLASH = {
 };
 
 static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
-    224, 86, 39, 229, 82, 79, 235, 102
+    0xe0, 0x56, 0x27, 0xe5, 0x52, 0x4f, 0xeb, 0x66,
 };
 
 /* ---- Variables ---------------------------------------------------------------------------- */
@@ -174,31 +185,33 @@ void pnn_push(pnn_input_t feature)
 static void rescale(int16_t *projection)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
-        projection[k] =
-            (int16_t)(((int32_t)accumulators[k] * 1600 + PNN_READ_I32(&offset[k])) >> 16);
+        const int32_t product = (int32_t)accumulators[k] * MULTIPLIER;
+        projection[k] = (int16_t)((product + PNN_READ_I32(&offset[k])) >> SHIFT);
     }
 }
 
 /* ---- Prototypes --------------------------------------------------------------------------- */
 
-/* The kernel between the projection and the prototype at `coordinate`; 0 as soon as it is far. */
+/* The kernel between the projection and the prototype at `coordinate`; 0 as soon as it is far:
+ * when one difference, or the sum of the squares, no longer fits its 8 or 16 bits. */
 static uint8_t kernel(const int16_t *projection, const int8_t *coordinate)
 {
     uint16_t distance = 0;
     for (uint8_t k = PNN_PROJECTIONS; k > 0; --k) {
-        const int16_t difference = (int16_t)(*projection++ - PNN_NEXT_I8(coordinate) * 3);
+        const int16_t prototype = (int16_t)(PNN_NEXT_I8(coordinate) * PROTOTYPE_FACTOR);
+        const int16_t difference = (int16_t)(*projection++ - prototype);
         uint8_t magnitude = (uint8_t)difference;
         if (difference < 0) {
             if (difference < -255) {
                 return 0;
             }
-            magnitude = (uint8_t)-magnitude;
+            magnitude = (uint8_t)-magnitude; /* of -255..-1, modulo 256 */
         } else if (difference > 255) {
             return 0;
         }
         const uint16_t square = (uint16_t)(magnitude * (uint16_t)magnitude);
         distance = (uint16_t)(distance + square);
-        if (distance < square) { /* the sum has left 16 bits */
+        if (distance < square) { /* carried out of 16 bits */
             return 0;
         }
     }
@@ -257,7 +270,7 @@ const pnn_score_t *pnn_scores(void)
 
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
 {
-    const char *from = PNN_READ_POINTER(&class_names[class_index % PNN_CLASSES]);
+    const char *from = PNN_READ_STRING(&class_names[class_index % PNN_CLASSES]);
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);

@@ -45,10 +45,11 @@ extern "C" {
 #define PNN_PUSH_ZERO_CYCLES 13u
 #define PNN_PUSH_CALL_CYCLES 154u
 
-/* A quantized feature, 0..PNN_INPUT_MAXIMUM. */
+/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
+ * overflow. */
 typedef uint8_t pnn_input_t;
 
-/* A class's score, -32385..34680 on any input. */
+/* The score of a class, -32385..34680 on any input. */
 typedef int32_t pnn_score_t;
 
 /* Start a prediction; what an unfinished one has consumed is forgotten. */
