@@ -63,7 +63,7 @@ COLUMNS = [
     ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
     ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
     ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches']}"),
+    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
     ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
     ("mJ", lambda r: f"{r['energy_mj']['mean']:.3f}"),
@@ -113,7 +113,10 @@ def main(only: str | None, seed: int, as_json: bool) -> None:
             continue
         dataset = row.dataset()
         if dataset is None:
-            click.echo(f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA", err=True)
+            sentence = f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA"
+            if only is not None:
+                raise click.UsageError(sentence)
+            click.echo(sentence, err=True)
             continue
         record = measure_row(row, dataset, seed)
         click.echo(json.dumps(record) if as_json else _table_row(record))

@@ -18,7 +18,7 @@ from protonn_edge.measurement import Measurement, measure
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project
 from protonn_edge.report.terminal import budget_facts, confusion_table, fact_table, run_facts
-from protonn_edge.verification import Agreement, check_agreement
+from protonn_edge.verification import Agreement, disagreement
 
 
 @click.command("hil", cls=Command)
@@ -63,8 +63,7 @@ def hil_command(
     points = load_points(data, classes=model.classes, n_features=model.n_features)
     measurement = run_on_device(project, model, points, board, out, port, output, resume)
     show(measurement, out)
-    out.finish(measurement.to_json())
-    say_agreement([measurement.agreement], out)
+    conclude([measurement.agreement], measurement, out)
 
 
 def run_on_device(
@@ -82,8 +81,12 @@ def run_on_device(
         with out.status(f"building for {board.name}"):
             elf = project.compile(board)
         usage = measure_usage(elf)
-        device = port or f"emulated {board.name}"
-        url = port or stack.enter_context(EmulatedUno(elf, board=board)).url
+        usage.check(board)  # a user may have changed the firmware since it was built
+        if port is None:
+            device = f"emulated {board.name}"
+            url = stack.enter_context(EmulatedUno(elf, board=board)).url
+        else:
+            device = url = port
         bar = stack.enter_context(out.progress(device, len(points[1])))
         return measure(
             url,
@@ -111,8 +114,10 @@ def show(measurement: Measurement, out: Output) -> None:
     out.say(confusion_table(measurement.confusion, classes))
 
 
-def say_agreement(agreements: Sequence[Agreement], out: Output) -> None:
-    """Say that executions agree, or raise `CheckFailed` for the first that does not."""
-    check_agreement(agreements)
-    names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
-    out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")
+def conclude(agreements: Sequence[Agreement], measurement: Measurement, out: Output) -> None:
+    """Say whether the executions agree and print the JSON object; fail if they do not."""
+    failure = disagreement(agreements)
+    if failure is None:
+        names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
+        out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")
+    out.finish(measurement.to_json(), failure)

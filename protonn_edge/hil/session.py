@@ -149,7 +149,7 @@ class Session:
                 timeout=_POLL_S,
                 write_timeout=self._deadline_s + self._wire_s(_LONGEST_REQUEST_BYTES),
             )
-        except (OSError, ValueError) as error:  # SerialException is an OSError
+        except Exception as error:  # pyserial's handlers raise what they like
             raise InputError(
                 f"cannot open {self._url}: {error}; plug the board in, or choose another --port"
             ) from error
@@ -240,7 +240,7 @@ class Session:
                 f"{protocol.FEATURE_TYPE_UINT8} (uint8); {_MEND}"
             )
         if self._model_hash is not None:
-            expected = self._model_hash[: MODEL_HASH_BYTES]
+            expected = self._model_hash[:MODEL_HASH_BYTES]
             if device.model_hash != expected:
                 raise CheckFailed(
                     f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; "

@@ -8,6 +8,7 @@ from protonn_edge.quantization.integer_model import (
     PROJECTION_CLAMP,
     InputQuantizer,
     IntegerModel,
+    check_counts,
 )
 from protonn_edge.quantization.quantizer import input_quantizer, quantize
 
@@ -16,6 +17,7 @@ __all__ = [
     "PROJECTION_CLAMP",
     "InputQuantizer",
     "IntegerModel",
+    "check_counts",
     "exponential_table",
     "input_quantizer",
     "quantize",

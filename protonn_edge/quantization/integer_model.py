@@ -127,22 +127,8 @@ class IntegerModel:
     classes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self._check_counts()
+        check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
         self._check_ranges()
-
-    def _check_counts(self) -> None:
-        """Refuse sizes that the generated code's counters cannot hold."""
-        for number, limit, name in (
-            (self.n_features, 65_535, "features"),
-            (self.n_projections, 255, "projections"),
-            (self.n_prototypes, 65_535, "prototypes"),
-            (self.n_classes, 255, "classes"),
-        ):
-            if number > limit:
-                raise InputError(
-                    f"the model has {number:,} {name}, generated code counts up to {limit:,}; "
-                    "train a smaller one"
-                )
 
     def _check_ranges(self) -> None:
         """Refuse numbers with which some input could overflow a sum of the generated code."""
@@ -266,6 +252,21 @@ class IntegerModel:
     def score_range(self) -> tuple[int, int]:
         """Return bounds of the scores on the way and at the end, for any input."""
         return _range_of(self.labels, KERNEL_MAXIMUM, np.zeros(self.n_classes, np.int64))
+
+
+def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold."""
+    for number, limit, name in (
+        (features, 65_535, "features"),
+        (projections, 255, "projections"),
+        (prototypes, 65_535, "prototypes"),
+        (classes, 255, "classes"),
+    ):
+        if number > limit:
+            raise InputError(
+                f"the model has {number:,} {name}, generated code counts up to {limit:,}; train a "
+                "smaller one"
+            )
 
 
 def _range_of(matrix: NDArray[np.int8], maximum: int, start: IntArray) -> tuple[int, int]:
