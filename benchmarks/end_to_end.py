@@ -21,10 +21,9 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Output
-from protonn_edge.cli.hil import run_on_device
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.measurement import measure
 from protonn_edge.project import Project, build
 from protonn_edge.report.accuracy import accuracy
 from protonn_edge.training import ProtoNNClassifier
@@ -86,7 +85,7 @@ def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
         integer_model, _ = build(model, board, Path(folder))
         on_host = verify_host(integer_model, integer_model.quantize(dataset.X_test))
         points = (dataset.X_test, dataset.y_test)
-        measured = run_on_device(Project(Path(folder)), model, points, board, Output(as_json=True))
+        measured = measure(Project(Path(folder)), points, board)
     record = measured.to_json()
     return {
         "name": row.name,

@@ -47,10 +47,10 @@ int main(void)
     ("seed", "features", "projections", "prototypes", "classes", "gamma_numerator"),
     [
         (0, 1, 1, 1, 2, 2.5),
-        (1, 300, 10, 40, 10, 2.5),  # fills the 16-bit accumulators
-        (2, 33, 21, 60, 26, 1.0),  # three blocks of outputs, wide kernels
-        (3, 200, 9, 30, 3, 40.0),  # narrow kernels, 32-bit accumulators
-        (4, 12, 3, 2, 2, 0.2),  # all prototypes near
+        (1, 300, 10, 40, 10, 2.5),
+        (2, 33, 21, 60, 26, 1.0),
+        (3, 200, 9, 30, 3, 40.0),
+        (4, 12, 3, 2, 2, 0.2),
     ],
 )
 def test_whole_firmware_gives_the_reference_scores(
