@@ -51,6 +51,12 @@
 #define PNN_NEXT_I8(pointer) (*(pointer)++)
 #endif
 
+/* The inner loops in assembly, where the chip has a multiplier. Without it, and on the host, C gives
+ * the same integers. */
+#if defined(__AVR_HAVE_MUL__) && defined(__AVR_HAVE_LPMX__)
+#define PNN_ASSEMBLY
+#endif
+
 /* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
@@ -146,6 +152,55 @@ void pnn_begin(void)
     consumed = 0;
 }
 
+/* Add what the next features contribute to outputs 0..2; a feature that is 0 contributes
+ * nothing and is passed over. */
+#ifdef PNN_ASSEMBLY
+static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    const int8_t *weight = weights_0 + (size_t)consumed * 3u;
+    uint16_t left = (uint16_t)(end - feature);
+    if (left == 0) {
+        return;
+    }
+    __asm__ volatile(
+        "    lds   r2, %[sums] + 0\n"
+        "    lds   r3, %[sums] + 1\n"
+        "    lds   r4, %[sums] + 2\n"
+        "    lds   r5, %[sums] + 3\n"
+        "    lds   r6, %[sums] + 4\n"
+        "    lds   r7, %[sums] + 5\n"
+        "1:  ld    r23, %a[feature]+\n"
+        "    tst   r23\n"
+        "    breq  3f\n"
+        "    lpm   r22, %a[weight]+\n"
+        "    mulsu r22, r23\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    lpm   r22, %a[weight]+\n"
+        "    mulsu r22, r23\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    lpm   r22, %a[weight]+\n"
+        "    mulsu r22, r23\n"
+        "    add   r6, r0\n"
+        "    adc   r7, r1\n"
+        "2:  sbiw  %[left], 1\n"
+        "    brne  1b\n"
+        "    rjmp  4f\n"
+        "3:  adiw  %[weight], 3\n"
+        "    rjmp  2b\n"
+        "4:  clr   __zero_reg__\n"
+        "    sts   %[sums] + 0, r2\n"
+        "    sts   %[sums] + 1, r3\n"
+        "    sts   %[sums] + 2, r4\n"
+        "    sts   %[sums] + 3, r5\n"
+        "    sts   %[sums] + 4, r6\n"
+        "    sts   %[sums] + 5, r7\n"
+        : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+w"(left)
+        : [sums] "i"(&accumulators[0])
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
+}
+#else
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     const int8_t *weight = weights_0 + (size_t)consumed * 3u;
@@ -166,6 +221,7 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
     accumulators[1] = a1;
     accumulators[2] = a2;
 }
+#endif
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
@@ -194,6 +250,42 @@ static void rescale(int16_t *projection)
 
 /* The kernel between the projection and the prototype at `coordinate`; 0 as soon as it is far:
  * when one difference, or the sum of the squares, no longer fits its 8 or 16 bits. */
+#ifdef PNN_ASSEMBLY
+static uint8_t kernel(const int16_t *projection, const int8_t *coordinate)
+{
+    uint16_t distance = 0;
+    uint8_t left = PNN_PROJECTIONS; /* 0 in the end, unless the prototype is far */
+    __asm__ volatile("1:  lpm   r18, %a[coordinate]+\n"
+                     "    muls  r18, %[factor]\n"
+                     "    ld    r18, %a[projection]+\n"
+                     "    ld    r19, %a[projection]+\n"
+                     "    sub   r18, r0\n"
+                     "    sbc   r19, r1\n"
+                     "    brmi  3f\n"
+                     "    tst   r19\n"
+                     "    brne  4f\n"
+                     "2:  mul   r18, r18\n"
+                     "    add   %A[distance], r0\n"
+                     "    adc   %B[distance], r1\n"
+                     "    brcs  4f\n"
+                     "    dec   %[left]\n"
+                     "    brne  1b\n"
+                     "    rjmp  4f\n"
+                     "3:  com   r19\n" /* -255..-1 have 255 in the upper byte and not 0 in the lower */
+                     "    brne  4f\n"
+                     "    neg   r18\n"
+                     "    brne  2b\n"
+                     "4:  clr   __zero_reg__\n"
+                     : [distance] "+r"(distance), [left] "+r"(left), [projection] "+x"(projection),
+                       [coordinate] "+z"(coordinate)
+                     : [factor] "d"((int8_t)PROTOTYPE_FACTOR)
+                     : "memory", "r0", "r18", "r19");
+    if (left != 0) {
+        return 0;
+    }
+    return PNN_READ_U8(&exponential[distance >> 8]);
+}
+#else
 static uint8_t kernel(const int16_t *projection, const int8_t *coordinate)
 {
     uint16_t distance = 0;
@@ -217,14 +309,46 @@ static uint8_t kernel(const int16_t *projection, const int8_t *coordinate)
     }
     return PNN_READ_U8(&exponential[distance >> 8]);
 }
+#endif
 
 /* Add `weight` times a row of labels to the scores. */
+#ifdef PNN_ASSEMBLY
+static void vote(uint8_t weight, const int8_t *label)
+{
+    pnn_score_t *score = scores;
+    uint8_t left = PNN_CLASSES;
+    __asm__ volatile("1:  lpm   r18, %a[label]+\n"
+                     "    mulsu r18, %[weight]\n"
+                     "    mov   r19, r1\n" /* the sign, in 8 bits */
+                     "    lsl   r19\n"
+                     "    sbc   r19, r19\n"
+                     "    ld    r18, %a[score]\n"
+                     "    add   r18, r0\n"
+                     "    st    %a[score]+, r18\n"
+                     "    ld    r18, %a[score]\n"
+                     "    adc   r18, r1\n"
+                     "    st    %a[score]+, r18\n"
+                     "    ld    r18, %a[score]\n"
+                     "    adc   r18, r19\n"
+                     "    st    %a[score]+, r18\n"
+                     "    ld    r18, %a[score]\n"
+                     "    adc   r18, r19\n"
+                     "    st    %a[score]+, r18\n"
+                     "    dec   %[left]\n"
+                     "    brne  1b\n"
+                     "    clr   __zero_reg__\n"
+                     : [score] "+x"(score), [label] "+z"(label), [left] "+r"(left)
+                     : [weight] "a"(weight)
+                     : "memory", "r0", "r18", "r19");
+}
+#else
 static void vote(uint8_t weight, const int8_t *label)
 {
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = (pnn_score_t)(scores[l] + (int16_t)(PNN_NEXT_I8(label) * weight));
     }
 }
+#endif
 
 uint8_t pnn_finish(void)
 {
