@@ -21,10 +21,9 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Output
-from protonn_edge.cli.hil import run_on_device
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.measurement import measure
 from protonn_edge.project import Project, build
 from protonn_edge.report.accuracy import accuracy
 from protonn_edge.training import ProtoNNClassifier
@@ -63,7 +62,7 @@ COLUMNS = [
     ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
     ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
     ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches']}"),
+    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
     ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
     ("mJ", lambda r: f"{r['energy_mj']['mean']:.3f}"),
@@ -86,7 +85,7 @@ def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
         integer_model, _ = build(model, board, Path(folder))
         on_host = verify_host(integer_model, integer_model.quantize(dataset.X_test))
         points = (dataset.X_test, dataset.y_test)
-        measured = run_on_device(Project(Path(folder)), model, points, board, Output(as_json=True))
+        measured = measure(Project(Path(folder)), points, board)
     record = measured.to_json()
     return {
         "name": row.name,
@@ -113,7 +112,10 @@ def main(only: str | None, seed: int, as_json: bool) -> None:
             continue
         dataset = row.dataset()
         if dataset is None:
-            click.echo(f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA", err=True)
+            sentence = f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA"
+            if only is not None:
+                raise click.UsageError(sentence)
+            click.echo(sentence, err=True)
             continue
         record = measure_row(row, dataset, seed)
         click.echo(json.dumps(record) if as_json else _table_row(record))

@@ -20,8 +20,8 @@ __attribute__((noinline)) uint16_t frame_crc(uint16_t crc, uint8_t byte)
 
 static enum frame_event end_of_frame(struct frame_decoder *decoder)
 {
-    uint8_t const empty = decoder->code == 0;
-    uint8_t const torn = decoder->left != 0;
+    const uint8_t empty = decoder->code == 0;
+    const uint8_t torn = decoder->left != 0;
 
     decoder->code = 0;
     decoder->left = 0;
@@ -45,7 +45,7 @@ enum frame_event frame_decode(struct frame_decoder *decoder, uint8_t wire)
         decoder->left--;
         decoder->byte = wire;
     } else {
-        uint8_t const finished = decoder->code;
+        const uint8_t finished = decoder->code;
 
         decoder->code = wire;
         decoder->left = (uint8_t)(wire - 1u);
@@ -73,7 +73,7 @@ static uint16_t sent_crc;
 /* Byte `index` of the body with its big endian CRC behind it. */
 static __attribute__((noinline)) uint8_t byte_at(uint16_t index)
 {
-    uint16_t const left = sent_length - index;
+    const uint16_t left = sent_length - index;
 
     if (left > FRAME_CRC_BYTES) {
         return frame_body(index);
@@ -105,7 +105,7 @@ void frame_send(uint16_t length)
     sent_length = length + FRAME_CRC_BYTES;
     next = 0;
     for (;;) {
-        uint8_t const run = run_from(next);
+        const uint8_t run = run_from(next);
         uint8_t left = run;
 
         frame_put((uint8_t)(run + 1u));

@@ -12,7 +12,7 @@
 
 int main(void)
 {
-    uint8_t const reset_cause = MCUSR;
+    const uint8_t reset_cause = MCUSR;
 
     /* After a reset by the watchdog it is still armed, with its shortest time. */
     MCUSR = 0;

@@ -10,7 +10,12 @@
 #include "generated/pnn_model.h"
 
 #if PNN_API_VERSION != 1
-#error "Regenerate firmware/generated with `protonn-edge build`"
+#error "Model and firmware are of different versions: remove firmware/ and run protonn-edge build"
+#endif
+
+/* PlatformIO says it on the compiler's command line, from the board's description. */
+#ifndef F_CPU
+#error "Define F_CPU, the clock in hertz"
 #endif
 
 /* What protocol v1 can carry: the class in a byte, a body's length in 16 bits. */

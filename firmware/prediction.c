@@ -73,6 +73,7 @@ void prediction_push(uint8_t feature)
 #if PNN_INPUT_MAXIMUM < 255
     if (feature > PNN_INPUT_MAXIMUM) {
         out_of_range = true;
+        feature = 0; /* the model's sums are only proven not to overflow up to the maximum */
     }
 #endif
     chunk[chunk_count++] = feature;

@@ -11,7 +11,7 @@ void prediction_begin(void);
 /* Take the next feature; what exceeds PNN_FEATURES is ignored. */
 void prediction_push(uint8_t feature);
 
-/* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the model's sums may have overflowed. */
+/* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the class is worth nothing. */
 bool prediction_out_of_range(void);
 
 /* The class, once all features were pushed. */

@@ -8,10 +8,6 @@
 
 #include <stdbool.h>
 
-#ifndef F_CPU
-#define F_CPU 16000000UL
-#endif
-
 #define PROTOCOL_VERSION 1u
 #define FEATURE_TYPE_UINT8 0u
 
@@ -70,17 +66,17 @@ void requests_start(uint8_t cause) { reset_cause = cause; }
 /* A reply is its head, then scores straight from the model, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
 {
-    pnn_score_t const *score;
+    const pnn_score_t *score;
     uint16_t place;
 
     if (index < head_length) {
-        return ((uint8_t const *)&head)[index];
+        return ((const uint8_t *)&head)[index];
     }
     place = index - head_length;
     score = pnn_scores() + place / SCORE_BYTES;
     place %= SCORE_BYTES;
     if (place < sizeof *score) {
-        return ((uint8_t const *)score)[place];
+        return ((const uint8_t *)score)[place];
     }
     return *score < 0 ? 0xFF : 0x00;
 }
@@ -129,8 +125,8 @@ static bool carries_features(uint8_t type) { return type == PREDICT || type == S
 
 static void answer(void)
 {
-    uint16_t const expected = FRAME_MIN_LENGTH + (carries_features(head.type) ? PNN_FEATURES : 0u);
-    uint8_t const type = head.type;
+    const uint16_t expected = FRAME_MIN_LENGTH + (carries_features(head.type) ? PNN_FEATURES : 0u);
+    const uint8_t type = head.type;
     uint16_t score_bytes = 0;
     uint8_t payload_bytes;
 

@@ -10,22 +10,22 @@ extern uint8_t _end; /* the linker's name for the end of static data: the stack 
 
 /* Runs at reset, before main: in .init3 the stack pointer is set and nothing has been pushed. In
  * assembly, since compiled code could use the stack that it is painting. */
+/* clang-format off */
 __asm__(".section .init3,\"ax\",@progbits\n"
         "    ldi r30, lo8(_end)\n"
         "    ldi r31, hi8(_end)\n"
         "    ldi r24, " VALUE_OF(PAINT) "\n"
-                                        "    ldi r25, hi8(" VALUE_OF(
-                                            RAMEND) " + 1)\n"
-                                                    "1:  st Z+, r24\n"
-                                                    "    cpi r30, lo8(" VALUE_OF(
-                                                        RAMEND) " + 1)\n"
-                                                                "    cpc r31, r25\n"
-                                                                "    brlo 1b\n"
-                                                                ".text\n");
+        "    ldi r25, hi8(" VALUE_OF(RAMEND) " + 1)\n"
+        "1:  st Z+, r24\n"
+        "    cpi r30, lo8(" VALUE_OF(RAMEND) " + 1)\n"
+        "    cpc r31, r25\n"
+        "    brlo 1b\n"
+        ".text\n");
+/* clang-format on */
 
 uint16_t stack_peak(void)
 {
-    uint8_t const *lowest = &_end;
+    const uint8_t *lowest = &_end;
 
     /* It ends at a return address at the latest: there is no flash at 0xC5.. for one to point to. */
     while (*lowest == PAINT) {

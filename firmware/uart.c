@@ -5,9 +5,6 @@
 #include <avr/sleep.h>
 #include <util/atomic.h>
 
-#ifndef F_CPU
-#define F_CPU 16000000UL
-#endif
 #define BAUD 115200UL
 
 #define RING_BYTES 64u /* a power of two, so that an index wraps with a mask */
@@ -20,7 +17,7 @@ static volatile uint16_t overruns;
 
 void uart_start(void)
 {
-    uint16_t const divisor = (F_CPU + 4u * BAUD) / (8u * BAUD) - 1u;
+    const uint16_t divisor = (F_CPU + 4u * BAUD) / (8u * BAUD) - 1u;
 
     /* UBRR0L comes last: writing it is what starts the baud rate generator anew, in simavr too. */
     UCSR0A = _BV(U2X0);
@@ -34,9 +31,9 @@ void uart_start(void)
 ISR(USART_RX_vect)
 {
     uint8_t lost = UCSR0A & _BV(DOR0); /* read before UDR0, which moves on to the next byte */
-    uint8_t const byte = UDR0;
-    uint8_t const head = ring_head;
-    uint8_t const next = (head + 1u) & RING_MASK;
+    const uint8_t byte = UDR0;
+    const uint8_t head = ring_head;
+    const uint8_t next = (head + 1u) & RING_MASK;
     uint16_t count;
 
     if (next == ring_tail) {
@@ -55,7 +52,7 @@ ISR(USART_RX_vect)
 
 uint8_t uart_receive(void)
 {
-    uint8_t const tail = ring_tail;
+    const uint8_t tail = ring_tail;
     uint8_t byte;
 
     /* A byte that arrives between the check and the sleep must wake it: the instruction after `sei`

@@ -27,8 +27,11 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     Raises
     ------
     InputError
-        If the folder cannot be made or written to.
+        If the folder cannot be made or written to, or `path` is a folder or a device.
     """
+    path = path.resolve()  # a link stays, and what it points to is written
+    if path.exists() and not path.is_file():
+        raise InputError(f"cannot write {path}: it is not an ordinary file; choose another name")
     data = content.encode() if isinstance(content, str) else content
     temporary: Path | None = None
     try:
@@ -43,7 +46,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
 
 
 def _default_mode() -> int:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import Usage
+from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.hil import Result, ResultsFile, Summary, run, summarize
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.report.accuracy import confusion_matrix
 from protonn_edge.verification import Agreement, compare_results, open_session
@@ -66,37 +67,31 @@ class Measurement:
 
 
 def measure(
-    url: str,
-    model: ProtoNNModel,
+    project: Project,
     points: tuple[NDArray[np.float32], NDArray[np.int64]],
-    usage: Usage,
     board: Board,
     *,
-    device: str,
+    port: str | None = None,
     results: Path | None = None,
     resume: bool = False,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> Measurement:
-    """Classify points on the device at `url`, compare every score, and sum up.
+    """Run points on the firmware of a project, compare every score, and sum up.
 
     Parameters
     ----------
-    url : str
-        The device's serial line, a pyserial URL.
-    model : ProtoNNModel
-        The model that the firmware was built from.
+    project : Project
+        A built one; its firmware is compiled and held against the budget.
     points : tuple of ndarray (n, D) float32 and ndarray (n,) int64
         Raw features and class indices.
-    usage : Usage
-        What the firmware takes, for the report.
     board : Board
         Its clock and power turn cycles into time and energy.
-    device : str
-        What to call the device, for people.
+    port : str, optional
+        Where a board with this firmware is, a pyserial URL; without it the emulated board runs it.
     results : Path, optional
         Results file to write, a line a point.
     resume : bool
-        Keep what the results file has and measure the rest.
+        Keep the answers that the results file has and measure the rest.
     on_result : callable
         Called with each new result.
 
@@ -105,34 +100,38 @@ def measure(
     InputError
         If there are no points, or the results file is of other points.
     CheckFailed
-        If the device does not answer or has another model.
+        If the firmware is over budget, or the device does not answer or has another model.
     """
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file that has some")
-    integer_model = quantize(model)
+    integer_model = quantize(project.model())
     Q = integer_model.quantize(X)
     expected = integer_model.scores(Q)
+    elf = project.compile(board)
+    usage = measure_usage(elf)
+    usage.check(board)  # a user may have changed the firmware since it was built
+
     with ExitStack() as stack:
+        if port is None:
+            port = stack.enter_context(EmulatedUno(elf, board=board)).url
+            device = f"emulated {board.name}"
+        else:
+            device = port
         # First the device: where none answers, a results file that is there already stays.
-        session = stack.enter_context(open_session(url, integer_model))
-        earlier: list[Result] = []
-        file: ResultsFile | None = None
-        if results is not None:
-            file = stack.enter_context(ResultsFile(results, resume=resume))
-            earlier = file.earlier
-            _check_earlier(earlier, y, expected, results)
+        session = stack.enter_context(open_session(port, integer_model))
+        log = _Log(results, resume, stack)
+        log.check_earlier(y, expected)
 
         def arrived(result: Result) -> None:
-            if file is not None:
-                file.append(result)
+            log.append(result)
             on_result(result)
 
-        skip = {result.index for result in earlier}
+        skip = {result.index for result in log.earlier}
         new = run(session, Q, y, expected, skip=skip, sink=arrived)
         stack_peak_bytes = session.stats().stack_bytes
-    everything = sorted([*earlier, *new], key=lambda result: result.index)
-    answered = [result for result in everything if result.predicted is not None]
+
+    everything = sorted([*log.earlier, *new], key=lambda result: result.index)
     return Measurement(
         board=board,
         integer_model=integer_model,
@@ -140,26 +139,41 @@ def measure(
         summary=summarize(everything, board),
         agreement=compare_results(device, expected, everything),
         stack_peak_bytes=stack_peak_bytes,
-        confusion=confusion_matrix(
-            np.array([result.predicted for result in answered], np.int64),
-            np.array([result.label for result in answered], np.int64),
-            integer_model.n_classes,
-        ),
+        confusion=_confusion(everything, integer_model.n_classes),
     )
 
 
-def _check_earlier(
-    earlier: list[Result], y: NDArray[np.int64], expected: NDArray[np.int64], path: Path
-) -> None:
-    """Refuse to resume a file whose points or whose model are not these."""
-    for result in earlier:
-        if result.index >= len(y) or result.label != y[result.index]:
-            raise InputError(
-                f"{path} has a point {result.index} of class {result.label} which the data does "
-                "not have; name another file with -o, or leave out --resume"
-            )
-        if result.mismatch is False and result.scores != tuple(expected[result.index].tolist()):
-            raise InputError(
-                f"{path} was measured with another model; name another file with -o, or leave out "
-                "--resume"
-            )
+class _Log:
+    """The results file of a run, or none; what it had already is `earlier`."""
+
+    def __init__(self, path: Path | None, resume: bool, stack: ExitStack) -> None:
+        self._path = path
+        self._file: ResultsFile | None = None
+        self.earlier: list[Result] = []
+        if path is not None:
+            self._file = stack.enter_context(ResultsFile(path, resume=resume))
+            self.earlier = self._file.earlier
+
+    def append(self, result: Result) -> None:
+        if self._file is not None:
+            self._file.append(result)
+
+    def check_earlier(self, y: NDArray[np.int64], expected: NDArray[np.int64]) -> None:
+        """Refuse to resume a file whose points or whose model are not these."""
+        for result in self.earlier:
+            if result.index >= len(y) or result.label != y[result.index]:
+                raise InputError(
+                    f"{self._path} has a point {result.index} of class {result.label} which the "
+                    "data does not have; name another file with -o, or leave out --resume"
+                )
+            if result.mismatch is False and result.scores != tuple(expected[result.index].tolist()):
+                raise InputError(
+                    f"{self._path} was measured with another model; name another file with -o, or "
+                    "leave out --resume"
+                )
+
+
+def _confusion(results: list[Result], n_classes: int) -> NDArray[np.int64]:
+    answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
+    pairs = np.array(answered, np.int64).reshape(-1, 2)
+    return confusion_matrix(pairs[:, 0], pairs[:, 1], n_classes)

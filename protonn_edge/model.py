@@ -22,7 +22,6 @@ version difference
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -276,10 +275,6 @@ class ProtoNNModel:
         """Return the index of the highest score of each row of X, the lowest index on a tie."""
         indices: NDArray[np.int64] = self.scores(X).argmax(axis=1).astype(np.int64)
         return indices
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the model's file, in hexadecimal."""
-        return hashlib.sha256(model_bytes(self)).hexdigest()
 
     def _checked_points(self, X: ArrayLike) -> NDArray[Any]:
         points = np.asarray(X)

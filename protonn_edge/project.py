@@ -15,7 +15,7 @@ from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, check_estimate, measure_usage
-from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.codegen import SOURCES, make_plan, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.model import ProtoNNModel, load_model, save_model
@@ -74,7 +74,10 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> tuple[IntegerModel
     ------
     CheckFailed
         If the firmware does not fit the board; nothing is written then.
+    InputError
+        If the folder holds something else where the project's files belong.
     """
+    _check_folder(folder, board)
     integer_model = quantize(model)
     check_estimate(make_plan(integer_model), board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
@@ -94,26 +97,49 @@ def scratch_build(model: ProtoNNModel, board: Board) -> Iterator[tuple[Project, 
         yield Project(folder), usage
 
 
+def _check_folder(folder: Path, board: Board) -> None:
+    """Refuse a folder in which the project's files cannot be put, before anything is done."""
+    for path in (folder, folder / "firmware", folder / _GENERATED):
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path} is a file, the project needs a folder there; use another -o")
+    settings = folder / "platformio.ini"
+    for path in (settings, folder / _MODEL, *(folder / _GENERATED / name for name in SOURCES)):
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is not a file, but the project's is; use another -o")
+    section = f"[env:{board.platformio_board}]"
+    if settings.is_file() and section not in settings.read_text("utf-8", errors="replace"):
+        raise InputError(f"{settings} has no {section}; use another -o, or add that environment")
+
+
 def _write_project(
     model: ProtoNNModel, integer_model: IntegerModel, folder: Path, firmware_of: Path
 ) -> Project:
-    """Write a whole project, with the firmware of `firmware_of` where that folder has its own."""
-    shutil.copytree(
-        resource("firmware"),
-        folder / "firmware",
-        ignore=shutil.ignore_patterns("generated", "*.md"),
-    )
-    shutil.copyfile(resource("platformio.ini"), folder / "platformio.ini")
-    own = firmware_of / "firmware"
-    if own.is_dir():
-        ignore = shutil.ignore_patterns("generated")
-        shutil.copytree(own, folder / "firmware", dirs_exist_ok=True, ignore=ignore)
-    if (firmware_of / "platformio.ini").is_file():
-        shutil.copyfile(firmware_of / "platformio.ini", folder / "platformio.ini")
+    """Write a whole project, with the files of `firmware_of` where that folder has its own."""
+    for relative, source in _hand_written(resource("firmware")).items():
+        _copy(source, folder / "firmware" / relative)
+    for relative, source in _hand_written(firmware_of / "firmware").items():
+        _copy(source, folder / "firmware" / relative)
+    own = firmware_of / "platformio.ini"
+    _copy(own if own.is_file() else resource("platformio.ini"), folder / "platformio.ini")
     for name, text in render_c(integer_model).items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
     return Project(folder)
+
+
+def _hand_written(firmware: Path) -> dict[Path, Path]:
+    """Return the C files of a firmware folder, by their name in it, without the generated ones."""
+    found = {path.relative_to(firmware): path for path in sorted(firmware.rglob("*.[ch]"))}
+    return {
+        relative: path
+        for relative, path in found.items()
+        if path.is_file() and relative.parts[0] != _GENERATED.name
+    }
+
+
+def _copy(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, destination)
 
 
 def _copy_over(built: Project, target: Project) -> None:

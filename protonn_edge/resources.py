@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from protonn_edge.errors import InputError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -25,13 +27,11 @@ def resource(name: str) -> Path:
 
     Raises
     ------
-    FileNotFoundError
+    InputError
         If neither exists: the installation is broken.
     """
     for root in (_PACKAGE, _PACKAGE.parent):
         candidate = root / name
         if candidate.exists():
             return candidate
-    raise FileNotFoundError(
-        f"{name} is missing from this installation of protonn-edge; install it again"
-    )
+    raise InputError(f"{name} is missing from this installation of protonn-edge; install it again")

@@ -139,17 +139,18 @@ def open_session(url: str, model: IntegerModel) -> Session:
     )
 
 
-def check_agreement(agreements: Sequence[Agreement]) -> None:
-    """Raise `CheckFailed` for the first execution that differs or lost points."""
+def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
+    """Return the failure of the first execution that differs or lost points, if there is one."""
     for agreement in agreements:
         if agreement.mismatches:
-            raise CheckFailed(
+            return CheckFailed(
                 f"{agreement.execution} differs from the integer model at "
                 f"{agreement.mismatches:,} of {agreement.n:,} points, first at "
                 f"{agreement.first}; please report this as a bug"
             )
         if agreement.lost:
-            raise CheckFailed(
+            return CheckFailed(
                 f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points "
                 "unanswered; check the line and run it again"
             )
+    return None

@@ -49,6 +49,21 @@ def random_model(
     )
 
 
+def plain_model() -> ProtoNNModel:
+    """Return a float model of exact binary fractions, the same on every machine."""
+    i = np.arange(8 * 6).reshape(6, 8)
+    lower = np.arange(8) / 4 - 1
+    return ProtoNNModel(
+        projection=((i * 7 % 17 - 8) / 16).astype(np.float32),
+        prototypes=((np.arange(6 * 5).reshape(6, 5) * 11 % 23 - 11) / 8).astype(np.float32),
+        labels=((np.arange(3 * 5).reshape(3, 5) * 5 % 13 - 6) / 4).astype(np.float32),
+        gamma=0.5,
+        normalizer=Normalizer("standard", lower + 1, np.full(8, 0.5)),
+        inputs=InputStatistics(lower, lower + 2, lower + 0.75, np.full(8, 0.5), lower),
+        classes=("rest", "left", "right"),
+    )
+
+
 def random_inputs(seed: int, n: int, model: IntegerModel) -> np.ndarray:
     """Return n quantized inputs, (n, D) uint8: random ones, sparse ones, all zeros, all maxima."""
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel, load_model
@@ -16,6 +16,7 @@ from protonn_edge.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import accuracy
 from protonn_edge.report.terminal import budget_facts, fact_table
+from protonn_edge.toolchain.platformio import upload_command
 
 
 @click.command("build", cls=Command)
@@ -33,7 +34,7 @@ from protonn_edge.report.terminal import budget_facts, fact_table
 )
 @click.option(
     "--max-drop",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     help="Fail if the integers lose more than this many percentage points; needs --data.",
 )
 @json_option
@@ -58,9 +59,7 @@ def build_command(
         integer_model, usage = build(model, board, output)
     facts = [*_accuracy_facts(lost), *budget_facts(usage, board)]
     out.say(f"firmware for {board.name}:", fact_table(facts))
-    out.say(
-        f"next: pio run -t upload, in {output}" if output != Path() else "next: pio run -t upload"
-    )
+    out.say("next, with the board on USB:", f"  {upload_command(output)}")
     out.finish(
         {
             **lost,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from typing import Any
 
 import click
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,7 +23,7 @@ from rich.progress import (
 )
 
 from protonn_edge.boards import board_names
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.errors import InputError, ProtoNNEdgeError
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
@@ -35,18 +38,49 @@ board_option = click.option(
 )
 
 
+_PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers without those that are none: `click.FloatRange` lets "nan" through."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number, or fail as `click.FloatRange` does."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
 class Command(click.Command):
-    """A command that ends with one sentence and the right exit code where the package raises."""
+    """A command that ends in one sentence and the right exit code, whatever its input is."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a `ProtoNNEdgeError` becomes a line on standard error."""
+        """Run the command; an error becomes a line on standard error, and JSON if asked for."""
+        for stream in (sys.stdout, sys.stderr):  # a name must not fail for a terminal's encoding
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # the reader has seen enough; click knows what to do
         except ProtoNNEdgeError as error:
-            if ctx.params.get("as_json"):
-                click.echo(json.dumps({"error": str(error)}))
-            click.echo(f"error: {error}", err=True)
-            ctx.exit(error.exit_code)
+            self._fail(ctx, str(error), error.exit_code)
+        except OSError as error:
+            name, reason = error.filename or "a file", error.strerror or str(error)
+            self._fail(ctx, f"cannot use {name}: {reason}; choose another", InputError.exit_code)
+        except MemoryError:
+            sentence = "this needs more memory than there is; try fewer --prototypes or points"
+            self._fail(ctx, sentence, InputError.exit_code)
+
+    @staticmethod
+    def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
+        if ctx.params.get("as_json") and not ctx.meta.get(_PRINTED):
+            click.echo(json.dumps({"error": sentence}))
+        click.echo(f"error: {sentence}", err=True)
+        ctx.exit(exit_code)
 
 
 class Output:
@@ -71,21 +105,28 @@ class Output:
             else:
                 self._text.print(part)
 
-    def finish(self, record: Mapping[str, Any]) -> None:
-        """Print the command's JSON object, if it was asked for."""
+    def finish(self, record: Mapping[str, Any], failure: ProtoNNEdgeError | None = None) -> None:
+        """Print the command's JSON object, if it was asked for, and raise `failure` if given.
+
+        A check that fails does not take the figures away: they are in the object, with the
+        sentence as its field "error".
+        """
         if self._as_json:
-            json.dump(record, sys.stdout, allow_nan=False)
-            sys.stdout.write("\n")
+            error = {} if failure is None else {"error": str(failure)}
+            click.echo(json.dumps({**record, **error}, allow_nan=False))
+            click.get_current_context().meta[_PRINTED] = True
+        if failure is not None:
+            raise failure
 
     @contextmanager
     def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
         """Show a progress bar on standard error while something takes its time."""
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
         )
         hidden = not self._progress.is_terminal
         with Progress(*columns, console=self._progress, transient=True, disable=hidden) as progress:
@@ -95,7 +136,7 @@ class Output:
     @contextmanager
     def status(self, description: str) -> Iterator[None]:
         """Say on standard error what is going on when there is nothing to count."""
-        with self._progress.status(description):
+        with self._progress.status(escape(description)):
             yield
 
 

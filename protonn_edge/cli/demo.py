@@ -8,12 +8,14 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.hil import run_on_device, say_agreement, show
+from protonn_edge.cli.hil import conclude, show
 from protonn_edge.cli.train import train
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.measurement import measure
 from protonn_edge.model import save_model
 from protonn_edge.project import Project, build
 from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.platformio import upload_command
 from protonn_edge.verification import verify_host
 
 _SEED = 0
@@ -46,10 +48,14 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
         integer_model = quantize(model)
         on_host = verify_host(integer_model, integer_model.quantize(dataset.X_test))
     points = (dataset.X_test, dataset.y_test)
-    measurement = run_on_device(
-        Project(output), model, points, board, out, results=output / "results.jsonl"
-    )
+    with out.progress(f"emulated {board.name}", len(dataset.y_test)) as bar:
+        measurement = measure(
+            Project(output),
+            points,
+            board,
+            results=output / "results.jsonl",
+            on_result=lambda _: bar.advance(),
+        )
     show(measurement, out)
-    out.finish(measurement.to_json())
-    say_agreement([on_host, measurement.agreement], out)
-    out.say(f"the project is in {output}; with a board on USB: cd {output}; pio run -t upload")
+    out.say(f"the project is in {output}; with a board on USB:", f"  {upload_command(output)}")
+    conclude([on_host, measurement.agreement], measurement, out)

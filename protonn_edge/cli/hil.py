@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from protonn_edge.boards import Board, load_board
-from protonn_edge.budget import measure_usage
+from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.datasets import load_points
-from protonn_edge.datasets.dataset import Float32, Indices
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.measurement import Measurement, measure
-from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project
 from protonn_edge.report.terminal import budget_facts, confusion_table, fact_table, run_facts
-from protonn_edge.verification import Agreement, check_agreement
+from protonn_edge.verification import Agreement, disagreement
 
 
 @click.command("hil", cls=Command)
@@ -61,41 +56,18 @@ def hil_command(
     board, project = load_board(board_name), Project(folder)
     model = project.model()
     points = load_points(data, classes=model.classes, n_features=model.n_features)
-    measurement = run_on_device(project, model, points, board, out, port, output, resume)
-    show(measurement, out)
-    out.finish(measurement.to_json())
-    say_agreement([measurement.agreement], out)
-
-
-def run_on_device(
-    project: Project,
-    model: ProtoNNModel,
-    points: tuple[Float32, Indices],
-    board: Board,
-    out: Output,
-    port: str | None = None,
-    results: Path | None = None,
-    resume: bool = False,
-) -> Measurement:
-    """Build the project's firmware and measure it, at `port` or on the emulated board."""
-    with ExitStack() as stack:
-        with out.status(f"building for {board.name}"):
-            elf = project.compile(board)
-        usage = measure_usage(elf)
-        device = port or f"emulated {board.name}"
-        url = port or stack.enter_context(EmulatedUno(elf, board=board)).url
-        bar = stack.enter_context(out.progress(device, len(points[1])))
-        return measure(
-            url,
-            model,
+    with out.progress(port or f"emulated {board.name}", len(points[1])) as bar:
+        measurement = measure(
+            project,
             points,
-            usage,
             board,
-            device=device,
-            results=results,
+            port=port,
+            results=output,
             resume=resume,
             on_result=lambda _: bar.advance(),
         )
+    show(measurement, out)
+    conclude([measurement.agreement], measurement, out)
 
 
 def show(measurement: Measurement, out: Output) -> None:
@@ -111,8 +83,10 @@ def show(measurement: Measurement, out: Output) -> None:
     out.say(confusion_table(measurement.confusion, classes))
 
 
-def say_agreement(agreements: Sequence[Agreement], out: Output) -> None:
-    """Say that executions agree, or raise `CheckFailed` for the first that does not."""
-    check_agreement(agreements)
-    names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
-    out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")
+def conclude(agreements: Sequence[Agreement], measurement: Measurement, out: Output) -> None:
+    """Say whether the executions agree and print the JSON object; fail if they do not."""
+    failure = disagreement(agreements)
+    if failure is None:
+        names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
+        out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")
+    out.finish(measurement.to_json(), failure)

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.markup import escape
 
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.codegen import make_plan
@@ -70,7 +69,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("features D", f"{record['features']:,}"),
         ("projections d", f"{record['projections']:,}"),
         ("prototypes m", f"{record['prototypes']:,}"),
-        ("classes L", f"{len(names):,}: {escape(shown)}"),
+        ("classes L", f"{len(names):,}: {shown}"),
         ("gamma", f"{record['gamma']:.6g}"),
         ("normalization", record["normalization"]),
         ("non-zero entries", shares),

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.datasets import Dataset, holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import check_counts, quantize
 from protonn_edge.report.accuracy import accuracy
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_SHARE = click.FloatRange(0, 1, min_open=True)
+_SHARE = FiniteRange(0, 1, min_open=True)
 _COUNT = click.IntRange(1)
-_POSITIVE = click.FloatRange(0, min_open=True)
+_POSITIVE = FiniteRange(0, min_open=True)
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
 
 
@@ -113,7 +114,7 @@ def _setting(
 @_setting(
     "--noise",
     "input_noise",
-    click.FloatRange(0),
+    FiniteRange(0),
     "Deviation of noise added to normalized features.",
 )
 @_setting(
@@ -134,7 +135,7 @@ def _setting(
 @click.option(
     "--holdout",
     "share",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Hold this share of the training points out and report on it instead of the test part.",
 )
 @json_option
@@ -156,12 +157,13 @@ def train_command(
     dataset = load_dataset(data)
     if share is not None:
         dataset = holdout(dataset, share, seed)
+    _check_sizes(dataset, settings)
     given = {name: value for name, value in settings.items() if value is not None}
     if start_from is not None:
         given["initial_model"] = load_model(start_from)
     model = train(dataset, out, seed=seed, **given)
-    record = describe(model, dataset)
     save_model(model, output)
+    record = describe(model, dataset)
     out.say(_sentence(record), f"wrote {output}")
     out.finish(record)
 
@@ -221,3 +223,23 @@ def _check_output(path: Path) -> None:
         )
     if path.suffix != ".npz":
         raise InputError(f"the model file is called {path.name!r}; its name must end in .npz")
+    there = next(parent for parent in path.absolute().parents if parent.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(
+            f"cannot write {path}: {there} is no folder to write to; choose another -o"
+        )
+
+
+def _check_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
+    """Refuse what would only fail after the training, or for want of memory."""
+    prototypes, points = settings["n_prototypes"], len(dataset.y_train)
+    if prototypes > points:
+        raise InputError(
+            f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
+            "fewer prototypes"
+        )
+    features = dataset.n_features
+    projections = min(settings["n_projections"], features)
+    if settings["init_projection"] == "identity":
+        projections = features
+    check_counts(features, projections, prototypes, dataset.n_classes)

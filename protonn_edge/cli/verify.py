@@ -10,8 +10,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
@@ -21,7 +21,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import load_model
 from protonn_edge.project import scratch_build
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.verification import Agreement, check_agreement, verify_device, verify_host
+from protonn_edge.verification import Agreement, disagreement, verify_device, verify_host
 
 
 @click.command("verify", cls=Command)
@@ -64,9 +64,9 @@ def verify_command(
             "lost": sum(agreement.lost for agreement in agreements),
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": integer_model.model_sha256,
-        }
+        },
+        failure=disagreement(agreements),
     )
-    check_agreement(agreements)
 
 
 def _verify_device(
@@ -84,7 +84,7 @@ def _table(agreements: list[Agreement]) -> Table:
     table.add_column("first mismatch")
     for agreement in agreements:
         table.add_row(
-            escape(agreement.execution),
+            Text(agreement.execution),
             f"{agreement.n:,}",
             f"{agreement.mismatches:,}",
             f"{agreement.lost:,}",

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from protonn_edge import __version__
 from protonn_edge.codegen.plan import Block, Plan
-from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+from protonn_edge.quantization import MODEL_HASH_BYTES, PROJECTION_CLAMP, IntegerModel
 
 API_VERSION = 1
-HASH_BYTES = 8
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -21,6 +20,7 @@ class BlockContext:
 
     number: int
     first: int
+    last: int
     size: int
     rows: Rows
 
@@ -40,7 +40,7 @@ class RenderContext:
     tool_version: str
     api_version: int
     model_sha256: str
-    hash_bytes: tuple[int, ...]
+    hash_bytes: tuple[str, ...]
     n_features: int
     n_projections: int
     n_prototypes: int
@@ -74,7 +74,13 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     columns = model.projection.T.tolist()
     blocks = tuple(
-        BlockContext(number, block.first, block.size, _part(columns, block))
+        BlockContext(
+            number=number,
+            first=block.first,
+            last=block.first + block.size - 1,
+            size=block.size,
+            rows=_part(columns, block),
+        )
         for number, block in enumerate(plan.blocks)
     )
     table = model.table.tolist()
@@ -82,7 +88,9 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         tool_version=__version__,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
-        hash_bytes=tuple(bytes.fromhex(model.model_sha256)[:HASH_BYTES]),
+        hash_bytes=tuple(
+            f"0x{byte:02x}" for byte in bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
+        ),
         n_features=model.n_features,
         n_projections=model.n_projections,
         n_prototypes=model.n_prototypes,

@@ -11,14 +11,15 @@ from itertools import pairwise
 
 from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
 
-# By the width of the accumulators: how many of them avr-gcc keeps in registers, and bounds of the
-# cycles that its code takes, for a multiplication, a block's look at a feature, and a call with
-# what it loads and stores for each output. Read off the emulator at -O2, for 1 to 40 outputs.
+# By the width of the accumulators: how many of them stay in registers, and bounds of the cycles
+# that a push takes: for a multiplication, a block's look at a feature, a call with what it loads
+# and stores for each output. With 16 bits they follow from the assembly in templates/c/avr.j2, with
+# 32 they were read off the emulator for avr-gcc at -O2 and 1 to 40 outputs.
 _OUTPUTS_AT_ONCE = {16: 10, 32: 4}
-_MULTIPLICATION_CYCLES = {16: 12, 32: 21}
+_MULTIPLICATION_CYCLES = {16: 7, 32: 21}
 _FEATURE_CYCLES = {16: 13, 32: 20}
-_CALL_CYCLES = {16: 100, 32: 120}
-_CALL_CYCLES_PER_OUTPUT = {16: 18, 32: 30}
+_CALL_CYCLES = {16: 70, 32: 120}
+_CALL_CYCLES_PER_OUTPUT = {16: 15, 32: 30}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import stat
 import struct
 import sys
 import zipfile
@@ -67,6 +68,8 @@ class ArrayArchive:
         check_file(path, limit_bytes=limit_bytes)
         try:
             self._zip = zipfile.ZipFile(path)
+        except PermissionError as error:
+            raise InputError(f"cannot read {path}: {_first_line(error)}; allow it") from error
         except _BROKEN as error:
             raise InputError(
                 f"{path} is not an .npz file (no readable zip directory); it may be truncated or "
@@ -198,12 +201,14 @@ class ArrayArchive:
 def check_file(path: Path, *, limit_bytes: int) -> None:
     """Refuse what is not a regular, non-empty file of at most `limit_bytes` bytes."""
     try:
-        if not path.is_file():
-            problem = "is not a regular file" if path.exists() else "does not exist"
-            raise InputError(f"{path} {problem}; name a file that can be read")
-        size = path.stat().st_size
+        state = path.stat()
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist; name a file that can be read") from error
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {path}: {_first_line(error)}; check its name") from error
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"{path} is not a regular file; name a file that can be read")
+    size = state.st_size
     if size == 0:
         raise InputError(f"{path} is empty; write it again")
     if size > limit_bytes:

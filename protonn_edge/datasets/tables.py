@@ -63,10 +63,10 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             for row in reader:
                 if row and any(cell and not cell.isspace() for cell in row):
                     yield reader.line_num, row
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(
-            f"{path} is not a table in UTF-8 ({str(error)[:80]}); convert it"
-        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not text in UTF-8 ({str(error)[:80]}); convert it") from error
+    except csv.Error as error:
+        raise InputError(f"{path} is not a table ({str(error)[:80]}); write it again") from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 

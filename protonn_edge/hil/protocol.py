@@ -14,10 +14,10 @@ from typing import ClassVar, Protocol, Self
 from cobs import cobs
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.quantization import MODEL_HASH_BYTES
 
 PROTOCOL_VERSION = 1
 FEATURE_TYPE_UINT8 = 0
-MODEL_HASH_BYTES = 8
 DELIMITER = b"\x00"
 
 REPLY = 0x80
@@ -142,7 +142,7 @@ class HelloReply:
     """
 
     TYPE: ClassVar[int] = REPLY | HELLO
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BBHH8sI")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sI")
     protocol_version: int
     feature_type: int
     features: int

@@ -7,7 +7,6 @@ nothing; at worst its last line is torn, which reading tolerates and resuming me
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
+from protonn_edge.files import write_atomically
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _MAX_LINES = 10_000_000
@@ -128,29 +128,43 @@ class ResultsFile:
     path : Path
         The file, by custom ``results.jsonl``.
     resume : bool, keyword-only
-        Go on behind what is there, after a torn last line was cut off; otherwise start anew.
+        Go on behind what is there, without a torn last line and points that were lost; otherwise
+        start anew.
 
     Attributes
     ----------
     earlier : list of Result
-        What was there already when the file was resumed.
+        The answered points that were there already when the file was resumed.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or what is there is not results.
+        If the file cannot be written, or holds something else than results.
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         self.earlier: list[Result] = []
         self._path = path
         try:
-            if resume and path.exists():
-                self.earlier, whole = _read(path)
-                os.truncate(path, whole)
+            if path.exists():
+                self.earlier = self._answered(resume)
             self._stream: BinaryIO = path.open("ab" if resume else "wb")
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
+
+    def _answered(self, resume: bool) -> list[Result]:
+        """Return what to go on with; without `resume` only see that the file holds results."""
+        try:
+            results = _read(self._path)
+        except InputError as error:
+            raise InputError(
+                f"{self._path} is there and not a results file; choose another -o"
+            ) from error
+        if not resume:
+            return []
+        answered = [result for result in results if result.predicted is not None]
+        write_atomically(self._path, "".join(result.to_json() + "\n" for result in answered))
+        return answered
 
     def append(self, result: Result) -> None:
         """Write one result and hand it to the system at once."""
@@ -185,22 +199,21 @@ def read_results(path: Path) -> list[Result]:
         If the file cannot be read, a line is not a result, or an index comes twice.
     """
     try:
-        return _read(path)[0]
+        return _read(path)
     except OSError as error:
         raise InputError(
             f"cannot read {path}: {error.strerror}; run `protonn-edge hil` first"
         ) from error
 
 
-def _read(path: Path) -> tuple[list[Result], int]:
-    """Return the results and the number of bytes up to the end of the last whole line."""
+def _read(path: Path) -> list[Result]:
+    """Return the results of all whole lines."""
     results: list[Result] = []
     seen: set[int] = set()
-    whole = 0
     with path.open("rb") as stream:
         while line := stream.readline(_MAX_LINE_BYTES):
             if not line.endswith(b"\n"):
-                if len(line) < _MAX_LINE_BYTES:
+                if len(line) < _MAX_LINE_BYTES and line.startswith(b"{"):
                     break  # torn
                 raise InputError(_wrong(path, results, f"is longer than {_MAX_LINE_BYTES} bytes"))
             if len(results) == _MAX_LINES:
@@ -213,8 +226,7 @@ def _read(path: Path) -> tuple[list[Result], int]:
                 raise InputError(_wrong(path, results, f"repeats index {result.index}"))
             seen.add(result.index)
             results.append(result)
-            whole += len(line)
-    return results, whole
+    return results
 
 
 def _wrong(path: Path, before: Sequence[Result], what: str) -> str:

@@ -32,6 +32,7 @@ from protonn_edge.hil.protocol import (
     StatsReply,
     StatsRequest,
 )
+from protonn_edge.quantization import MODEL_HASH_BYTES
 
 _MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
 _HELLO_EVERY_S = 0.25
@@ -148,7 +149,7 @@ class Session:
                 timeout=_POLL_S,
                 write_timeout=self._deadline_s + self._wire_s(_LONGEST_REQUEST_BYTES),
             )
-        except (OSError, ValueError) as error:  # SerialException is an OSError
+        except Exception as error:  # pyserial's handlers raise what they like
             raise InputError(
                 f"cannot open {self._url}: {error}; plug the board in, or choose another --port"
             ) from error
@@ -239,7 +240,7 @@ class Session:
                 f"{protocol.FEATURE_TYPE_UINT8} (uint8); {_MEND}"
             )
         if self._model_hash is not None:
-            expected = self._model_hash[: protocol.MODEL_HASH_BYTES]
+            expected = self._model_hash[:MODEL_HASH_BYTES]
             if device.model_hash != expected:
                 raise CheckFailed(
                     f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; "

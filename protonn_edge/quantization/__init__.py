@@ -5,9 +5,11 @@ from __future__ import annotations
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
 from protonn_edge.quantization.integer_model import (
+    MODEL_HASH_BYTES,
     PROJECTION_CLAMP,
     InputQuantizer,
     IntegerModel,
+    check_counts,
 )
 from protonn_edge.quantization.quantizer import (
     Precision,
@@ -18,11 +20,13 @@ from protonn_edge.quantization.quantizer import (
 )
 
 __all__ = [
+    "MODEL_HASH_BYTES",
     "PROJECTION_CLAMP",
     "DequantizedModel",
     "InputQuantizer",
     "IntegerModel",
     "Precision",
+    "check_counts",
     "dequantize",
     "exponential_table",
     "input_quantizer",

@@ -33,6 +33,8 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 # may clamp there: a prototype's coordinate is at most 128 * 64, and 255 more is already far.
 PROJECTION_CLAMP = 16_383
 MAXIMUM_PROTOTYPE_FACTOR = 64
+SHIFTS = (24, 16, 8, 0)  # whole bytes: an 8-bit chip shifts by renaming registers
+MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 _DIFFERENCE_LIMIT = 255
 
 
@@ -78,11 +80,6 @@ class InputQuantizer:
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the raw features (n, D) that bytes (n, D) stand for."""
         return self.zero + self.step * Q
-
-    def saturated(self, X: ArrayLike) -> int:
-        """Return how many of the values of X (n, D) fall outside the calibrated range."""
-        steps = np.rint((np.asarray(X, dtype=np.float64) - self.zero) / self.step)
-        return int(np.count_nonzero((steps < 0) | (steps > self.maximum)))
 
 
 @dataclass(frozen=True)
@@ -134,17 +131,27 @@ class IntegerModel:
     classes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse sizes that the generated code's counters cannot hold."""
-        for number, limit, name in (
-            (self.n_features, 65_535, "features"),
-            (self.n_projections, 255, "projections"),
-            (self.n_prototypes, 65_535, "prototypes"),
-            (self.n_classes, 255, "classes"),
+        check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
+        self._check_ranges()
+
+    def _check_ranges(self) -> None:
+        """Refuse numbers with which some input could overflow a sum of the generated code."""
+        low, high = self.accumulator_range()
+        limit = 1 << (self.accumulator_bits - 1)
+        product = max(-low, high) * self.multiplier + int(np.abs(self.offset).max())
+        for fits, what in (
+            (1 <= self.inputs.maximum <= 255, f"largest input {self.inputs.maximum}"),
+            (self.accumulator_bits in (16, 32), f"accumulators of {self.accumulator_bits} bits"),
+            (-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}"),
+            (1 <= self.multiplier <= 0xFFFF, f"multiplier {self.multiplier:,}"),
+            (self.shift in SHIFTS, f"shift {self.shift}"),
+            (product < 1 << 31, f"rescaled accumulators up to {product:,}"),
+            (1 <= self.prototype_factor <= MAXIMUM_PROTOTYPE_FACTOR, "prototype factor"),
         ):
-            if number > limit:
+            if not fits:
                 raise InputError(
-                    f"the model has {number:,} {name}, generated code counts up to {limit:,}; "
-                    "train a smaller one"
+                    f"the integer model has {what}, which generated code cannot hold; quantize a "
+                    "model that was trained here"
                 )
 
     @property
@@ -249,6 +256,21 @@ class IntegerModel:
     def score_range(self) -> tuple[int, int]:
         """Return bounds of the scores on the way and at the end, for any input."""
         return _range_of(self.labels, KERNEL_MAXIMUM, np.zeros(self.n_classes, np.int64))
+
+
+def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold."""
+    for number, limit, name in (
+        (features, 65_535, "features"),
+        (projections, 255, "projections"),
+        (prototypes, 65_535, "prototypes"),
+        (classes, 255, "classes"),
+    ):
+        if number > limit:
+            raise InputError(
+                f"the model has {number:,} {name}, generated code counts up to {limit:,}; train a "
+                "smaller one"
+            )
 
 
 def _range_of(matrix: NDArray[np.int8], maximum: int, start: IntArray) -> tuple[int, int]:

@@ -12,6 +12,7 @@ the best one with 16-bit accumulators, and falls back to 32 bits where that is n
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +27,7 @@ from protonn_edge.quantization.exponential import (
 )
 from protonn_edge.quantization.integer_model import (
     MAXIMUM_PROTOTYPE_FACTOR,
+    SHIFTS,
     InputQuantizer,
     IntArray,
     IntegerModel,
@@ -36,7 +38,6 @@ FloatArray = NDArray[np.float64]
 _RESIDUAL_MAXIMUM = 127
 _INPUT_BITS = (8, 7, 6, 5, 4)
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 32: (1 << 32) - 2}
-_SHIFTS = (24, 16, 8, 0)  # whole bytes: an 8-bit chip shifts by renaming registers
 _MAXIMUM_MULTIPLIER = 65_535
 _INT32_LIMIT = (1 << 31) - 1
 
@@ -77,7 +78,9 @@ def quantize(model: ProtoNNModel) -> IntegerModel:
     InputError
         If the model's numbers leave no integer scale that is safe on every input.
     """
-    return quantize_in_order(far_coordinates_first(model))
+    # A hostile file may hold numbers that overflow; what is not finite is refused where it shows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return quantize_in_order(far_coordinates_first(model))
 
 
 @dataclass(frozen=True)
@@ -179,13 +182,13 @@ def _quantize_prototypes(model: ProtoNNModel) -> tuple[FloatArray, NDArray[np.in
     centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
     steps -= centre[:, None]
     reach = float(np.abs(steps).max())
-    factor = max(1, int(np.ceil(reach / _RESIDUAL_MAXIMUM)))
-    if factor <= MAXIMUM_PROTOTYPE_FACTOR:
+    if reach <= _RESIDUAL_MAXIMUM * MAXIMUM_PROTOTYPE_FACTOR:
+        factor = max(1, int(np.ceil(reach / _RESIDUAL_MAXIMUM)))
         return centre, np.rint(steps / factor).astype(np.int8), factor
     widths = reach * PROJECTION_STEP
     limit = _RESIDUAL_MAXIMUM * MAXIMUM_PROTOTYPE_FACTOR * PROJECTION_STEP
     raise InputError(
-        f"the prototypes lie {widths:.0f} kernel widths from their centre, the integer model "
+        f"the prototypes lie {widths:.4g} kernel widths from their centre, the integer model "
         f"reaches {limit:.0f}; train with a smaller gamma"
     )
 
@@ -197,9 +200,15 @@ def _quantize_projection(
     per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
     per_raw_unit /= PROJECTION_STEP
     weights = per_raw_unit * inputs.step
-    target = per_raw_unit @ (inputs.zero - model.normalizer.offset) - centre
+    target = _dot(per_raw_unit, inputs.zero - model.normalizer.offset) - centre
     mean = (model.inputs.mean - inputs.zero) / inputs.step
     variance = np.square(model.inputs.deviation / inputs.step)
+
+    if not all(np.isfinite(numbers).all() for numbers in (weights, target, mean, variance)):
+        raise InputError(
+            "the normalizer or the input statistics are too large to compute with; train the model "
+            "again with features of ordinary size"
+        )
 
     for multiplier, shift in _scales(weights, inputs.maximum, accumulator_bits):
         unit = multiplier / (1 << shift)
@@ -212,9 +221,9 @@ def _quantize_projection(
         start = -(inputs.maximum * residuals.sum(axis=1)) // 2
         rounding = unit * residuals - weights
         # What rounding adds on average is known, so it is taken off.
-        constant = target - rounding @ mean - unit * start
+        constant = target - _dot(rounding, mean) - unit * start
         offset = np.rint((constant + 0.5) * (1 << shift))
-        if np.abs(offset).max() + span.max() * multiplier > _INT32_LIMIT:
+        if not np.abs(offset).max() + (span.max() // 2 + 1) * multiplier <= _INT32_LIMIT:
             continue
         noise = np.square(rounding) @ variance + np.square(weights).sum(axis=1) / 12
         return _Projection(
@@ -233,6 +242,18 @@ def _quantize_projection(
     )
 
 
+def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return matrix @ vector, exactly rounded: no machine adds in another order."""
+    return np.array([_sum(row) for row in (matrix * vector).tolist()])
+
+
+def _sum(numbers: list[float]) -> float:
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # not finite, or not on the way
+        return math.nan
+
+
 def _scales(
     weights: FloatArray, input_maximum: int, accumulator_bits: int
 ) -> list[tuple[int, int]]:
@@ -244,8 +265,10 @@ def _scales(
     largest = float(np.abs(weights).max()) / _RESIDUAL_MAXIMUM
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
     unit = max(largest, row / _ACCUMULATOR_SPAN[accumulator_bits])
+    if not math.isfinite(unit):
+        return []
     scales = []
-    for shift in _SHIFTS:
+    for shift in SHIFTS:
         first = max(1, int(np.ceil(unit * (1 << shift))))
         last = min(first + max(8, first // 16), _MAXIMUM_MULTIPLIER + 1)
         scales += [(multiplier, shift) for multiplier in range(first, last)]

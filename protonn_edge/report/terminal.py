@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage
@@ -23,7 +23,7 @@ def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in facts:
-        table.add_row(name, value)
+        table.add_row(name, Text(value))  # text from data is never markup
     return table
 
 
@@ -56,15 +56,15 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
 def confusion_table(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
     """Return the confusion matrix (L, L) with a row per actual and a column per predicted class."""
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("")
+    table.add_column("", style="bold")
     for name in classes:
-        table.add_column(_short(name), justify="right")
+        table.add_column(_short(name), justify="right", header_style="bold")
     for actual, name in enumerate(classes):
         cells = [
             f"[bold]{count}[/]" if actual == predicted else (str(count) if count else "[dim].[/]")
             for predicted, count in enumerate(counts[actual].tolist())
         ]
-        table.add_row(f"[bold]{_short(name)}[/]", *cells)
+        table.add_row(_short(name), *cells)
     return table
 
 
@@ -81,6 +81,5 @@ def _spread(spread: Spread | None, format_spec: str, unit: str) -> str:
     return f"mean {mean}{unit} (min {low}, p99 {p99}, max {high})"
 
 
-def _short(name: str) -> str:
-    cut = name if len(name) <= _LABEL_WIDTH else name[: _LABEL_WIDTH - 1] + "\u2026"
-    return escape(cut)
+def _short(name: str) -> Text:
+    return Text(name if len(name) <= _LABEL_WIDTH else name[: _LABEL_WIDTH - 1] + "\u2026")

@@ -125,6 +125,17 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
         raise CheckFailed(f"'pio {' '.join(arguments)}' failed: {reason}")
 
 
+def upload_command(project: Path) -> str:
+    """Return the shell command that uploads a project from here, for people to copy."""
+    pio = "pio"
+    if shutil.which("pio") is None:
+        pio = os.path.relpath(Path(sys.executable).with_name("pio"))
+    # Where the registry is out of reach, a plain `pio` needs to be told of the stand-in.
+    python = os.path.relpath(sys.executable)
+    told = f'eval "$({python} -m protonn_edge.toolchain)"; ' if pio_variables() else ""
+    return f"{told}{pio} run -t upload -d {project}"
+
+
 def pio_environment() -> dict[str, str]:
     """Return the environment for a process that runs ``pio``: this one's and `pio_variables`."""
     return {**os.environ, **pio_variables()}

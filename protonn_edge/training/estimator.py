@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel
+from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.objective import LOSSES
@@ -405,7 +405,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, ProtoNNModel):
-        return f"model {value.digest()}"
+        return f"model {hashlib.sha256(model_bytes(value)).hexdigest()}"
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.shape} {digest}"

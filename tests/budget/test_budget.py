@@ -60,6 +60,18 @@ def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path
     assert not (tmp_path / f"{fits + 1}").exists()
 
 
+@pytest.mark.skipif(
+    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc"
+)
+def test_firmware_beyond_what_the_linker_knows_of_the_chip_is_refused_with_the_number(
+    tmp_path: Path,
+) -> None:
+    """Its tables alone would fit, the whole does not even fit the chip."""
+    reason = refusal(random_model(projections=10, classes=6, prototypes=1950), tmp_path / "large")
+    assert reason is not None
+    assert re.match(r"needs 3[34],\d{3} B flash, uno has 32,256; try fewer", reason)
+
+
 def refusal(model: ProtoNNModel, folder: Path) -> str | None:
     """Return why a model does not fit, or None if it does."""
     try:

@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 
 from protonn_edge.cli import main
 from protonn_edge.hil import read_results
+from protonn_edge.quantization import IntegerModel
 
 needs_avr = pytest.mark.skipif(
     shutil.which("avr-gcc") is None,
@@ -142,6 +143,63 @@ def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: P
     results.write_bytes(whole[: len(whole) // 2])  # as an interrupted run leaves it
     assert run_json(*arguments, "--resume")["cycles"] == spread
     assert len(read_results(results)) == 150
+
+    first, *others = whole.splitlines(keepends=True)
+    lost = {**json.loads(first), "predicted": None, "cycles": None, "mismatch": None}
+    del lost["scores"]
+    results.write_bytes(json.dumps(lost).encode() + b"\n" + b"".join(others))
+    healed = run_json(*arguments, "--resume")
+    assert (healed["lost"], healed["cycles"]) == (0, spread)
+
+
+@needs_avr
+def test_hil_never_writes_over_a_file_that_holds_something_else(
+    folder: Path, project: Path
+) -> None:
+    before = (folder / "iris.csv").read_bytes()
+    data = str(folder / "iris.csv")
+    result = CliRunner().invoke(main, ["hil", data, "--project", str(project), "-o", data])
+    assert result.exit_code == 2
+    assert "not a results file" in result.stderr
+    assert (folder / "iris.csv").read_bytes() == before
+
+
+@needs_avr
+def test_firmware_that_a_user_made_too_large_is_over_budget(folder: Path, project: Path) -> None:
+    changed = folder / "hog"
+    shutil.copytree(project, changed, ignore=shutil.ignore_patterns(".pio"))
+    source = changed / "firmware" / "main.c"
+    text = source.read_text().replace(
+        "int main(void)", "volatile uint8_t hog[2000];\n\nint main(void)"
+    )
+    source.write_text(text.replace("uart_start();", "uart_start();\n    hog[sizeof hog - 1] = 1;"))
+    arguments = [str(folder / "iris.csv"), "--project", str(changed), "--json"]
+    result = CliRunner().invoke(main, ["hil", *arguments])
+    assert result.exit_code == 1
+    error = json.loads(result.stdout)["error"]
+    assert "B SRAM (static 2," in error
+    assert "uno has 2,048" in error
+
+
+@needs_avr
+def test_failed_check_leaves_one_json_object_with_the_figures(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong entry in the reference's table stands in for a bug in the generated code."""
+    scores = IntegerModel.scores
+
+    def wrong(model: IntegerModel, Q: Any) -> Any:
+        return scores(model, Q) + (Q.sum(axis=1) == Q.sum(axis=1)[7])[:, None]
+
+    monkeypatch.setattr(IntegerModel, "scores", wrong)
+    arguments = [str(folder / "model.npz"), str(folder / "iris.csv"), "--json"]
+    result = CliRunner().invoke(main, ["verify", *arguments])
+    assert result.exit_code == 1
+    record = json.loads(result.stdout)
+    assert record["mismatches"] > 0
+    assert record["executions"][0]["first"]["stage"] == "score of class 0"
+    assert record["executions"][0]["first"]["point"] <= 7
+    assert "host C differs from the integer model" in record["error"]
 
 
 @needs_avr

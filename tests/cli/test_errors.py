@@ -43,11 +43,11 @@ def model_file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("ragged.csv", GOOD_ROWS + "x,1\n", ["ragged.csv", "14"]),
+        ("ragged.csv", GOOD_ROWS + "x,1\n", ["ragged.csv:14"]),
         ("letters.csv", GOOD_ROWS + "x,1,two\n", ["letters.csv", "two"]),
         ("nan.csv", GOOD_ROWS + "x,1,nan\n", ["nan.csv"]),
         ("empty.csv", "", ["empty.csv"]),
-        ("one.csv", "label,a\nx,1\nx,2\n", ["one.csv", "2"]),
+        ("one.csv", "label,a\nx,1\nx,2\n", ["one.csv", "at least 2"]),
         ("what.xyz", GOOD_ROWS, ["what.xyz"]),
     ],
 )
@@ -75,7 +75,7 @@ def test_unknown_label_in_the_points_to_verify(tmp_path: Path, model_file: Path)
 def test_points_with_another_number_of_features(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "points.csv"
     data.write_text("label,a,b,c\nclass 0,1,2,3\nclass 1,1,2,3\n")
-    assert_one_sentence(run("verify", model_file, data), "3", "2")
+    assert_one_sentence(run("verify", model_file, data), "3 features, the model wants 2")
 
 
 def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:
@@ -125,6 +125,70 @@ def test_model_that_cannot_fit_is_refused_before_the_compiler(tmp_path: Path) ->
     result = run("build", path, "-o", tmp_path / "project")
     assert_one_sentence(result, "40,", "32,256", "try", exit_code=1)
     assert not (tmp_path / "project").exists()
+
+
+def training_data(folder: Path) -> Path:
+    path = folder / "good.csv"
+    path.write_text(GOOD_ROWS)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--learning-rate", "nan"), ("--gamma-numerator", "inf"), ("--lambda-w", "nan"),
+     ("--noise", "inf"), ("--holdout", "nan"), ("--epochs", "0"), ("--seed", "-1")],
+)  # fmt: skip
+def test_settings_that_are_no_numbers_are_usage_errors(
+    tmp_path: Path, option: str, value: str
+) -> None:
+    result = run("train", training_data(tmp_path), "-o", tmp_path / "m.npz", option, value)
+    assert result.exit_code == 2
+    assert option in result.stderr
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_more_prototypes_than_points_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
+    data = training_data(tmp_path)
+    result = run("train", data, "-o", tmp_path / "m.npz", "--prototypes", 99_999_999)
+    assert_one_sentence(result, "--prototypes is 99,999,999, the data has 12 points")
+
+
+def test_more_classes_than_generated_code_counts_are_refused_before_training(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "many.csv"
+    data.write_text("label,a\n" + "".join(f"class{i % 300},{i}\n" for i in range(600)))
+    assert_one_sentence(run("train", data, "-o", tmp_path / "m.npz"), "300 classes", "255")
+
+
+@pytest.mark.parametrize("name", ["good.csv/m.npz", "x" * 300 + ".npz"])
+def test_model_file_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    assert_one_sentence(run("train", training_data(tmp_path), "-o", tmp_path / name), "choose")
+
+
+@pytest.mark.parametrize("blocked", ["firmware", "firmware/generated"])
+def test_file_where_the_project_needs_a_folder(
+    tmp_path: Path, model_file: Path, blocked: str
+) -> None:
+    folder = tmp_path / "project"
+    (folder / blocked).parent.mkdir(parents=True)
+    (folder / blocked).write_text("in the way")
+    assert_one_sentence(run("build", model_file, "-o", folder), "needs a folder", "another -o")
+    assert not (folder / "platformio.ini").exists()
+
+
+def test_foreign_platformio_project_is_left_alone(tmp_path: Path, model_file: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "platformio.ini").write_text("[env:nano]\nboard = nanoatmega328\n")
+    assert_one_sentence(run("build", model_file, "-o", folder), "has no [env:uno]", "another -o")
+    assert [path.name for path in folder.iterdir()] == ["platformio.ini"]
+
+
+def test_folder_where_platformio_ini_belongs(tmp_path: Path, model_file: Path) -> None:
+    (tmp_path / "project" / "platformio.ini").mkdir(parents=True)
+    result = run("build", model_file, "-o", tmp_path / "project")
+    assert_one_sentence(result, "platformio.ini is not a file")
 
 
 def test_hil_where_nothing_was_built(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protonn_edge.cli import main
-from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.model import ProtoNNModel, load_model, model_bytes
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,10 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
     (data.parent / "first.npz").write_bytes((data.parent / "model.npz").read_bytes())
     further = train(data, "--start-from", data.parent / "first.npz")
     assert further.n_projections == 2
-    assert further.record["settings"]["initial_model"] == f"model {first.digest()}"
+    assert (
+        further.record["settings"]["initial_model"]
+        == f"model {hashlib.sha256(model_bytes(first)).hexdigest()}"
+    )
 
 
 @pytest.mark.parametrize(

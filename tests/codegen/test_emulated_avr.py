@@ -14,7 +14,7 @@ from model_factory import random_inputs, random_model
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.project import scratch_build
+from protonn_edge.project import Project, build, scratch_build
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.verification import verify_device
 
@@ -47,10 +47,10 @@ int main(void)
     ("seed", "features", "projections", "prototypes", "classes", "gamma_numerator"),
     [
         (0, 1, 1, 1, 2, 2.5),
-        (1, 300, 10, 40, 10, 2.5),  # fills the 16-bit accumulators
-        (2, 33, 21, 60, 26, 1.0),  # three blocks of outputs, wide kernels
-        (3, 200, 9, 30, 3, 40.0),  # narrow kernels, 32-bit accumulators
-        (4, 12, 3, 2, 2, 0.2),  # all prototypes near
+        (1, 300, 10, 40, 10, 2.5),
+        (2, 33, 21, 60, 26, 1.0),
+        (3, 200, 9, 30, 3, 40.0),
+        (4, 12, 3, 2, 2, 0.2),
     ],
 )
 def test_whole_firmware_gives_the_reference_scores(
@@ -114,6 +114,43 @@ def push_cycles(model: IntegerModel, folder: Path, count: int, feature: int) -> 
         while (stats := uno.stats()).marked_spans == 0:
             assert stats.cycles < 16_000_000, stats
         return stats.marked_cycles
+
+
+@pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
+@pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
+def test_generated_c_compiles_at_every_optimization(tmp_path: Path, flags: str, chip: str) -> None:
+    golden = Path(__file__).parent / "golden" / "pnn_model.c"
+    command = [
+        "avr-gcc",
+        f"-mmcu={chip}",
+        "-std=gnu99",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+    ]
+    done = subprocess.run(
+        [*command, *flags.split(), "-c", golden, "-o", tmp_path / "model.o"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_portable_kernels_give_the_reference_scores_on_the_avr_too(tmp_path: Path) -> None:
+    """What a chip without a multiplier runs, here with one, where the emulator knows the chip."""
+    model = random_model(6, features=40, projections=12, prototypes=20, classes=5)
+    board = load_board("uno")
+    integer_model, _ = build(model, board, tmp_path)
+    settings = tmp_path / "platformio.ini"
+    text = settings.read_text().replace("    -O2\n", "    -O2\n    -U__AVR_HAVE_MUL__\n")
+    settings.write_text(text)
+    Q = random_inputs(6, 40, integer_model)
+    with EmulatedUno(Project(tmp_path).compile(board), board=board) as uno:
+        agreement, _ = verify_device("portable", uno.url, integer_model, Q)
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
 
 
 def test_projections_that_leave_16_bits_are_clamped_and_agree() -> None:

@@ -84,7 +84,6 @@ def test_inputs_saturate_and_a_negative_step_counts_from_the_upper_end() -> None
     quantizer = InputQuantizer(np.array([0.0, 10.0]), np.array([0.5, -1.0]), maximum=15)
     X = [[-3.0, 10.0], [0.2, 9.0], [2.0, 2.4], [100.0, -100.0]]
     assert quantizer.quantize(X).tolist() == [[0, 0], [0, 1], [4, 8], [15, 15]]
-    assert quantizer.saturated(X) == 3
 
 
 def test_wrong_number_of_features_and_infinite_values_are_named() -> None:
@@ -107,18 +106,48 @@ def test_ties_go_to_the_lower_class() -> None:
     assert model.predict(np.zeros((1, 6), np.uint8)).tolist() == [0]
 
 
+def changed(value: object) -> object:
+    """Return another value of the same kind, no larger."""
+    if isinstance(value, np.ndarray):
+        return value ^ 1 if value.dtype.kind in "iu" else value + 0.5
+    if isinstance(value, tuple):
+        return value[::-1]
+    assert isinstance(value, float)
+    return value / 2
+
+
 def test_hash_changes_with_every_field() -> None:
     model = tiny_integer_model()
-    changed = [
-        dataclasses.replace(model, multiplier=201),
-        dataclasses.replace(model, classes=("a", "b", "c")),
-        dataclasses.replace(model, projection=model.projection + np.int8(0) ^ np.int8(1)),
-        dataclasses.replace(
-            model, inputs=dataclasses.replace(model.inputs, zero=model.inputs.zero + 1)
-        ),
-    ]
-    hashes = {other.model_sha256 for other in [model, tiny_integer_model(), *changed]}
-    assert len(hashes) == 1 + len(changed)
+    assert model.model_sha256 == tiny_integer_model().model_sha256
+    others = []
+    for field in dataclasses.fields(IntegerModel):
+        if field.name == "inputs":
+            continue
+        numbers = {"shift": 24, "multiplier": 1601, "prototype_factor": 4, "accumulator_bits": 32}
+        new = numbers.get(field.name) or changed(getattr(model, field.name))
+        others.append(dataclasses.replace(model, **{field.name: new}))
+    for field in dataclasses.fields(InputQuantizer):
+        new = 62 if field.name == "maximum" else changed(getattr(model.inputs, field.name))
+        inputs = dataclasses.replace(model.inputs, **{field.name: new})
+        others.append(dataclasses.replace(model, inputs=inputs))
+    hashes = {other.model_sha256 for other in [model, *others]}
+    assert len(hashes) == 1 + len(others) == 16
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"accumulator_bits": 24}, "24 bits"),
+        ({"start": np.array([40_000, 0, 0])}, "accumulators in"),
+        ({"multiplier": 65_536}, "multiplier 65,536"),
+        ({"shift": 12}, "shift 12"),
+        ({"offset": np.array([1 << 31, 0, 0])}, "rescaled accumulators up to 2,1"),
+        ({"prototype_factor": 65}, "prototype factor"),
+    ],
+)
+def test_numbers_that_could_overflow_are_refused(change: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        dataclasses.replace(tiny_integer_model(), **change)
 
 
 def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:

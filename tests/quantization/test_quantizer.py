@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_factory import random_model, random_points
+from model_factory import plain_model, random_model, random_points
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics
@@ -54,14 +54,39 @@ def test_feature_that_rests_at_its_upper_end_is_counted_down_from_there() -> Non
     assert quantizer.quantize(X).tolist() == [[0, 0, 0], [15, 15, 0], [3, 3, 0]]
 
 
-def test_same_model_gives_the_same_integers() -> None:
-    assert quantize(random_model(3)).model_sha256 == quantize(random_model(3)).model_sha256
+def test_known_model_gives_known_integers_on_every_machine() -> None:
+    """A change of these means that every model on every board is another one; say so to users."""
+    model = quantize(plain_model())
+    assert model.projection[0].tolist() == [-57, -7, 43, -28, 21, -50, 0, 50]
+    assert (model.multiplier, model.shift, model.prototype_factor) == (33537, 24, 1)
+    assert model.model_sha256 == (
+        "6e01dfe2fdc5053500d9bf28d714aaf4f52f1a726ab26176db8700f636c0f05d"
+    )
 
 
 def test_prototypes_that_no_scale_reaches_are_refused() -> None:
     model = random_model()
     with pytest.raises(InputError, match="kernel widths.*smaller gamma"):
         quantize(dataclasses.replace(model, gamma=model.gamma * 100))
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("normalizer", {"offset": np.full(12, 1e308)}),
+        ("normalizer", {"scale": np.full(12, 1e308)}),
+        ("inputs", {"mean": np.full(12, 1e308)}),
+        ("inputs", {"lower": np.full(12, -1e308), "upper": np.full(12, 1e308)}),
+        ("inputs", {"deviation": np.full(12, 1e308)}),
+    ],
+)
+def test_statistics_too_large_to_compute_with_are_refused(
+    part: str, change: dict[str, np.ndarray]
+) -> None:
+    model = random_model()
+    hostile = dataclasses.replace(getattr(model, part), **change)
+    with pytest.raises(InputError):
+        quantize(dataclasses.replace(model, **{part: hostile}))
 
 
 def test_labels_that_are_all_zero_are_refused() -> None:

@@ -79,9 +79,9 @@ def test_resources_are_found_without_the_checkout(run, installation, name):
 def test_the_shim_for_platformio_is_found_without_the_checkout(run, monkeypatch, tmp_path):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    done = run("-m", "protonn_edge.toolchain", check=False)
-    if done.returncode != 0:
-        pytest.skip(f"{done.stderr.strip()}; to run: make setup")
+    if shutil.which("avr-gcc") is None:
+        pytest.skip("avr-gcc is not on PATH; to run: make setup")
+    done = run("-m", "protonn_edge.toolchain")
     assert "export PLATFORMIO_CORE_DIR=" in done.stdout
     (core,) = (tmp_path / "cache" / "protonn-edge").iterdir()
     assert (core / "platforms" / "atmelavr" / "builder" / "main.py").is_file()

@@ -6,19 +6,23 @@
  *
  * With x the features, the arithmetic is
  *
- *     a[k]     = start[k] + sum of weights[k][i] * x[i]
- *     p[k]     = (a[k] * 1600 + offset[k]) >> 16
- *     r[j]     = sum of (p[k] - prototypes[j][k] * 3)^2, "far" if it exceeds 65535
+ *     a[k]     = start[k] + sum of weights[i][k] * x[i]
+ *     p[k]     = (a[k] * MULTIPLIER + offset[k]) >> SHIFT
+ *     r[j]     = sum of (p[k] - prototypes[j][k] * PROTOTYPE_FACTOR)^2, "far" beyond 65535
  *     e[j]     = exponential[r[j] >> 8], or 0 if j is far
  *     score[l] = sum of e[j] * labels[j][l]
  *
- * and on any input whatsoever
+ * and for all x in 0..63
  *
  *     a is within -11244..11247 (16 bits), also on the way
  *     p is within -290..335
  *     score is within -32385..34680 (32 bits), also on the way
  */
 #include "pnn_model.h"
+
+#if PNN_API_VERSION != 1
+#error "pnn_model.h and pnn_model.c belong to different models: build the model again"
+#endif
 
 /* ---- Flash access ------------------------------------------------------------------------- */
 
@@ -31,7 +35,7 @@
 #define PNN_READ_U8(address) pgm_read_byte(address)
 #define PNN_READ_I16(address) ((int16_t)pgm_read_word(address))
 #define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
-#define PNN_READ_POINTER(address) ((const void *)pgm_read_ptr(address))
+#define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
 #define PNN_NEXT_I8(pointer)                                                                       \
     __extension__({                                                                                \
         int8_t value_;                                                                             \
@@ -43,11 +47,24 @@
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I16(address) (*(address))
 #define PNN_READ_I32(address) (*(address))
-#define PNN_READ_POINTER(address) (*(address))
+#define PNN_READ_STRING(address) (*(address))
 #define PNN_NEXT_I8(pointer) (*(pointer)++)
 #endif
 
+/* The inner loops in assembly, where the chip has a multiplier. Without it, and on the host, C gives
+ * the same integers. */
+#if defined(__AVR_HAVE_MUL__) && defined(__AVR_HAVE_LPMX__)
+#define PNN_ASSEMBLY
+#endif
+
+/* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
+typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
+
 /* ---- Constants ---------------------------------------------------------------------------- */
+
+#define MULTIPLIER 1600
+#define SHIFT 16
+#define PROTOTYPE_FACTOR 3
 
 typedef int16_t accumulator_t;
 
@@ -59,30 +76,30 @@ static const int32_t offset[PNN_PROJECTIONS] PNN_FLASH = {
        32768,     -960000,     4000000,
 };
 
-/* W, one row per feature: outputs 0..2 */
-static const int8_t weights_0[18] PNN_FLASH = {
-  -60,    1,    0,
-   35,    2,    0,
-    0,   -3,   90,
-    7,    4,  -90,
- -128,   -5,   40,
-  127,    6,  -40,
+/* W, a row per feature: outputs 0..2 */
+static const int8_t weights_0[PNN_FEATURES * 3u] PNN_FLASH = {
+    /*   0 */  -60,    1,    0,
+    /*   1 */   35,    2,    0,
+    /*   2 */    0,   -3,   90,
+    /*   3 */    7,    4,  -90,
+    /*   4 */ -128,   -5,   40,
+    /*   5 */  127,    6,  -40,
 };
 
-/* B, one row per prototype */
-static const int8_t prototypes[12] PNN_FLASH = {
- -120,   12,  100,
-    0,  -33, -100,
-   60,    5,    1,
-  127,    0,   64,
+/* B, a row per prototype */
+static const int8_t prototypes[PNN_PROTOTYPES * PNN_PROJECTIONS] PNN_FLASH = {
+    /*   0 */ -120,   12,  100,
+    /*   1 */    0,  -33, -100,
+    /*   2 */   60,    5,    1,
+    /*   3 */  127,    0,   64,
 };
 
-/* Z, one row per prototype */
-static const int8_t labels[12] PNN_FLASH = {
-  127,  -20,    0,
-   -3,  110,    1,
-    0,    5,  127,
-    9,   -9, -127,
+/* Z, a row per prototype */
+static const int8_t labels[PNN_PROTOTYPES * PNN_CLASSES] PNN_FLASH = {
+    /*   0 */  127,  -20,    0,
+    /*   1 */   -3,  110,    1,
+    /*   2 */    0,    5,  127,
+    /*   3 */    9,   -9, -127,
 };
 
 /* 255 exp(-t), t from 0 to ln(128) */
@@ -116,7 +133,7 @@ static const char *const class_names[PNN_CLASSES] PNN_FLASH = {
 };
 
 static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
-    224, 86, 39, 229, 82, 79, 235, 102
+    0xe0, 0x56, 0x27, 0xe5, 0x52, 0x4f, 0xeb, 0x66,
 };
 
 /* ---- Variables ---------------------------------------------------------------------------- */
@@ -135,6 +152,55 @@ void pnn_begin(void)
     consumed = 0;
 }
 
+/* Add what the next features contribute to outputs 0..2; a feature that is 0 contributes
+ * nothing and is passed over. */
+#ifdef PNN_ASSEMBLY
+static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
+{
+    const int8_t *weight = weights_0 + (size_t)consumed * 3u;
+    uint16_t left = (uint16_t)(end - feature);
+    if (left == 0) {
+        return;
+    }
+    __asm__ volatile(
+        "    lds   r2, %[sums] + 0\n"
+        "    lds   r3, %[sums] + 1\n"
+        "    lds   r4, %[sums] + 2\n"
+        "    lds   r5, %[sums] + 3\n"
+        "    lds   r6, %[sums] + 4\n"
+        "    lds   r7, %[sums] + 5\n"
+        "1:  ld    r23, %a[feature]+\n"
+        "    tst   r23\n"
+        "    breq  3f\n"
+        "    lpm   r22, %a[weight]+\n"
+        "    mulsu r22, r23\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    lpm   r22, %a[weight]+\n"
+        "    mulsu r22, r23\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    lpm   r22, %a[weight]+\n"
+        "    mulsu r22, r23\n"
+        "    add   r6, r0\n"
+        "    adc   r7, r1\n"
+        "2:  sbiw  %[left], 1\n"
+        "    brne  1b\n"
+        "    rjmp  4f\n"
+        "3:  adiw  %[weight], 3\n"
+        "    rjmp  2b\n"
+        "4:  clr   __zero_reg__\n"
+        "    sts   %[sums] + 0, r2\n"
+        "    sts   %[sums] + 1, r3\n"
+        "    sts   %[sums] + 2, r4\n"
+        "    sts   %[sums] + 3, r5\n"
+        "    sts   %[sums] + 4, r6\n"
+        "    sts   %[sums] + 5, r7\n"
+        : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+w"(left)
+        : [sums] "i"(&accumulators[0])
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
+}
+#else
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     const int8_t *weight = weights_0 + (size_t)consumed * 3u;
@@ -155,6 +221,7 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
     accumulators[1] = a1;
     accumulators[2] = a2;
 }
+#endif
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
@@ -174,44 +241,114 @@ void pnn_push(pnn_input_t feature)
 static void rescale(int16_t *projection)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
-        projection[k] =
-            (int16_t)(((int32_t)accumulators[k] * 1600 + PNN_READ_I32(&offset[k])) >> 16);
+        const int32_t product = (int32_t)accumulators[k] * MULTIPLIER;
+        projection[k] = (int16_t)((product + PNN_READ_I32(&offset[k])) >> SHIFT);
     }
 }
 
 /* ---- Prototypes --------------------------------------------------------------------------- */
 
-/* The kernel between the projection and the prototype at `coordinate`; 0 as soon as it is far. */
+/* The kernel between the projection and the prototype at `coordinate`; 0 as soon as it is far:
+ * when one difference, or the sum of the squares, no longer fits its 8 or 16 bits. */
+#ifdef PNN_ASSEMBLY
+static uint8_t kernel(const int16_t *projection, const int8_t *coordinate)
+{
+    uint16_t distance = 0;
+    uint8_t left = PNN_PROJECTIONS; /* 0 in the end, unless the prototype is far */
+    __asm__ volatile("1:  lpm   r18, %a[coordinate]+\n"
+                     "    muls  r18, %[factor]\n"
+                     "    ld    r18, %a[projection]+\n"
+                     "    ld    r19, %a[projection]+\n"
+                     "    sub   r18, r0\n"
+                     "    sbc   r19, r1\n"
+                     "    brmi  3f\n"
+                     "    tst   r19\n"
+                     "    brne  4f\n"
+                     "2:  mul   r18, r18\n"
+                     "    add   %A[distance], r0\n"
+                     "    adc   %B[distance], r1\n"
+                     "    brcs  4f\n"
+                     "    dec   %[left]\n"
+                     "    brne  1b\n"
+                     "    rjmp  4f\n"
+                     "3:  com   r19\n" /* -255..-1 have 255 in the upper byte and not 0 in the lower */
+                     "    brne  4f\n"
+                     "    neg   r18\n"
+                     "    brne  2b\n"
+                     "4:  clr   __zero_reg__\n"
+                     : [distance] "+r"(distance), [left] "+r"(left), [projection] "+x"(projection),
+                       [coordinate] "+z"(coordinate)
+                     : [factor] "d"((int8_t)PROTOTYPE_FACTOR)
+                     : "memory", "r0", "r18", "r19");
+    if (left != 0) {
+        return 0;
+    }
+    return PNN_READ_U8(&exponential[distance >> 8]);
+}
+#else
 static uint8_t kernel(const int16_t *projection, const int8_t *coordinate)
 {
     uint16_t distance = 0;
     for (uint8_t k = PNN_PROJECTIONS; k > 0; --k) {
-        const int16_t difference = (int16_t)(*projection++ - PNN_NEXT_I8(coordinate) * 3);
+        const int16_t prototype = (int16_t)(PNN_NEXT_I8(coordinate) * PROTOTYPE_FACTOR);
+        const int16_t difference = (int16_t)(*projection++ - prototype);
         uint8_t magnitude = (uint8_t)difference;
         if (difference < 0) {
             if (difference < -255) {
                 return 0;
             }
-            magnitude = (uint8_t)-magnitude;
+            magnitude = (uint8_t)-magnitude; /* of -255..-1, modulo 256 */
         } else if (difference > 255) {
             return 0;
         }
         const uint16_t square = (uint16_t)(magnitude * (uint16_t)magnitude);
         distance = (uint16_t)(distance + square);
-        if (distance < square) { /* the sum has left 16 bits */
+        if (distance < square) { /* carried out of 16 bits */
             return 0;
         }
     }
     return PNN_READ_U8(&exponential[distance >> 8]);
 }
+#endif
 
 /* Add `weight` times a row of labels to the scores. */
+#ifdef PNN_ASSEMBLY
+static void vote(uint8_t weight, const int8_t *label)
+{
+    pnn_score_t *score = scores;
+    uint8_t left = PNN_CLASSES;
+    __asm__ volatile("1:  lpm   r18, %a[label]+\n"
+                     "    mulsu r18, %[weight]\n"
+                     "    mov   r19, r1\n" /* the sign, in 8 bits */
+                     "    lsl   r19\n"
+                     "    sbc   r19, r19\n"
+                     "    ld    r18, %a[score]\n"
+                     "    add   r18, r0\n"
+                     "    st    %a[score]+, r18\n"
+                     "    ld    r18, %a[score]\n"
+                     "    adc   r18, r1\n"
+                     "    st    %a[score]+, r18\n"
+                     "    ld    r18, %a[score]\n"
+                     "    adc   r18, r19\n"
+                     "    st    %a[score]+, r18\n"
+                     "    ld    r18, %a[score]\n"
+                     "    adc   r18, r19\n"
+                     "    st    %a[score]+, r18\n"
+                     "    dec   %[left]\n"
+                     "    brne  1b\n"
+                     "    clr   __zero_reg__\n"
+                     : [score] "+x"(score), [label] "+z"(label), [left] "+r"(left)
+                     : [weight] "a"(weight)
+                     : "memory", "r0", "r18", "r19");
+}
+#else
 static void vote(uint8_t weight, const int8_t *label)
 {
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = (pnn_score_t)(scores[l] + (int16_t)(PNN_NEXT_I8(label) * weight));
     }
 }
+#endif
 
 uint8_t pnn_finish(void)
 {
@@ -257,7 +394,7 @@ const pnn_score_t *pnn_scores(void)
 
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
 {
-    const char *from = PNN_READ_POINTER(&class_names[class_index % PNN_CLASSES]);
+    const char *from = PNN_READ_STRING(&class_names[class_index % PNN_CLASSES]);
     uint8_t length = 0;
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);

@@ -41,14 +41,15 @@ extern "C" {
 
 /* What pnn_push_many takes at most on an ATmega328P, in cycles: for each feature, for each that is
  * 0, and for each call. */
-#define PNN_PUSH_CYCLES 49u
+#define PNN_PUSH_CYCLES 34u
 #define PNN_PUSH_ZERO_CYCLES 13u
-#define PNN_PUSH_CALL_CYCLES 154u
+#define PNN_PUSH_CALL_CYCLES 115u
 
-/* A quantized feature, 0..PNN_INPUT_MAXIMUM. */
+/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
+ * overflow. */
 typedef uint8_t pnn_input_t;
 
-/* A class's score, -32385..34680 on any input. */
+/* The score of a class, -32385..34680 on any input. */
 typedef int32_t pnn_score_t;
 
 /* Start a prediction; what an unfinished one has consumed is forgotten. */
