@@ -174,7 +174,8 @@ def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> Proto
 
         def moved_on(report: EpochReport) -> None:
             note = f"objective {report.objective:.4f}, accuracy {100 * report.accuracy:.2f} %"
-            bar.move_to(report.epoch, note)
+            turn = f"{report.parameter}: " if report.parameter else ""
+            bar.move_to(report.epoch, turn + note)
 
         classifier = ProtoNNClassifier(random_state=seed, callback=moved_on, **settings)
         classifier.fit(dataset.X_train, dataset.y_train)

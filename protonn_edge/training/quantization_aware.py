@@ -21,6 +21,8 @@ from protonn_edge.quantization import (
 )
 from protonn_edge.training.objective import Matrix, Parameters
 
+_ROWS_AT_ONCE = 4_096  # they are in float64 for a moment, which should not take much memory
+
 
 class QuantizationAware:
     """Rounds parameters and points as the quantizer will.
@@ -54,9 +56,12 @@ class QuantizationAware:
         assert self._precision is not None
         quantizer = input_quantizer(self._inputs, self._precision.input_bits)
         scale = np.where(self._normalizer.scale == 0, 1.0, self._normalizer.scale)
-        raw = X / scale + self._normalizer.offset
-        restored = quantizer.restore(quantizer.quantize(raw))
-        return self._normalizer.apply(restored).astype(np.float32)
+        rounded = np.empty(X.shape, dtype=np.float32)
+        for start in range(0, len(X), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            raw = X[rows] / scale + self._normalizer.offset
+            rounded[rows] = self._normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
+        return rounded
 
     def rounded(self, parameters: Parameters) -> Parameters | None:
         """Return what the integer model makes of `parameters`, None if it cannot hold them.
