@@ -10,9 +10,10 @@ import pytest
 from protonn_edge.errors import InputError
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Schedule, minimize
-from protonn_edge.training.objective import LOSSES, Parameters
+from protonn_edge.training.objective import LOSSES, Parameters, objective
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.quantization_aware import QuantizationAware
 
 SCHEDULE = Schedule("cross_entropy", 20, 32, 0.01, 0.1, (1.0, 1.0, 1.0))
 
@@ -83,3 +84,49 @@ def test_constant_features_keep_no_weight() -> None:
         generator=np.random.default_rng(0),
     )
     assert not minimize(parameters, data, SCHEDULE, seed=0).parameters.projection[:, 2].any()
+
+
+class CoarseRounding(QuantizationAware):
+    """Rounds far more coarsely than the quantizer, so that it shows on a small problem."""
+
+    def __init__(self, fits: bool = True) -> None:
+        self.fits = fits
+
+    def choose_precision(self, parameters: Parameters) -> bool:
+        return self.fits and len(parameters.labels) == 3
+
+    def rounded_points(self, X: np.ndarray) -> np.ndarray:
+        return np.round(X)
+
+    def rounded(self, parameters: Parameters) -> Parameters:
+        V, C, Z, sharpness = parameters
+        return Parameters(np.round(V * 2) / 2, np.round(C * 2) / 2, np.round(Z * 2) / 2, sharpness)
+
+
+def test_what_is_minimized_in_the_end_is_the_rounded_objective() -> None:
+    rounding = CoarseRounding()
+
+    def rounded_objective(quantization: QuantizationAware | None) -> float:
+        parameters, data = start()
+        schedule = replace(SCHEDULE, epochs=60)
+        trained = minimize(parameters, data, schedule, seed=0, quantization=quantization)
+        rounded = rounding.rounded(trained.parameters)
+        return objective(rounded, np.round(data.X), data.Y, LOSSES["cross_entropy"])
+
+    assert rounded_objective(rounding) < 0.8 * rounded_objective(None)
+
+
+def test_rounding_that_does_not_fit_leaves_training_as_it_is() -> None:
+    plain = minimize(*start(), SCHEDULE, seed=0)
+    unrounded = minimize(*start(), SCHEDULE, seed=0, quantization=CoarseRounding(fits=False))
+    assert plain.history == unrounded.history
+
+
+def test_where_points_without_weight_lie_does_not_matter() -> None:
+    parameters, data = start()
+    absent = data.y == 0
+    weighted = replace(data, weights=np.where(absent, np.float32(0), np.float32(1.5)))
+    moved = replace(weighted, X=np.where(absent[:, None], -data.X, data.X))
+    first, other = (minimize(parameters, d, SCHEDULE, seed=0) for d in (weighted, moved))
+    for matrix, same in zip(first.parameters, other.parameters, strict=True):
+        np.testing.assert_allclose(matrix, same, rtol=1e-3, atol=1e-5)

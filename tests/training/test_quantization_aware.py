@@ -66,15 +66,3 @@ def test_a_feature_that_never_changes_does_no_harm() -> None:
     _, parameters = rounding_of(model)
     assert rounding.choose_precision(parameters)
     assert np.isfinite(rounding.rounded_points(X[:10])).all()
-
-
-def test_integers_gain_where_they_are_coarse() -> None:
-    def accuracy_in_integers(quantization_aware: bool) -> float:
-        model = trained_model(
-            quantization_aware=quantization_aware, normalization="none", epochs=60, n_projections=5
-        )
-        integers = quantize(model)
-        found = integers.predict(integers.quantize(DIGITS.X_train))
-        return float(np.mean(found == DIGITS.y_train))
-
-    assert accuracy_in_integers(True) >= accuracy_in_integers(False) - 0.005
