@@ -380,6 +380,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             for name, value in self.get_params().items()
             if name not in ("callback", "random_state")
         }
+        if not isinstance(self.init_projection, str):  # a digest, for it may have many numbers
+            settings["init_projection"] = np.asarray(self.init_projection, dtype="<f4")
         digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
         targets = np.searchsorted(self.classes_, labels)
         digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())

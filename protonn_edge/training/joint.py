@@ -113,7 +113,7 @@ def minimize(
         return Trained(run.parameters, rate, tuple(history))
     raise InputError(
         f"training diverges at the learning rate {schedule.learning_rate:g} and at "
-        f"{rate:.2g} too; try a smaller gamma_numerator or another normalization"
+        f"{rate:.2g} too; try a smaller gamma or gamma_numerator, or another normalization"
     )
 
 

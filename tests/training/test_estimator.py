@@ -177,8 +177,13 @@ def test_labels_to_evaluate_on_must_be_known() -> None:
 
 
 def test_an_array_as_the_start_is_in_the_record_by_its_digest() -> None:
-    record = fitted(epochs=1, init_projection=np.eye(3, 64)).to_model().record
-    assert record["settings"]["init_projection"].startswith("array (3, 64) ")
+    given = np.eye(3, 64)
+    records = [
+        fitted(epochs=1, init_projection=start).to_model().record["settings"]["init_projection"]
+        for start in (given, given.tolist())
+    ]
+    assert records[0].startswith("array (3, 64) ")
+    assert records[0] == records[1]
 
 
 def test_an_estimator_can_be_cloned_with_its_settings() -> None:
