@@ -25,7 +25,8 @@ from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.measurement import measure
 from protonn_edge.project import Project, build
-from protonn_edge.report.accuracy import accuracy
+from protonn_edge.quantization import quantize
+from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification import verify_host
 
@@ -82,7 +83,8 @@ def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
     seconds = time.perf_counter() - begin
     model = classifier.to_model(classes=dataset.classes)
     with TemporaryDirectory() as folder:
-        integer_model, _ = build(model, board, Path(folder))
+        build(model, board, Path(folder))
+        integer_model = quantize(model)
         on_host = verify_host(integer_model, integer_model.quantize(dataset.X_test))
         points = (dataset.X_test, dataset.y_test)
         measured = measure(Project(Path(folder)), points, board)
@@ -91,7 +93,7 @@ def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
         "name": row.name,
         "seed": seed,
         "sizes": [model.n_features, model.n_projections, model.n_prototypes, model.n_classes],
-        "float_accuracy": accuracy(model.predict(dataset.X_test), dataset.y_test),
+        "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
         **record,
         "mismatches": record["mismatches"] + on_host.mismatches,
         "seconds": seconds,

@@ -8,13 +8,12 @@
 /* Features are collected into a chunk and pushed together with interrupts disabled, so that receive
  * interrupts do not count as computing. Meanwhile bytes arrive, one every 1,389 cycles at 115,200
  * baud; the receiver holds two and a third one in its shift register, and loses the fourth about
- * 2,778 cycles after the first. So a chunk may take 2,500 cycles and no more.
+ * 2,778 cycles after the first. So a chunk may take PNN_CHUNK_CYCLES and no more.
  *
  * The generated header says what a feature and a call of pnn_push_many take at most. A larger chunk
  * is faster, since each call loads and stores the accumulators; features that are 0 take next to
  * nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */
-#define CHUNK_CYCLES 2500u
 #define CHUNK_MAX 32u
 
 static pnn_input_t chunk[CHUNK_MAX];
@@ -78,7 +77,7 @@ void prediction_push(uint8_t feature)
 #endif
     chunk[chunk_count++] = feature;
     chunk_cycles += feature ? PNN_PUSH_CYCLES : PNN_PUSH_ZERO_CYCLES;
-    if (chunk_cycles + PNN_PUSH_CYCLES > CHUNK_CYCLES || chunk_count == CHUNK_MAX ||
+    if (chunk_cycles + PNN_PUSH_CYCLES > PNN_CHUNK_CYCLES || chunk_count == CHUNK_MAX ||
         features_missing == 0) {
         push_chunk();
     }

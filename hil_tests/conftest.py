@@ -1,7 +1,8 @@
 """A device to test: the board at --port, or, when none is given, the emulated Uno.
 
-Both run the firmware of --build-dir, where `protonn-edge build` was run. Where it was not, the
-emulated Uno gets a small model of scikit-learn's digits, made for the occasion.
+Both run the firmware of --build-dir, where `protonn-edge build` was run; for a board the default is
+the current checkout. The emulated Uno without --build-dir gets a small model of scikit-learn's
+digits, made for the occasion.
 """
 
 from __future__ import annotations
@@ -64,12 +65,12 @@ def board() -> Board:
 
 @pytest.fixture(scope="session")
 def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Project:
-    """Give the folder that was built; build the digits where there is none."""
+    """Give the folder that was built, where one is named or a board is; else build the digits."""
     named = pytestconfig.getoption("--build-dir")
-    folder = named or pytestconfig.rootpath
-    if (folder / GENERATED_MODEL).is_file():
-        return Project(folder)
     if named is not None or pytestconfig.getoption("--port") is not None:
+        folder = named or pytestconfig.rootpath
+        if (folder / GENERATED_MODEL).is_file():
+            return Project(folder)
         pytest.fail(
             f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
             "there, then `pio run -t upload`, or name another folder with --build-dir",

@@ -35,8 +35,8 @@ def test_an_unknown_type_is_refused(line, kind):
 
 
 @pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04])
-def test_a_wrong_length_is_refused(line, kind):
-    line.send(protocol.encode_frame(bytes([kind, 9]) + b"\x01\x02\x03"))
+def test_a_wrong_length_is_refused(line, integer_model, kind):
+    line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(integer_model.n_features + 1)))
     assert line.receive() == (9, ErrorReply(2))
 
 

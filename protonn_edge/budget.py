@@ -16,6 +16,10 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.toolchain.stack import worst_case_stack
 
+# Of the 1,389 cycles between two bytes, receiving and decoding one take the rest; read off the
+# emulator with a model that takes a given time for each feature.
+_FEATURE_CYCLES_LIMIT = 1_000
+
 _FLASH_REMEDY = "try fewer --prototypes, a smaller --projection-dim, or fewer features"
 _SRAM_REMEDY = "try a smaller --projection-dim or fewer classes"
 
@@ -46,22 +50,32 @@ class Usage:
         return asdict(self)
 
     def check(self, board: Board) -> None:
-        """Raise `CheckFailed` with the number, the limit and a remedy if it does not fit."""
+        """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""
         if self.flash_bytes > board.flash_bytes:
-            raise CheckFailed(
+            raise OverBudget(
+                self,
                 f"needs {self.flash_bytes:,} B flash, {board.name} has {board.flash_bytes:,}; "
-                f"{_FLASH_REMEDY}"
+                f"{_FLASH_REMEDY}",
             )
         needed = self.sram_bytes + self.stack_bytes
         if needed > board.sram_bytes:
-            raise CheckFailed(
+            raise OverBudget(
+                self,
                 f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack "
-                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; {_SRAM_REMEDY}"
+                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; {_SRAM_REMEDY}",
             )
 
 
+class OverBudget(CheckFailed):
+    """The linked firmware does not fit; `usage` has the figures."""
+
+    def __init__(self, usage: Usage, sentence: str) -> None:
+        super().__init__(sentence)
+        self.usage = usage
+
+
 def check_estimate(plan: Plan, board: Board) -> None:
-    """Raise `CheckFailed` if the tables or the variables alone are too large for the board."""
+    """Raise `CheckFailed` for tables or variables that alone are too large, or too slow a push."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(
             f"needs {plan.table_bytes:,} B flash for its tables alone, {board.name} has "
@@ -71,6 +85,11 @@ def check_estimate(plan: Plan, board: Board) -> None:
         raise CheckFailed(
             f"needs {plan.state_bytes:,} B SRAM for its variables alone, {board.name} has "
             f"{board.sram_bytes:,}; {_SRAM_REMEDY}"
+        )
+    if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
+        raise CheckFailed(
+            f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, the serial line leaves "
+            f"{_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try a smaller --projection-dim"
         )
 
 

@@ -29,7 +29,10 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     InputError
         If the folder cannot be made or written to, or `path` is a folder or a device.
     """
-    path = path.resolve()  # a link stays, and what it points to is written
+    try:
+        path = path.resolve()  # a link stays, and what it points to is written
+    except (OSError, RuntimeError) as error:  # links that lead to each other
+        raise InputError(f"cannot write {path}: {error}; choose another name") from error
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it is not an ordinary file; choose another name")
     data = content.encode() if isinstance(content, str) else content

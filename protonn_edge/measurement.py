@@ -15,7 +15,7 @@ from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.hil import Result, ResultsFile, Summary, run, summarize
+from protonn_edge.hil import Result, ResultsFile, Summary, read_results, run, summarize
 from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.report.accuracy import confusion_matrix
@@ -38,8 +38,8 @@ class Measurement:
         Accuracy, cycles, latency, energy.
     agreement : Agreement
         How the device compares with the reference, score by score.
-    stack_peak_bytes : int
-        The most stack that the device used, by painting.
+    stack_peak_bytes : int or None
+        The most stack that the device used, by painting; None if it had nothing to do.
     confusion : ndarray of shape (L, L), int64
         Answered points: row the actual class, column the predicted one.
     """
@@ -49,7 +49,7 @@ class Measurement:
     usage: Usage
     summary: Summary
     agreement: Agreement
-    stack_peak_bytes: int
+    stack_peak_bytes: int | None
     confusion: NDArray[np.int64]
 
     def to_json(self) -> dict[str, Any]:
@@ -108,6 +108,7 @@ def measure(
     integer_model = quantize(project.model())
     Q = integer_model.quantize(X)
     expected = integer_model.scores(Q)
+    project.check_generated(integer_model)
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
@@ -120,18 +121,21 @@ def measure(
             device = port
         # First the device: where none answers, a results file that is there already stays.
         session = stack.enter_context(open_session(port, integer_model))
-        log = _Log(results, resume, stack)
-        log.check_earlier(y, expected)
+        earlier = _earlier(results, y, expected) if resume and results is not None else []
+        log = None
+        if results is not None:
+            log = stack.enter_context(ResultsFile(results, keep=earlier))
 
         def arrived(result: Result) -> None:
-            log.append(result)
+            if log is not None:
+                log.append(result)
             on_result(result)
 
-        skip = {result.index for result in log.earlier}
+        skip = {result.index for result in earlier}
         new = run(session, Q, y, expected, skip=skip, sink=arrived)
-        stack_peak_bytes = session.stats().stack_bytes
+        stack_peak_bytes = session.stats().stack_bytes if new else None
 
-    everything = sorted([*log.earlier, *new], key=lambda result: result.index)
+    everything = sorted([*earlier, *new], key=lambda result: result.index)
     return Measurement(
         board=board,
         integer_model=integer_model,
@@ -143,34 +147,23 @@ def measure(
     )
 
 
-class _Log:
-    """The results file of a run, or none; what it had already is `earlier`."""
-
-    def __init__(self, path: Path | None, resume: bool, stack: ExitStack) -> None:
-        self._path = path
-        self._file: ResultsFile | None = None
-        self.earlier: list[Result] = []
-        if path is not None:
-            self._file = stack.enter_context(ResultsFile(path, resume=resume))
-            self.earlier = self._file.earlier
-
-    def append(self, result: Result) -> None:
-        if self._file is not None:
-            self._file.append(result)
-
-    def check_earlier(self, y: NDArray[np.int64], expected: NDArray[np.int64]) -> None:
-        """Refuse to resume a file whose points or whose model are not these."""
-        for result in self.earlier:
-            if result.index >= len(y) or result.label != y[result.index]:
-                raise InputError(
-                    f"{self._path} has a point {result.index} of class {result.label} which the "
-                    "data does not have; name another file with -o, or leave out --resume"
-                )
-            if result.mismatch is False and result.scores != tuple(expected[result.index].tolist()):
-                raise InputError(
-                    f"{self._path} was measured with another model; name another file with -o, or "
-                    "leave out --resume"
-                )
+def _earlier(path: Path, y: NDArray[np.int64], expected: NDArray[np.int64]) -> list[Result]:
+    """Return the answers in a results file; refuse those of other points or another model."""
+    if not path.exists():
+        return []
+    answered = [result for result in read_results(path) if result.scores is not None]
+    for result in answered:
+        if result.index >= len(y) or result.label != y[result.index]:
+            raise InputError(
+                f"{path} has a point {result.index} of class {result.label} which the data does "
+                "not have; name another file with -o, or leave out --resume"
+            )
+        if result.scores != tuple(expected[result.index].tolist()):
+            raise InputError(
+                f"{path} has other scores for point {result.index} than this model gives, so it "
+                "was measured with another model; name another file with -o, or leave out --resume"
+            )
+    return answered
 
 
 def _confusion(results: list[Result], n_classes: int) -> NDArray[np.int64]:

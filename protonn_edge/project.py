@@ -55,29 +55,37 @@ class Project:
             )
         return load_model(path)
 
+    def check_generated(self, integer_model: IntegerModel) -> None:
+        """Raise `InputError` if a generated file is not what this model renders to."""
+        for name, text in render_c(integer_model).items():
+            path = self.folder / _GENERATED / name
+            if not path.is_file() or path.read_bytes() != text.encode():
+                raise InputError(f"{path} is not what 'build' writes for its model; run it again")
+
     def compile(self, board: Board) -> Path:
         """Build the firmware with PlatformIO and return the path of its ELF."""
         return build_firmware(self.folder, board.platformio_board)
 
 
-def build(model: ProtoNNModel, board: Board, folder: Path) -> tuple[IntegerModel, Usage]:
+def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
     """Quantize, render, compile and check a model; then put the project into `folder`.
 
     Files of the firmware that are there already stay as they are; the generated ones are replaced.
 
     Returns
     -------
-    tuple of IntegerModel and Usage
-        The arithmetic that was rendered, and what the linked firmware takes of the board.
+    Usage
+        What the linked firmware takes of the board.
 
     Raises
     ------
     CheckFailed
-        If the firmware does not fit the board; nothing is written then.
+        If the firmware does not fit the board (`OverBudget` once it was linked); nothing is written
+        then.
     InputError
         If the folder holds something else where the project's files belong.
     """
-    _check_folder(folder, board)
+    check_folder(folder, board)
     integer_model = quantize(model)
     check_estimate(make_plan(integer_model), board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
@@ -85,7 +93,7 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> tuple[IntegerModel
         usage = measure_usage(trial.compile(board))
         usage.check(board)
         _copy_over(trial, Project(folder))
-    return integer_model, usage
+    return usage
 
 
 @contextmanager
@@ -93,12 +101,17 @@ def scratch_build(model: ProtoNNModel, board: Board) -> Iterator[tuple[Project, 
     """Build a model in a folder that is gone afterwards: for `verify` and the tests."""
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
         folder = Path(scratch, "project")
-        _, usage = build(model, board, folder)
+        usage = build(model, board, folder)
         yield Project(folder), usage
 
 
-def _check_folder(folder: Path, board: Board) -> None:
-    """Refuse a folder in which the project's files cannot be put, before anything is done."""
+def check_folder(folder: Path, board: Board) -> None:
+    """Raise `InputError` if the project's files cannot be put into `folder`.
+
+    `build` looks before it does anything; what takes long before a build may look earlier.
+    """
+    if "$" in str(folder.absolute()):
+        raise InputError(f"{folder.absolute()} has a $, which PlatformIO replaces; use another -o")
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file, the project needs a folder there; use another -o")
@@ -115,10 +128,14 @@ def _write_project(
     model: ProtoNNModel, integer_model: IntegerModel, folder: Path, firmware_of: Path
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
-    for relative, source in _hand_written(resource("firmware")).items():
-        _copy(source, folder / "firmware" / relative)
-    for relative, source in _hand_written(firmware_of / "firmware").items():
-        _copy(source, folder / "firmware" / relative)
+    for source, target in (
+        (resource("firmware"), folder / "firmware"),
+        (firmware_of / "firmware", folder / "firmware"),
+        (firmware_of / "include", folder / "include"),
+        (firmware_of / "lib", folder / "lib"),
+    ):
+        for relative, path in _hand_written(source).items():
+            _copy(path, target / relative)
     own = firmware_of / "platformio.ini"
     _copy(own if own.is_file() else resource("platformio.ini"), folder / "platformio.ini")
     for name, text in render_c(integer_model).items():
@@ -127,13 +144,13 @@ def _write_project(
     return Project(folder)
 
 
-def _hand_written(firmware: Path) -> dict[Path, Path]:
-    """Return the C files of a firmware folder, by their name in it, without the generated ones."""
-    found = {path.relative_to(firmware): path for path in sorted(firmware.rglob("*.[ch]"))}
+def _hand_written(folder: Path) -> dict[Path, Path]:
+    """Return the files of a source folder by their name in it, without generated ones and texts."""
+    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
     return {
         relative: path
         for relative, path in found.items()
-        if path.is_file() and relative.parts[0] != _GENERATED.name
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name
     }
 
 

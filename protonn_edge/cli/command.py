@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -34,10 +37,11 @@ board_option = click.option(
     type=click.Choice(board_names()),
     default="uno",
     show_default=True,
-    help="The board to build for.",
+    help="The board, real or emulated.",
 )
 
 
+_TERMINATED = 128 + signal.SIGTERM  # as a shell says it
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
 
 
@@ -62,6 +66,9 @@ class Command(click.Command):
         for stream in (sys.stdout, sys.stderr):  # a name must not fail for a terminal's encoding
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        if threading.current_thread() is threading.main_thread():
+            # So that what was started is ended, and scratch folders go.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -69,7 +76,7 @@ class Command(click.Command):
         except ProtoNNEdgeError as error:
             self._fail(ctx, str(error), error.exit_code)
         except OSError as error:
-            name, reason = error.filename or "a file", error.strerror or str(error)
+            name, reason = error.filename or "the output", error.strerror or str(error)
             self._fail(ctx, f"cannot use {name}: {reason}; choose another", InputError.exit_code)
         except MemoryError:
             sentence = "this needs more memory than there is; try fewer --prototypes or points"
@@ -78,7 +85,8 @@ class Command(click.Command):
     @staticmethod
     def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
         if ctx.params.get("as_json") and not ctx.meta.get(_PRINTED):
-            click.echo(json.dumps({"error": sentence}))
+            with contextlib.suppress(OSError):  # the output may be what is wrong
+                click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)
 
@@ -146,10 +154,12 @@ class ProgressBar:
     def __init__(self, progress: Progress, task: TaskID) -> None:
         self._progress = progress
         self._task = task
+        self.done = 0
 
     def advance(self) -> None:
         """Move on by one."""
-        self._progress.update(self._task, advance=1)
+        self.done += 1
+        self._progress.update(self._task, completed=self.done)
 
     def move_to(self, completed: int, note: str) -> None:
         """Move to a number of things done, with a few words behind the bar."""

@@ -8,15 +8,16 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.hil import conclude, show
+from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.train import train
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.hil import check_is_results
 from protonn_edge.measurement import measure
 from protonn_edge.model import save_model
-from protonn_edge.project import Project, build
+from protonn_edge.project import Project, build, check_folder
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.platformio import upload_command
-from protonn_edge.verification import verify_host
+from protonn_edge.verification import disagreement, verify_host
 
 _SEED = 0
 _SETTINGS = {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}
@@ -37,6 +38,8 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
     """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
     out = Output(as_json)
     board = load_board(board_name)
+    check_folder(output, board)
+    check_is_results(output / "results.jsonl")
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
@@ -57,5 +60,6 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
             on_result=lambda _: bar.advance(),
         )
     show(measurement, out)
+    say_agreement([on_host, measurement.agreement], out)
     out.say(f"the project is in {output}; with a board on USB:", f"  {upload_command(output)}")
-    conclude([on_host, measurement.agreement], measurement, out)
+    out.finish(measurement.to_json(), disagreement([on_host, measurement.agreement]))

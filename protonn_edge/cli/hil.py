@@ -10,6 +10,7 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.datasets import load_points
+from protonn_edge.errors import CheckFailed
 from protonn_edge.measurement import Measurement, measure
 from protonn_edge.project import Project
 from protonn_edge.report.terminal import budget_facts, confusion_table, fact_table, run_facts
@@ -57,36 +58,37 @@ def hil_command(
     model = project.model()
     points = load_points(data, classes=model.classes, n_features=model.n_features)
     with out.progress(port or f"emulated {board.name}", len(points[1])) as bar:
-        measurement = measure(
-            project,
-            points,
-            board,
-            port=port,
-            results=output,
-            resume=resume,
-            on_result=lambda _: bar.advance(),
-        )
+        try:
+            measurement = measure(
+                project,
+                points,
+                board,
+                port=port,
+                results=output,
+                resume=resume,
+                on_result=lambda _: bar.advance(),
+            )
+        except KeyboardInterrupt:
+            kept = "go on with --resume" if output is not None else "-o FILE would have kept them"
+            raise CheckFailed(f"stopped after {bar.done:,} new points; {kept}") from None
     show(measurement, out)
-    conclude([measurement.agreement], measurement, out)
+    say_agreement([measurement.agreement], out)
+    out.finish(measurement.to_json(), disagreement([measurement.agreement]))
 
 
 def show(measurement: Measurement, out: Output) -> None:
     """Print a measurement for people."""
     board, classes = measurement.board, measurement.integer_model.classes
-    facts = [
-        *run_facts(measurement.summary, board),
-        *budget_facts(measurement.usage, board),
-        ("stack, measured", f"{measurement.stack_peak_bytes:,} B"),
-    ]
+    facts = [*run_facts(measurement.summary, board), *budget_facts(measurement.usage, board)]
+    if measurement.stack_peak_bytes is not None:
+        facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
     out.say(f"measured on {measurement.agreement.execution}:", fact_table(facts))
     out.say("confusion matrix, a row per actual and a column per predicted class:")
     out.say(confusion_table(measurement.confusion, classes))
 
 
-def conclude(agreements: Sequence[Agreement], measurement: Measurement, out: Output) -> None:
-    """Say whether the executions agree and print the JSON object; fail if they do not."""
-    failure = disagreement(agreements)
-    if failure is None:
+def say_agreement(agreements: Sequence[Agreement], out: Output) -> None:
+    """Say which executions gave the same scores, if all did."""
+    if disagreement(agreements) is None:
         names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
         out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")
-    out.finish(measurement.to_json(), failure)

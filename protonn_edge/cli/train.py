@@ -14,7 +14,7 @@ from protonn_edge.datasets import Dataset, holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize
-from protonn_edge.report.accuracy import accuracy
+from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -192,14 +192,16 @@ def _epochs(settings: dict[str, Any]) -> int:
 def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
     integer_model = quantize(model)
-    tested = len(dataset.y_test) > 0
-    float_labels = model.predict(dataset.X_test) if tested else None
-    labels = integer_model.predict(integer_model.quantize(dataset.X_test)) if tested else None
+    X, y = dataset.X_test, dataset.y_test
+    in_float = in_integers = None
+    if len(y) > 0:
+        in_float = share_right(model.predict(X), y)
+        in_integers = share_right(integer_model.predict(integer_model.quantize(X)), y)
     return {
-        "train_accuracy": accuracy(model.predict(dataset.X_train), dataset.y_train),
-        "float_accuracy": accuracy(float_labels, dataset.y_test),
-        "accuracy": accuracy(labels, dataset.y_test),
-        "n": len(dataset.y_test),
+        "train_accuracy": share_right(model.predict(dataset.X_train), dataset.y_train),
+        "float_accuracy": in_float,
+        "accuracy": in_integers,
+        "n": len(y),
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
     }

@@ -15,13 +15,19 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.model import load_model
 from protonn_edge.project import scratch_build
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.verification import Agreement, disagreement, verify_device, verify_host
+from protonn_edge.verification import (
+    Agreement,
+    disagreement,
+    open_session,
+    verify_device,
+    verify_host,
+)
 
 
 @click.command("verify", cls=Command)
@@ -40,11 +46,12 @@ def verify_command(
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
-    if len(X) == 0:
-        raise InputError(f"{data} has no points to verify; give a file that has some")
     integer_model = quantize(model)
     Q = integer_model.quantize(X)
 
+    if port is not None:
+        with open_session(port, integer_model):
+            pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
         agreements = [verify_host(integer_model, Q)]
     with ExitStack() as stack:
@@ -57,6 +64,7 @@ def verify_command(
         agreements.append(_verify_device(out, port, port, integer_model, Q))
 
     out.say("scores against the NumPy integer model:", _table(agreements))
+    say_agreement(agreements, out)
     out.finish(
         {
             "n": len(Q),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from protonn_edge import __version__
-from protonn_edge.codegen.plan import Block, Plan
+from protonn_edge.codegen.plan import CHUNK_CYCLES, Block, Plan
 from protonn_edge.quantization import MODEL_HASH_BYTES, PROJECTION_CLAMP, IntegerModel
 
 API_VERSION = 1
@@ -65,6 +65,7 @@ class RenderContext:
     model_bytes: int
     table_bytes: int
     state_bytes: int
+    chunk_cycles: int
     push_cycles: int
     push_zero_cycles: int
     push_call_cycles: int
@@ -115,6 +116,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         model_bytes=model.model_bytes,
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,
+        chunk_cycles=CHUNK_CYCLES,
         push_cycles=plan.push_cycles,
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,

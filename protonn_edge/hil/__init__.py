@@ -12,6 +12,7 @@ from protonn_edge.hil.results import (
     ResultsFile,
     Spread,
     Summary,
+    check_is_results,
     read_results,
     summarize,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Session",
     "Spread",
     "Summary",
+    "check_is_results",
     "read_results",
     "run",
     "summarize",

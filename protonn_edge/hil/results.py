@@ -127,14 +127,8 @@ class ResultsFile:
     ----------
     path : Path
         The file, by custom ``results.jsonl``.
-    resume : bool, keyword-only
-        Go on behind what is there, without a torn last line and points that were lost; otherwise
-        start anew.
-
-    Attributes
-    ----------
-    earlier : list of Result
-        The answered points that were there already when the file was resumed.
+    keep : sequence of Result, keyword-only
+        What the file shall begin with: the answers of an interrupted run that goes on.
 
     Raises
     ------
@@ -142,29 +136,14 @@ class ResultsFile:
         If the file cannot be written, or holds something else than results.
     """
 
-    def __init__(self, path: Path, *, resume: bool = False) -> None:
-        self.earlier: list[Result] = []
+    def __init__(self, path: Path, *, keep: Sequence[Result] = ()) -> None:
         self._path = path
+        check_is_results(path)
+        write_atomically(path, "".join(result.to_json() + "\n" for result in keep))
         try:
-            if path.exists():
-                self.earlier = self._answered(resume)
-            self._stream: BinaryIO = path.open("ab" if resume else "wb")
+            self._stream: BinaryIO = path.open("ab")
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
-
-    def _answered(self, resume: bool) -> list[Result]:
-        """Return what to go on with; without `resume` only see that the file holds results."""
-        try:
-            results = _read(self._path)
-        except InputError as error:
-            raise InputError(
-                f"{self._path} is there and not a results file; choose another -o"
-            ) from error
-        if not resume:
-            return []
-        answered = [result for result in results if result.predicted is not None]
-        write_atomically(self._path, "".join(result.to_json() + "\n" for result in answered))
-        return answered
 
     def append(self, result: Result) -> None:
         """Write one result and hand it to the system at once."""
@@ -186,6 +165,15 @@ class ResultsFile:
         traceback: TracebackType | None,
     ) -> None:
         self._stream.close()
+
+
+def check_is_results(path: Path) -> None:
+    """Raise `InputError` if `path` is there and something else than a results file."""
+    if path.exists():
+        try:
+            read_results(path)
+        except InputError as error:
+            raise InputError(f"{path} is there and not a results file ({error})") from error
 
 
 def read_results(path: Path) -> list[Result]:

@@ -9,10 +9,8 @@ from sklearn.metrics import confusion_matrix as sklearn_confusion_matrix
 Labels = NDArray[np.int64]
 
 
-def accuracy(predicted: Labels | None, actual: Labels) -> float | None:
-    """Return the share of labels (n,) that agree, 0..1; None where there are none."""
-    if predicted is None or len(actual) == 0:
-        return None
+def share_right(predicted: Labels, actual: Labels) -> float:
+    """Return the share of labels (n,), n >= 1, that agree, 0..1."""
     return float(np.mean(predicted == actual))
 
 

@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import queue
+import shlex
 import shutil
 import subprocess
 import sys
@@ -129,11 +130,11 @@ def upload_command(project: Path) -> str:
     """Return the shell command that uploads a project from here, for people to copy."""
     pio = "pio"
     if shutil.which("pio") is None:
-        pio = os.path.relpath(Path(sys.executable).with_name("pio"))
+        pio = shlex.quote(os.path.relpath(Path(sys.executable).with_name("pio")))
     # Where the registry is out of reach, a plain `pio` needs to be told of the stand-in.
-    python = os.path.relpath(sys.executable)
+    python = shlex.quote(os.path.relpath(sys.executable))
     told = f'eval "$({python} -m protonn_edge.toolchain)"; ' if pio_variables() else ""
-    return f"{told}{pio} run -t upload -d {project}"
+    return f"{told}{pio} run -t upload -d {shlex.quote(str(project))}"
 
 
 def pio_environment() -> dict[str, str]:

@@ -41,6 +41,12 @@ def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> N
         check_estimate(dataclasses.replace(plan, state_bytes=3_000), UNO)
 
 
+def test_model_that_a_serial_line_feeds_too_fast_is_refused() -> None:
+    check_estimate(make_plan(quantize(random_model(projections=50))), UNO)
+    with pytest.raises(CheckFailed, match="cycles for each feature, the serial line leaves 1,000"):
+        check_estimate(make_plan(quantize(random_model(projections=90))), UNO)
+
+
 @pytest.mark.skipif(
     shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc"
 )
@@ -48,7 +54,7 @@ def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path
     def model(prototypes: int) -> ProtoNNModel:
         return random_model(projections=10, classes=6, prototypes=prototypes)
 
-    _, usage = build(model(1000), UNO, tmp_path / "some")
+    usage = build(model(1000), UNO, tmp_path / "some")
     fits = 1000 + (UNO.flash_bytes - usage.flash_bytes) // 16 - 2  # d + L bytes a prototype
     build(model(fits), UNO, tmp_path / "fits")
     while (reason := refusal(model(fits + 1), tmp_path / f"{fits + 1}")) is None:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from model_factory import random_model
 from sklearn.datasets import load_iris
 
 from protonn_edge.cli import main
-from protonn_edge.hil import read_results
+from protonn_edge.hil import ResultsFile, read_results
+from protonn_edge.model import save_model
 from protonn_edge.quantization import IntegerModel
 
 needs_avr = pytest.mark.skipif(
@@ -162,6 +164,79 @@ def test_hil_never_writes_over_a_file_that_holds_something_else(
     assert result.exit_code == 2
     assert "not a results file" in result.stderr
     assert (folder / "iris.csv").read_bytes() == before
+
+
+@needs_avr
+def test_resuming_with_other_data_leaves_the_file_as_it_is(folder: Path, project: Path) -> None:
+    results = folder / "kept.jsonl"
+    results.write_text('{"index":900,"label":0,"predicted":0,"cycles":5,"scores":[1,2,3]}\n{"ind')
+    before = results.read_bytes()
+    arguments = [str(folder / "iris.csv"), "--project", str(project), "-o", str(results)]
+    result = CliRunner().invoke(main, ["hil", *arguments, "--resume"])
+    assert result.exit_code == 2
+    assert "point 900" in result.stderr
+    assert results.read_bytes() == before
+
+
+@needs_avr
+def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
+    edited = folder / "edited"
+    run("build", folder / "model.npz", "-o", edited)
+    source = edited / "firmware" / "generated" / "pnn_model.c"
+    source.write_text(source.read_text().replace("#define MULTIPLIER ", "#define MULTIPLIER 1"))
+    data = str(folder / "iris.csv")
+    result = CliRunner().invoke(main, ["hil", data, "--project", str(edited)])
+    assert result.exit_code == 2
+    assert "pnn_model.c is not what 'build' writes" in result.stderr
+
+
+@needs_avr
+def test_interrupted_measurement_says_how_to_go_on(
+    folder: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = ResultsFile.append
+
+    def interrupted(file: ResultsFile, result: Any) -> None:
+        append(file, result)
+        if result.index == 9:
+            raise KeyboardInterrupt
+
+    results = folder / "interrupted.jsonl"
+    arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results]
+    with monkeypatch.context() as patch:
+        patch.setattr(ResultsFile, "append", interrupted)
+        stopped = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert stopped.exit_code == 1
+    assert "go on with --resume" in stopped.stderr
+    assert len(read_results(results)) == 10
+    assert run_json(*arguments, "--resume")["n"] == 150
+
+
+@needs_avr
+def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path) -> None:
+    save_model(random_model(projections=10, classes=6, prototypes=1950), folder / "large.npz")
+    arguments = [str(folder / "large.npz"), "-o", str(folder / "large"), "--json"]
+    result = CliRunner().invoke(main, ["build", *arguments])
+    assert result.exit_code == 1
+    record = json.loads(result.stdout)
+    assert record["flash_bytes"] > 32_256
+    assert record["error"].startswith(f"needs {record['flash_bytes']:,} B flash")
+
+
+@needs_avr
+def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
+    record = run_json("demo", "-o", tmp_path / "demo")
+    assert (record["n"], record["mismatches"], record["lost"]) == (450, 0, 0)
+    assert record["accuracy"] > 0.95
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert {"model.npz", "firmware", "platformio.ini", "results.jsonl"} <= names
+
+
+def test_demo_looks_at_its_folder_first(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("somebody else's\n")
+    result = CliRunner().invoke(main, ["demo", "-o", str(tmp_path)])
+    assert result.exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl"]
 
 
 @needs_avr

@@ -79,20 +79,23 @@ def test_a_torn_last_line_is_passed_over(tmp_path):
         assert read_results(path) == RESULTS[: whole[:kept].count(b"\n")]
 
 
-def test_resuming_cuts_off_a_torn_last_line_and_goes_on(tmp_path):
+def test_a_torn_last_line_goes_when_the_file_begins_with_what_is_kept(tmp_path):
     path = tmp_path / "results.jsonl"
     write(path, RESULTS[:2])
     path.write_bytes(path.read_bytes()[:-5])
-    with ResultsFile(path, resume=True) as file:
-        assert file.earlier == RESULTS[:1]
+    kept = read_results(path)
+    assert kept == RESULTS[:1]
+    with ResultsFile(path, keep=kept) as file:
         file.append(RESULTS[2])
     assert read_results(path) == [RESULTS[0], RESULTS[2]]
 
 
-def test_resuming_a_file_that_is_not_there_starts_it(tmp_path):
-    path = tmp_path / "results.jsonl"
-    write(path, RESULTS, resume=True)
-    assert read_results(path) == RESULTS
+def test_a_file_that_holds_something_else_is_left_alone(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("label,a\nx,1\n")
+    with pytest.raises(InputError, match="not a results file .*line 1 is not a result"):
+        ResultsFile(path)
+    assert path.read_text() == "label,a\nx,1\n"
 
 
 def test_without_resume_a_file_starts_anew(tmp_path):
@@ -134,8 +137,9 @@ def test_a_file_that_is_not_results_is_refused_with_the_line(tmp_path, line, wor
 def test_a_file_that_cannot_be_read_or_written_is_bad_input(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
         read_results(tmp_path / "missing.jsonl")
-    with pytest.raises(InputError, match=r"cannot write .*; choose another -o"):
-        ResultsFile(tmp_path / "missing" / "results.jsonl")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write .*; choose another place"):
+        ResultsFile(tmp_path / "file" / "results.jsonl")
 
 
 # --- the summary ---------------------------------------------------------------------------------

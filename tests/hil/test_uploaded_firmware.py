@@ -24,7 +24,8 @@ pytestmark = pytest.mark.skipif(
 
 def test_uploaded_firmware_answers_with_the_reference_scores(tmp_path: Path) -> None:
     model = random_model()
-    integer_model, _ = build(model, load_board("uno"), tmp_path)
+    build(model, load_board("uno"), tmp_path)
+    integer_model = quantize(model)
     Q = random_inputs(0, 50, integer_model)
     with EmulatedUno(None, bootloader=True) as uno:
         port = f"net:127.0.0.1:{uno.port}"

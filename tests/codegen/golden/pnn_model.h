@@ -39,8 +39,9 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 63u
 #define PNN_MODEL_HASH_BYTES 8u
 
-/* What pnn_push_many takes at most on an ATmega328P, in cycles: for each feature, for each that is
- * 0, and for each call. */
+/* For the serial firmware: the cycles that pushing may take at once, and what pnn_push_many takes at
+ * most on an ATmega328P for each feature, for each that is 0, and for each call. */
+#define PNN_CHUNK_CYCLES 2500u
 #define PNN_PUSH_CYCLES 34u
 #define PNN_PUSH_ZERO_CYCLES 13u
 #define PNN_PUSH_CALL_CYCLES 115u
