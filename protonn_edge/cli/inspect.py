@@ -46,6 +46,8 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
         "input_maximum": integer_model.inputs.maximum,
+        "zero": integer_model.inputs.zero.tolist(),
+        "step": integer_model.inputs.step.tolist(),
         "accumulator_bits": integer_model.accumulator_bits,
         "accumulator_range": list(integer_model.accumulator_range()),
         "score_bits": plan.score_bits,
@@ -79,5 +81,5 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("quantized input", f"0..{record['input_maximum']}"),
         ("accumulators", f"{record['accumulator_bits']} bits, {low:,}..{high:,} on any input"),
         ("scores", f"{record['score_bits']} bits"),
-        ("SHA-256", record["model_sha256"]),
+        ("SHA-256 begins with", record["model_sha256"][:16]),
     ]
