@@ -30,7 +30,6 @@ from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification import open_session
 
 DEADLINE_S = 10.0
-GENERATED_MODEL = Path("firmware", "generated", "model.npz")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,7 +68,7 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
     named = pytestconfig.getoption("--build-dir")
     if named is not None or pytestconfig.getoption("--port") is not None:
         folder = named or pytestconfig.rootpath
-        if (folder / GENERATED_MODEL).is_file():
+        if Project(folder).built:
             return Project(folder)
         pytest.fail(
             f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "

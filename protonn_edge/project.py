@@ -39,6 +39,11 @@ class Project:
 
     folder: Path
 
+    @property
+    def built(self) -> bool:
+        """Whether `build` has put a model here."""
+        return (self.folder / _MODEL).is_file()
+
     def model(self) -> ProtoNNModel:
         """Return the float model that the firmware was generated from.
 
@@ -47,13 +52,12 @@ class Project:
         InputError
             If nothing was built here yet.
         """
-        path = self.folder / _MODEL
-        if not path.is_file():
+        if not self.built:
             raise InputError(
                 f"no model was built in {self.folder}; run "
                 "'protonn-edge build --board uno model.npz' there first"
             )
-        return load_model(path)
+        return load_model(self.folder / _MODEL)
 
     def check_generated(self, integer_model: IntegerModel) -> None:
         """Raise `InputError` if a generated file is not what this model renders to."""

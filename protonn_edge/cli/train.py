@@ -44,11 +44,10 @@ def _setting(
 ) -> Callable[[_F], _F]:
     """Return the option for a parameter of the estimator, with the estimator's default."""
     default = _DEFAULTS[parameter]
-    if isinstance(default, str) and not isinstance(
-        kind, click.Choice
-    ):  # such as "auto" for a number
-        return click.option(flag, parameter, type=kind, show_default=default, help=text)
-    return click.option(flag, parameter, type=kind, default=default, show_default=True, help=text)
+    # A number may have a word for a default, such as "auto", which the option itself cannot take.
+    word = isinstance(default, str) and not isinstance(kind, click.Choice)
+    shown = {"show_default": default} if word else {"default": default, "show_default": True}
+    return click.option(flag, parameter, type=kind, help=text, **shown)
 
 
 @click.command("train", cls=Command)

@@ -151,7 +151,8 @@ class Session:
             )
         except Exception as error:  # pyserial's handlers raise what they like
             raise InputError(
-                f"cannot open {self._url}: {error}; plug the board in, or choose another --port"
+                f"cannot open {self._url or 'a port without a name'} ({error}); plug the board in, "
+                "or choose another --port"
             ) from error
         try:
             self.device = self._shake_hands()
