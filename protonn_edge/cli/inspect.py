@@ -13,6 +13,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.sizes import paper_bytes
 
 _NAMES_SHOWN = 12
 
@@ -43,6 +44,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
             "B": _nonzero_share(model.prototypes),
             "Z": _nonzero_share(model.labels),
         },
+        "paper_bytes": paper_bytes(model),
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
         "input_maximum": integer_model.inputs.maximum,
@@ -75,6 +77,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("gamma", f"{record['gamma']:.6g}"),
         ("normalization", record["normalization"]),
         ("non-zero entries", shares),
+        ("size as in the paper", f"{record['paper_bytes']:,} B"),
         ("int8 parameters", f"{record['model_bytes']:,} B"),
         ("tables in flash", f"{record['table_bytes']:,} B"),
         ("variables in SRAM", f"{record['state_bytes']:,} B"),
