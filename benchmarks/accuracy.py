@@ -12,39 +12,30 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import click
 import numpy as np
+from rows import Row, chosen
 
 from protonn_edge.boards import load_board
 from protonn_edge.budget import check_estimate
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.sizes import paper_bytes
-from protonn_edge.training import ProtoNNClassifier
 
-DATA = Path(
-    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
-)
 SEEDS = (0, 1, 2)
 
 
 @dataclass(frozen=True)
-class Preset:
-    """A model of one data set, and what the paper reaches there (size in bytes, accuracy in %)."""
+class Preset(Row):
+    """A row, and what the paper reaches there: its size, its accuracy in %."""
 
-    name: str
-    file: str
-    settings: dict[str, Any] = field(default_factory=dict)
     paper: str = "-"
 
 
@@ -100,11 +91,7 @@ def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
 
 
 def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
-    begin = time.perf_counter()
-    classifier = ProtoNNClassifier(random_state=seed, **preset.settings)
-    classifier.fit(dataset.X_train, dataset.y_train)
-    seconds = time.perf_counter() - begin
-    model = classifier.to_model(classes=dataset.classes)
+    model, seconds = preset.train(dataset, seed)
     integer_model = quantize(model)
     check_estimate(make_plan(integer_model), load_board("uno"))
     X, y = dataset.X_test, dataset.y_test
@@ -125,17 +112,8 @@ def main(only: str | None, as_json: bool) -> None:
     if not as_json:
         click.echo("| preset | paper's accounting kB | int8 B | float % | integers % | paper | s |")
         click.echo("|---|---|---|---|---|---|---|")
-    for preset in PRESETS:
-        if only not in (None, preset.name):
-            continue
-        path = DATA / preset.file
-        if not path.is_file():
-            sentence = f"{preset.name}: no {preset.file} in {DATA}; set PROTONN_EDGE_DATA"
-            if only is not None:
-                raise click.UsageError(sentence)
-            click.echo(sentence, err=True)
-            continue
-        record = measure_preset(preset, load_dataset(path))
+    for preset, dataset in chosen(PRESETS, only):
+        record = measure_preset(preset, dataset)
         click.echo(json.dumps(record) if as_json else _table_row(record))
 
 

@@ -10,46 +10,22 @@ come with scikit-learn. The other sets are read from the folder that PROTONN_EDG
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from rows import Row, chosen
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
+from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.measurement import measure
 from protonn_edge.project import Project, build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification import verify_host
-
-DATA = Path(
-    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
-)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One model: its data, the classifier's settings."""
-
-    name: str
-    file: str | None
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    def dataset(self) -> Dataset | None:
-        """Return the data set, or None where this machine does not have it."""
-        if self.file is None:
-            return load_digits_dataset()
-        path = DATA / self.file
-        return load_dataset(path) if path.is_file() else None
-
 
 ROWS = [
     Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}),
@@ -77,11 +53,7 @@ COLUMNS = [
 def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
     """Train, build and measure one model; mismatches count both the host's C and the Uno."""
     board = load_board("uno")
-    begin = time.perf_counter()
-    classifier = ProtoNNClassifier(random_state=seed, **row.settings)
-    classifier.fit(dataset.X_train, dataset.y_train)
-    seconds = time.perf_counter() - begin
-    model = classifier.to_model(classes=dataset.classes)
+    model, seconds = row.train(dataset, seed)
     with TemporaryDirectory() as folder:
         build(model, board, Path(folder))
         integer_model = quantize(model)
@@ -109,16 +81,7 @@ def main(only: str | None, seed: int, as_json: bool) -> None:
     if not as_json:
         click.echo("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
         click.echo("|" + "---|" * len(COLUMNS))
-    for row in ROWS:
-        if only not in (None, row.name):
-            continue
-        dataset = row.dataset()
-        if dataset is None:
-            sentence = f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA"
-            if only is not None:
-                raise click.UsageError(sentence)
-            click.echo(sentence, err=True)
-            continue
+    for row, dataset in chosen(ROWS, only):
         record = measure_row(row, dataset, seed)
         click.echo(json.dumps(record) if as_json else _table_row(record))
 

@@ -1,0 +1,62 @@
+"""What the benchmarks share: a row is a data set and the settings of a classifier for it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.training import ProtoNNClassifier
+
+DATA = Path(
+    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model; `file` is a name in the folder of the data, or None for scikit-learn's digits."""
+
+    name: str
+    file: str | None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        if self.file is None:
+            return load_digits_dataset()
+        path = DATA / self.file
+        return load_dataset(path) if path.is_file() else None
+
+    def train(self, dataset: Dataset, seed: int) -> tuple[ProtoNNModel, float]:
+        """Return the trained model and the seconds that it took."""
+        begin = time.perf_counter()
+        classifier = ProtoNNClassifier(random_state=seed, **self.settings)
+        classifier.fit(dataset.X_train, dataset.y_train)
+        seconds = time.perf_counter() - begin
+        return classifier.to_model(classes=dataset.classes), seconds
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+def chosen(rows: Sequence[AnyRow], only: str | None) -> Iterator[tuple[AnyRow, Dataset]]:
+    """Yield the rows, or the one called `only`, with their data; say which data is missing."""
+    for row in rows:
+        if only not in (None, row.name):
+            continue
+        dataset = row.dataset()
+        if dataset is not None:
+            yield row, dataset
+            continue
+        sentence = f"{row.name}: no {row.file} in {DATA}; set PROTONN_EDGE_DATA"
+        if only is not None:
+            raise click.UsageError(sentence)
+        click.echo(sentence, err=True)
