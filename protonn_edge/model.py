@@ -37,6 +37,7 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
+from protonn_edge.sizes import SizedByMatrices
 
 FORMAT_VERSION = 1
 FILE_LIMIT_BYTES = 16 * 2**20
@@ -154,7 +155,7 @@ class InputStatistics:
 
 
 @dataclass(frozen=True, eq=False)
-class ProtoNNModel:
+class ProtoNNModel(SizedByMatrices):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
 
     Attributes
@@ -220,26 +221,6 @@ class ProtoNNModel:
         if self.feature_names:
             _check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-
-    @property
-    def n_features(self) -> int:
-        """D, the number of inputs of one prediction."""
-        return int(self.projection.shape[1])
-
-    @property
-    def n_projections(self) -> int:
-        """d, the dimension of the projected space."""
-        return int(self.projection.shape[0])
-
-    @property
-    def n_prototypes(self) -> int:
-        """m, the number of prototypes."""
-        return int(self.prototypes.shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """L, the number of classes."""
-        return int(self.labels.shape[0])
 
     def scores(self, X: ArrayLike) -> Float64:
         """Return ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for each row x (paper, section 3).

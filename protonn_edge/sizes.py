@@ -1,8 +1,8 @@
-"""The size of a model as the ProtoNN paper counts it, to compare with its tables.
+"""The sizes of a model, and how many bytes it takes by the ProtoNN paper's accounting.
 
-A value takes 4 bytes, and 4 more for its index where a matrix is stored sparse; a matrix is stored
-whichever way is smaller (Gupta et al., 2017, section 5). What a model takes on a board is another
-number: `IntegerModel.model_bytes` and the budget gate have it.
+In the paper a value takes 4 bytes, and 4 more for its index where a matrix is stored sparse; a
+matrix is stored whichever way is smaller (Gupta et al., 2017, section 5). What a model takes on a
+board is another number: `IntegerModel.model_bytes` and the budget gate have it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import ProtoNNModel
-
 _VALUE_BYTES = 4
 
 
-def paper_bytes(model: ProtoNNModel) -> int:
+class SizedByMatrices:
+    """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
+
+    projection: NDArray[Any]
+    prototypes: NDArray[Any]
+    labels: NDArray[Any]
+
+    @property
+    def n_features(self) -> int:
+        """D, the number of inputs of one prediction."""
+        return int(self.projection.shape[1])
+
+    @property
+    def n_projections(self) -> int:
+        """d, the dimension of the projected space."""
+        return int(self.projection.shape[0])
+
+    @property
+    def n_prototypes(self) -> int:
+        """m, the number of prototypes."""
+        return int(self.prototypes.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return int(self.labels.shape[0])
+
+
+def paper_bytes(model: SizedByMatrices) -> int:
     """Return ``4 (S_W + S_B + S_Z)`` with ``S = min(1, 2 lambda) size``, in bytes."""
     return sum(
         _matrix_bytes(matrix) for matrix in (model.projection, model.prototypes, model.labels)

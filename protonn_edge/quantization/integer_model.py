@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization.exponential import DISTANCE_LIMIT, KERNEL_MAXIMUM
+from protonn_edge.sizes import SizedByMatrices
 
 IntArray = NDArray[np.int64]
 
@@ -33,6 +34,7 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 # may clamp there: a prototype's coordinate is at most 128 * 64, and 255 more is already far.
 PROJECTION_CLAMP = 16_383
 MAXIMUM_PROTOTYPE_FACTOR = 64
+MAXIMUM_MULTIPLIER = 0xFFFF
 SHIFTS = (24, 16, 8, 0)  # whole bytes: an 8-bit chip shifts by renaming registers
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 _DIFFERENCE_LIMIT = 255
@@ -83,7 +85,7 @@ class InputQuantizer:
 
 
 @dataclass(frozen=True)
-class IntegerModel:
+class IntegerModel(SizedByMatrices):
     """All integers of a quantized ProtoNN model; see the module's text for the arithmetic.
 
     Attributes
@@ -143,7 +145,7 @@ class IntegerModel:
             (1 <= self.inputs.maximum <= 255, f"largest input {self.inputs.maximum}"),
             (self.accumulator_bits in (16, 32), f"accumulators of {self.accumulator_bits} bits"),
             (-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}"),
-            (1 <= self.multiplier <= 0xFFFF, f"multiplier {self.multiplier:,}"),
+            (1 <= self.multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {self.multiplier:,}"),
             (self.shift in SHIFTS, f"shift {self.shift}"),
             (product < 1 << 31, f"rescaled accumulators up to {product:,}"),
             (1 <= self.prototype_factor <= MAXIMUM_PROTOTYPE_FACTOR, "prototype factor"),
@@ -153,26 +155,6 @@ class IntegerModel:
                     f"the integer model has {what}, which generated code cannot hold; quantize a "
                     "model that was trained here"
                 )
-
-    @property
-    def n_features(self) -> int:
-        """D."""
-        return int(self.projection.shape[1])
-
-    @property
-    def n_projections(self) -> int:
-        """d."""
-        return int(self.projection.shape[0])
-
-    @property
-    def n_prototypes(self) -> int:
-        """m."""
-        return int(self.prototypes.shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """L."""
-        return int(self.labels.shape[0])
 
     @property
     def model_bytes(self) -> int:

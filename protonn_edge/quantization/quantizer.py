@@ -26,6 +26,7 @@ from protonn_edge.quantization.exponential import (
     exponential_table,
 )
 from protonn_edge.quantization.integer_model import (
+    MAXIMUM_MULTIPLIER,
     MAXIMUM_PROTOTYPE_FACTOR,
     SHIFTS,
     InputQuantizer,
@@ -38,7 +39,6 @@ FloatArray = NDArray[np.float64]
 _RESIDUAL_MAXIMUM = 127
 _INPUT_BITS = (8, 7, 6, 5, 4)
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 32: (1 << 32) - 2}
-_MAXIMUM_MULTIPLIER = 65_535
 _INT32_LIMIT = (1 << 31) - 1
 
 # Root mean square error of a projection's coordinate, in units of 1/gamma, that 16-bit accumulators
@@ -270,6 +270,6 @@ def _scales(
     scales = []
     for shift in SHIFTS:
         first = max(1, int(np.ceil(unit * (1 << shift))))
-        last = min(first + max(8, first // 16), _MAXIMUM_MULTIPLIER + 1)
+        last = min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1)
         scales += [(multiplier, shift) for multiplier in range(first, last)]
     return scales
