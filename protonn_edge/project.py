@@ -90,23 +90,43 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
         If the folder holds something else where the project's files belong.
     """
     check_folder(folder, board)
-    integer_model = quantize(model)
-    check_estimate(make_plan(integer_model), board)
-    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        trial = _write_project(model, integer_model, Path(scratch, "project"), firmware_of=folder)
-        usage = measure_usage(trial.compile(board))
-        usage.check(board)
-        _copy_over(trial, Project(folder))
-    return usage
+    with trial_build(model, board, firmware_of=folder) as trial:
+        _copy_over(trial.project, Project(folder))
+    return trial.usage
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A project in a scratch folder whose firmware fits: its ELF file, and what that takes."""
+
+    project: Project
+    elf: Path
+    usage: Usage
 
 
 @contextmanager
-def scratch_build(model: ProtoNNModel, board: Board) -> Iterator[tuple[Project, Usage]]:
-    """Build a model in a folder that is gone afterwards: for `verify` and the tests."""
+def trial_build(
+    model: ProtoNNModel, board: Board, firmware_of: Path | None = None
+) -> Iterator[Trial]:
+    """Build a model in a folder that is gone afterwards; raises as `build` does.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+        The model to build.
+    board : Board
+        The board that it must fit.
+    firmware_of : Path, optional
+        A project folder whose own firmware and settings are taken, where it has them.
+    """
+    integer_model = quantize(model)
+    check_estimate(make_plan(integer_model), board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        folder = Path(scratch, "project")
-        usage = build(model, board, folder)
-        yield Project(folder), usage
+        project = _write_project(model, integer_model, Path(scratch, "project"), firmware_of)
+        elf = project.compile(board)
+        usage = measure_usage(elf)
+        usage.check(board)
+        yield Trial(project, elf, usage)
 
 
 def check_folder(folder: Path, board: Board) -> None:
@@ -129,33 +149,29 @@ def check_folder(folder: Path, board: Board) -> None:
 
 
 def _write_project(
-    model: ProtoNNModel, integer_model: IntegerModel, folder: Path, firmware_of: Path
+    model: ProtoNNModel, integer_model: IntegerModel, folder: Path, firmware_of: Path | None
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
-    for source, target in (
-        (resource("firmware"), folder / "firmware"),
-        (firmware_of / "firmware", folder / "firmware"),
-        (firmware_of / "include", folder / "include"),
-        (firmware_of / "lib", folder / "lib"),
-    ):
-        for relative, path in _hand_written(source).items():
-            _copy(path, target / relative)
-    own = firmware_of / "platformio.ini"
-    _copy(own if own.is_file() else resource("platformio.ini"), folder / "platformio.ini")
+    _copy_tree(resource("firmware"), folder / "firmware")
+    settings = resource("platformio.ini")
+    if firmware_of is not None:
+        for name in ("firmware", "include", "lib"):
+            _copy_tree(firmware_of / name, folder / name)
+        if (firmware_of / "platformio.ini").is_file():
+            settings = firmware_of / "platformio.ini"
+    _copy(settings, folder / "platformio.ini")
     for name, text in render_c(integer_model).items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
     return Project(folder)
 
 
-def _hand_written(folder: Path) -> dict[Path, Path]:
-    """Return the files of a source folder by their name in it, without generated ones and texts."""
-    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
-    return {
-        relative: path
-        for relative, path in found.items()
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name
-    }
+def _copy_tree(source: Path, target: Path) -> None:
+    """Copy the files of a source folder, if there is one, without generated ones and texts."""
+    for path in sorted(source.rglob("*")):
+        relative = path.relative_to(source)
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
+            _copy(path, target / relative)
 
 
 def _copy(source: Path, destination: Path) -> None:

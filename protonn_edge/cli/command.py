@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import math
@@ -10,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -85,7 +84,7 @@ class Command(click.Command):
     @staticmethod
     def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
         if ctx.params.get("as_json") and not ctx.meta.get(_PRINTED):
-            with contextlib.suppress(OSError):  # the output may be what is wrong
+            with suppress(OSError):  # the output may be what is wrong
                 click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)

@@ -19,7 +19,7 @@ from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model import load_model
-from protonn_edge.project import scratch_build
+from protonn_edge.project import trial_build
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.verification import (
     Agreement,
@@ -56,9 +56,8 @@ def verify_command(
         agreements = [verify_host(integer_model, Q)]
     with ExitStack() as stack:
         with out.status(f"building for {board.name}"):
-            project, _ = stack.enter_context(scratch_build(model, board))
-            elf = project.compile(board)
-        uno = stack.enter_context(EmulatedUno(elf, board=board))
+            trial = stack.enter_context(trial_build(model, board))
+        uno = stack.enter_context(EmulatedUno(trial.elf, board=board))
         agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, integer_model, Q))
     if port is not None:
         agreements.append(_verify_device(out, port, port, integer_model, Q))

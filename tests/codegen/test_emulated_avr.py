@@ -14,7 +14,7 @@ from model_factory import random_inputs, random_model
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.project import Project, build, scratch_build
+from protonn_edge.project import Project, build, trial_build
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.verification import verify_device
 
@@ -73,14 +73,14 @@ def test_whole_firmware_gives_the_reference_scores(
     integer_model = quantize(model)
     Q = random_inputs(seed, 40, integer_model)
     with (
-        scratch_build(model, board) as (project, usage),
-        EmulatedUno(project.compile(board), board=board) as uno,
+        trial_build(model, board) as trial,
+        EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
         stats = uno.stats()
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
     assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
-    assert stats.stack_bytes <= usage.stack_bytes
+    assert stats.stack_bytes <= trial.usage.stack_bytes
     assert (stats.faults, stats.overruns) == ((), 0)
 
 
@@ -164,6 +164,6 @@ def test_projections_that_leave_16_bits_are_clamped_and_agree() -> None:
     Q[1:9] = np.where(
         integer_model.projection[[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0
     )
-    with scratch_build(model, board) as (project, _), EmulatedUno(project.compile(board)) as uno:
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
         agreement, _ = verify_device("emulated uno", uno.url, integer_model, Q)
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
