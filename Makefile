@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint firmware upload setup tools clean
+.PHONY: help demo test lint firmware upload setup tools node clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -13,7 +13,7 @@ help:  ## list the targets
 demo: setup  ## train, quantize, build, emulate and report, on data that a package ships
 	@$(VENV)/bin/protonn-edge demo $(ARGS)
 
-test: setup  ## run all tests; ARGS="tests/cli -k demo" runs some
+test: setup node  ## run all tests; ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(ARGS)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
@@ -79,6 +79,12 @@ tools:
 	fi || { \
 	    $(call install,$(DEBIAN_PACKAGES),avr-gcc avr-libc simavr avrdude and the Arduino AVR core); \
 	}
+
+# For the tests that run the firmware on a second emulator; without it those are skipped. npm fetches
+# the emulator into the user's cache.
+node:
+	@command -v node >/dev/null && command -v npm >/dev/null \
+	    || ( $(call install,nodejs npm,Node.js with npm) ) || true
 
 # $(call install,PACKAGES,WHAT THEY ARE): install Debian packages, or say what is missing.
 define install

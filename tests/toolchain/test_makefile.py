@@ -180,6 +180,26 @@ def test_an_installation_that_fails_stops_with_one_sentence(machine):
     assert sentences(done.stderr) == [f"Please install {ALL_PACKAGES}, then run make again."]
 
 
+@pytest.mark.parametrize("apt_get_works", [True, False])
+def test_tests_run_with_node_or_without(machine, apt_get_works):
+    machine.add_debian(installed=ALL_PACKAGES)
+    machine.add_python()
+    if not apt_get_works:
+        machine.add("apt-get", "exit 1")
+    machine.make("test")
+    assert machine.calls("apt-get")[-1].endswith("nodejs npm")
+    assert machine.calls("pip")[-1] == "-m pytest"
+
+
+def test_node_that_is_there_is_enough(machine):
+    machine.add_debian(installed=ALL_PACKAGES)
+    machine.add_python()
+    machine.add("node")
+    machine.add("npm")
+    machine.make("test")
+    assert machine.calls("apt-get") == []
+
+
 def test_a_newer_python_than_the_first_is_found(machine):
     machine.add_debian(installed=ALL_PACKAGES)
     machine.add_python(new=False)

@@ -1,0 +1,74 @@
+"""The same firmware under avr8js, which shares no code with simavr: the same scores and cycles."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_inputs, random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.hil import protocol
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import trial_build
+from protonn_edge.quantization import quantize
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.verification import verify_device
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
+    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
+)
+
+
+def assert_both_emulators_agree(avr8js, model: ProtoNNModel, Q: np.ndarray) -> list[int]:
+    """Compare class, scores and cycles of every point; return the cycles."""
+    board, integer_model = load_board("uno"), quantize(model)
+    expected = integer_model.scores(Q)
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
+        _, on_simavr = verify_device("simavr", uno.url, integer_model, Q)
+        answers = avr8js(
+            trial.elf.with_suffix(".hex"),
+            [protocol.ScoresRequest(q.tobytes()) for q in Q],
+        )
+    assert len(answers) == len(Q)
+    for result, answer, scores in zip(on_simavr, answers, expected, strict=True):
+        reply = answer.content
+        assert isinstance(reply, protocol.ScoresReply)
+        assert reply.scores == result.scores == tuple(scores.tolist())
+        assert reply.label == result.predicted == scores.argmax()
+        # The firmware's timer and the marks, under one emulator and the other.
+        assert reply.cycles == answer.cycles == result.cycles
+    assert answers[-1].lost == 0
+    return [answer.cycles for answer in answers]
+
+
+def test_digits_take_the_same_cycles_to_the_same_scores(avr8js):
+    dataset = load_digits_dataset()
+    classifier = ProtoNNClassifier(n_projections=10, n_prototypes=40, epochs=5, random_state=0)
+    classifier.fit(dataset.X_train, dataset.y_train)
+    model = classifier.to_model(classes=dataset.classes)
+    Q = quantize(model).quantize(dataset.X_test[:50])
+    assert_both_emulators_agree(avr8js, model, Q)
+
+
+def test_a_prediction_longer_than_the_timer_takes_the_same_cycles(avr8js):
+    """Timer1 overflows on the way, so that interrupts and their response count too."""
+    model = random_model(
+        3, features=300, projections=21, prototypes=400, classes=9, gamma_numerator=0.4
+    )
+    Q = random_inputs(3, 5, quantize(model))
+    assert min(assert_both_emulators_agree(avr8js, model, Q)) > 2 * 65_536
+
+
+def test_it_introduces_itself_by_the_model(avr8js):
+    model = random_model()
+    with trial_build(model, load_board("uno")) as trial:
+        (answer,) = avr8js(trial.elf.with_suffix(".hex"), [protocol.HelloRequest()])
+    assert isinstance(answer.content, protocol.HelloReply)
+    assert answer.content.model_hash.hex() == quantize(model).model_sha256[:16]
+    assert answer.spans == 0
