@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.hil import Result, ResultsFile, Summary, read_results, run, summarize
+from protonn_edge.linkage import check_linked
 from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.report.accuracy import confusion_matrix
@@ -112,6 +114,7 @@ def measure(
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
+    check_linked(elf, make_plan(integer_model), board)
 
     with ExitStack() as stack:
         if port is None:

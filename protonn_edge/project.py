@@ -18,6 +18,7 @@ from protonn_edge.budget import Usage, check_estimate, measure_usage
 from protonn_edge.codegen import SOURCES, make_plan, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
+from protonn_edge.linkage import check_linked
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.resources import resource
@@ -84,8 +85,8 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
     Raises
     ------
     CheckFailed
-        If the firmware does not fit the board (`OverBudget` once it was linked); nothing is written
-        then.
+        If the firmware does not fit the board (`OverBudget` once it was linked) or does what it
+        must not (see `linkage`); nothing is written then.
     InputError
         If the folder holds something else where the project's files belong.
     """
@@ -120,12 +121,14 @@ def trial_build(
         A project folder whose own firmware and settings are taken, where it has them.
     """
     integer_model = quantize(model)
-    check_estimate(make_plan(integer_model), board)
+    plan = make_plan(integer_model)
+    check_estimate(plan, board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
         project = _write_project(model, integer_model, Path(scratch, "project"), firmware_of)
         elf = project.compile(board)
         usage = measure_usage(elf)
         usage.check(board)
+        check_linked(elf, plan, board)
         yield Trial(project, elf, usage)
 
 

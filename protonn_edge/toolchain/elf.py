@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -81,6 +83,25 @@ class Program:
     symbols: tuple[Symbol, ...]
 
 
+@dataclass(frozen=True)
+class Constants:
+    """A section of initial values or of constants.
+
+    Attributes
+    ----------
+    section : str
+        Its name.
+    names : tuple of str
+        The variables in it; a string literal has no name.
+    contents : bytes
+        Their values; in an object file, without addresses of other things.
+    """
+
+    section: str
+    names: tuple[str, ...]
+    contents: bytes
+
+
 def read_sections(elf: Path) -> Sections:
     """Return the sizes of the sections of a linked AVR firmware.
 
@@ -103,8 +124,66 @@ def read_program(elf: Path) -> Program:
     return _parse(elf)[1]
 
 
+def read_initial_values(elf: Path) -> tuple[Constants, ...]:
+    """Return what the start-up code of a linked AVR firmware copies from flash to SRAM.
+
+    Raises
+    ------
+    InputError
+        If `elf` cannot be read or is not an ELF file for the AVR.
+    """
+    return _read(elf, lambda file: _constants(file, "", _SRAM_BASE))
+
+
+def read_object_constants(path: Path) -> tuple[Constants, ...]:
+    """Return what an object file would have the linker put into SRAM with initial values.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not an ELF file for the AVR.
+    """
+    return _read(path, lambda file: _constants(file, (".rodata", ".data"), 0))
+
+
+def _constants(elf: ELFFile, prefix: str | tuple[str, ...], base: int) -> tuple[Constants, ...]:
+    """Return the sections of initial values whose names begin with `prefix`, from `base` on."""
+    found = []
+    for index, section in enumerate(elf.iter_sections()):
+        loaded = section["sh_flags"] & _ALLOCATED and section["sh_type"] == "SHT_PROGBITS"
+        in_memory = base <= section["sh_addr"] < _EEPROM_BASE
+        if loaded and in_memory and section["sh_size"] > 0 and section.name.startswith(prefix):
+            names = _names_in(elf, index)
+            found.append(Constants(section.name, names, section.data()))
+    return tuple(found)
+
+
+def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:
+    """Return the names of the variables in a section, sorted."""
+    names = {
+        symbol.name
+        for table in elf.iter_sections("SHT_SYMTAB")
+        for symbol in table.iter_symbols()  # type: ignore[attr-defined]
+        if symbol["st_shndx"] == index and symbol["st_info"]["type"] == "STT_OBJECT"
+    }
+    return tuple(sorted(names))
+
+
 def _parse(path: Path) -> tuple[Sections, Program]:
     """Read all that this module knows of a firmware."""
+    sections, program = _read(
+        path, lambda elf: (_sizes(elf), Program(_flash(elf), _code_symbols(elf)))
+    )
+    if not program.code:
+        raise InputError(f"{path} has no code in it; give the ELF file that avr-gcc linked")
+    return sections, program
+
+
+_Content = TypeVar("_Content")
+
+
+def _read(path: Path, read: Callable[[ELFFile], _Content]) -> _Content:
+    """Return what `read` finds in an ELF file for the AVR."""
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise InputError(f"{path} has more than {_LARGEST_FILE:,} bytes; it is no firmware")
@@ -114,16 +193,13 @@ def _parse(path: Path) -> tuple[Sections, Program]:
                 raise InputError(
                     f"{path} is not for the AVR; give the ELF file that avr-gcc linked"
                 )
-            sections, program = _sizes(elf), Program(_flash(elf), _code_symbols(elf))
+            return read(elf)
     except InputError:
         raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except Exception as error:  # a broken file breaks the parser in many ways
         raise InputError(f"{path} is not a whole ELF file; build the firmware again") from error
-    if not program.code:
-        raise InputError(f"{path} has no code in it; give the ELF file that avr-gcc linked")
-    return sections, program
 
 
 def _sizes(elf: ELFFile) -> Sections:

@@ -14,13 +14,14 @@ from protonn_edge.toolchain.elf import Symbol
 from protonn_edge.toolchain.registers import State
 
 RETURN_ADDRESS = 2  # bytes, on a chip with at most 128 kB of flash
+VECTORS = 26  # of the ATmega48 to 328 family, the reset vector included
 JUMPS = frozenset({"jmp", "rjmp"})
-_CALLS = frozenset({"call", "rcall"})
-_BRANCHES = frozenset({"brbs", "brbc"})
-_SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
-_RETURNS = frozenset({"ret", "reti"})
+CALLS = frozenset({"call", "rcall"})
+BRANCHES = frozenset({"brbs", "brbc"})
+SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
+RETURNS = frozenset({"ret", "reti"})
+INTERRUPT_FLAG = 7
 _Z = 30
-_INTERRUPT_FLAG = 7
 _LARGEST_SRAM = 0x4000  # of any AVR with 2-byte return addresses
 
 
@@ -81,12 +82,15 @@ class Function:
         Where it calls, by the address called; the deepest of several.
     enables_interrupts : bool
         It has a ``sei``.
+    addresses : frozenset of int
+        Its instructions, those that it jumps to in other functions included.
     """
 
     name: str
     peak: Depth
     calls: dict[int, Depth]
     enables_interrupts: bool
+    addresses: frozenset[int]
 
 
 def variable_size(name: str) -> str:
@@ -95,6 +99,24 @@ def variable_size(name: str) -> str:
         f"the stack has no bound because {name} reserves a number of bytes that is only known at "
         "run time; give its array a fixed size"
     )
+
+
+def interrupt_handlers(code: bytes) -> dict[int, int]:
+    """Return the addresses that interrupt vectors jump to, by the vector's number.
+
+    What avr-libc puts in place of a missing handler, a jump to reset, is none.
+    """
+    vectors = {number: decode(code, 4 * number) for number in range(1, VECTORS)}
+    return {
+        number: vector.operands["k"]
+        for number, vector in vectors.items()
+        if vector and vector.name in JUMPS and not _restarts(code, vector.operands["k"])
+    }
+
+
+def _restarts(code: bytes, address: int) -> bool:
+    first = decode(code, address)
+    return first is not None and first.name in JUMPS and first.operands["k"] == 0
 
 
 def follow(code: bytes, names: Names, entry: int) -> Function:
@@ -132,7 +154,8 @@ class _Explorer:
             (Depth(state.depth, self._within(address)) for address, state in self._states.items()),
             key=lambda place: place.bytes,
         )
-        return Function(self._name, peak, self._calls, self._enables_interrupts)
+        addresses = frozenset(self._states)
+        return Function(self._name, peak, self._calls, self._enables_interrupts, addresses)
 
     def _within(self, address: int) -> str:
         """Return the name of the function that an address belongs to."""
@@ -168,20 +191,20 @@ class _Explorer:
         name, target = here.name, here.operands.get("k", 0)
         if name in JUMPS:
             yield from self._jump(here.address, target, state)
-        elif name in _CALLS:
+        elif name in CALLS:
             yield from self._call(here, target, state)
         elif name == "ijmp":
             yield from self._jump(here.address, self._pointer(state), state)
         elif name == "icall":
             yield from self._call(here, self._pointer(state), state)
-        elif name in _RETURNS:
+        elif name in RETURNS:
             self._check_return(state)
         else:
             state = self._step(here, state)
             yield here.end, state
-            if name in _BRANCHES:
+            if name in BRANCHES:
                 yield target, state
-            elif name in _SKIPS:
+            elif name in SKIPS:
                 yield self._instruction(here.end).end, state
 
     def _jump(self, origin: int, target: int, state: State) -> Iterator[tuple[int, State]]:
@@ -230,7 +253,7 @@ class _Explorer:
 
     def _step(self, here: Instruction, state: State) -> State:
         """Return the state after an instruction that goes on to the next."""
-        if here.name == "bset" and here.operands["s"] == _INTERRUPT_FLAG:
+        if here.name == "bset" and here.operands["s"] == INTERRUPT_FLAG:
             self._enables_interrupts = True
         after = state.after(here)
         if after is None or (after.starts_anew and self._entry != 0):

@@ -27,19 +27,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.toolchain.avr import decode
 from protonn_edge.toolchain.elf import Program, read_program
 from protonn_edge.toolchain.flow import (
-    JUMPS,
     RETURN_ADDRESS,
     Depth,
     Function,
     Names,
     follow,
+    interrupt_handlers,
     variable_size,
 )
 
-_VECTORS = 26  # of the ATmega48 to 328 family, the reset vector included
 _MOST_NESTED = 200
 
 
@@ -86,7 +84,8 @@ def worst_case_stack(elf: Path, su_files: Iterable[Path] = ()) -> StackReport:
         )
     firmware = _Firmware(code, _read_stack_usage(su_files))
     program = firmware.worst_case(0)
-    handlers = [firmware.worst_case(entry, handler=True) for entry in firmware.interrupt_handlers()]
+    entries = set(interrupt_handlers(code.code).values())
+    handlers = [firmware.worst_case(entry, handler=True) for entry in entries]
     path = program.path[1:] or program.path  # the start-up code goes without saying
     if not handlers:
         return StackReport(program.bytes, path)
@@ -133,17 +132,6 @@ class _Firmware:
         self._names = Names(program.symbols)
         self._functions: dict[int, Function] = {}
         self._worst: dict[tuple[int, bool], StackReport] = {}
-
-    def interrupt_handlers(self) -> set[int]:
-        """Return the addresses that interrupt vectors jump to, but for a jump to reset."""
-        vectors = (decode(self._program.code, 4 * number) for number in range(1, _VECTORS))
-        targets = {vector.operands["k"] for vector in vectors if vector and vector.name in JUMPS}
-        return {target for target in targets if not self._restarts(target)}
-
-    def _restarts(self, address: int) -> bool:
-        """Return True for what avr-libc puts in place of a missing handler: a jump to reset."""
-        first = decode(self._program.code, address)
-        return first is not None and first.name in JUMPS and first.operands["k"] == 0
 
     def worst_case(
         self, entry: int, callers: tuple[int, ...] = (), *, handler: bool = False

@@ -24,14 +24,20 @@ INSTALL = (
 
 @dataclass(frozen=True)
 class Answer:
-    """A reply, and what avr8js counted between the marks while the request was served."""
+    """A reply and what avr8js counted.
+
+    `cycles` and `spans` are between the marks, for this request; `lost` are bytes and `masked` the
+    longest time with interrupts off, up to now.
+    """
 
     content: protocol.Content
     cycles: int
     spans: int
     lost: int
+    masked: int
 
 
+COUNTS = ("cycles", "spans", "lost", "masked")
 Ask = Callable[[Path, Sequence[protocol.Content]], list[Answer]]
 
 
@@ -62,7 +68,7 @@ def avr8js() -> Ask:
 def _answer(record: dict[str, object]) -> Answer:
     (frame,) = bytes.fromhex(str(record["reply"])).strip(b"\x00").split(b"\x00")
     content = protocol.decode_message(protocol.decode_frame(frame))
-    return Answer(content, *(int(str(record[key])) for key in ("cycles", "spans", "lost")))
+    return Answer(content, *(int(str(record[key])) for key in COUNTS))
 
 
 def _packages() -> Path:

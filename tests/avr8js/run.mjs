@@ -6,7 +6,8 @@
  *
  * PACKAGES is a folder with node_modules/. A frame is a line of hexadecimal digits; each is sent at
  * wire speed, its reply awaited, and a JSON object printed: the reply, what was counted between the
- * marks in GPIOR0 meanwhile, and the received bytes that were lost so far.
+ * marks in GPIOR0 meanwhile, the received bytes that were lost so far, and the most cycles so far
+ * that interrupts were off once they had been on.
  *
  * avr8js differs from the chip in a few ways; each place below that makes up for one says so.
  */
@@ -25,6 +26,7 @@ const SRAM_BYTES = 2048;
 const GPIOR0 = 0x3e; // data addresses
 const SREG = 0x5f;
 const ZERO_FLAG = 0x02;
+const INTERRUPT_FLAG = 0x80;
 const UCSR0A = 0xc0;
 const RECEIVED = 0x80; // RXC0
 const REPLY_DEADLINE = 10 * CLOCK_HZ; // cycles
@@ -60,6 +62,21 @@ cpu.writeHooks[GPIOR0] = (value) => {
     }
 };
 
+/* ---- interrupts off ---- */
+
+const masked = { since: null, longest: 0 };
+
+function watchInterrupts(before) {
+    if (cpu.interruptsEnabled) {
+        if (masked.since !== null) {
+            masked.longest = Math.max(masked.longest, cpu.cycles - masked.since);
+        }
+        masked.since = null;
+    } else if (before & INTERRUPT_FLAG) {
+        masked.since = cpu.cycles;
+    }
+}
+
 /* ---- one instruction ---- */
 
 const isCbi = (opcode) => (opcode & 0xff00) === 0x9800;
@@ -75,6 +92,7 @@ function step() {
         // avr8js runs on through erased flash, and has no SPM.
         throw new Error(`no instruction to run at 0x${(2 * cpu.pc).toString(16)}`);
     }
+    const before = cpu.SREG;
     avrInstruction(cpu);
     if (isCbi(opcode)) {
         cpu.cycles++; // takes 2 on the chip, 1 in avr8js
@@ -86,6 +104,7 @@ function step() {
     if (cpu.pc !== next) {
         cpu.cycles += 2; // an interrupt's response takes 4 cycles on the chip, 2 in avr8js
     }
+    watchInterrupts(before);
     if (cpu.SP < 0x100 || cpu.SP >= 0x100 + SRAM_BYTES) {
         throw new Error(`the stack pointer is 0x${cpu.SP.toString(16)}`); // avr8js checks nothing
     }
@@ -134,5 +153,6 @@ for (const text of readFileSync(stdin.fd, "latin1").split("\n").filter(Boolean))
     marked.cycles = marked.spans = 0;
     const reply = ask(Buffer.from(text, "hex")).toString("hex");
     const { cycles, spans } = marked;
-    stdout.write(`${JSON.stringify({ reply, cycles, spans, lost: line.lost })}\n`);
+    const answer = { reply, cycles, spans, lost: line.lost, masked: masked.longest };
+    stdout.write(`${JSON.stringify(answer)}\n`);
 }

@@ -1,0 +1,129 @@
+"""What a linked firmware must keep to, besides its size: looked for in the ELF file itself.
+
+An integer build has no floats in it, not even by a library. Constants stay in flash. Interrupts are
+never off for so long that the serial line loses a byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from protonn_edge.boards import Board
+from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import CHUNK_CYCLES
+from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain.elf import (
+    Constants,
+    read_initial_values,
+    read_object_constants,
+    read_program,
+)
+from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
+
+# The routines for floats: libgcc's by the names that GCC's internals manual lists ("Routines for
+# floating point emulation": sf is a float of 4 bytes, df one of 8), and avr-libc's __fp_..., which
+# all of its <math.h> uses.
+_FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
+_NAMES_SHOWN = 3
+
+# What pnn_begin takes, for all and for each output; read off the emulator, with a tenth on top.
+_BEGIN_CYCLES = 30
+_BEGIN_CYCLES_PER_OUTPUT = 31
+
+
+def check_linked(elf: Path, plan: Plan, board: Board) -> None:
+    """Check a linked firmware; its object files lie below the same folder.
+
+    Raises
+    ------
+    CheckFailed
+        If it computes in floats, has constants in SRAM, or disables interrupts for too long.
+    """
+    check_no_floats(elf)
+    check_constants_in_flash(elf)
+    check_interrupts(elf, plan, board)
+
+
+def check_no_floats(elf: Path) -> None:
+    """Raise `CheckFailed` if a routine for floats is linked into the firmware."""
+    names = {symbol.name for symbol in read_program(elf).symbols}
+    found = sorted(filter(_FLOAT_ROUTINE.fullmatch, names))
+    if found:
+        raise CheckFailed(
+            f"the firmware computes in floats, with {_listed(found)} linked into it; keep to "
+            "integers in firmware/, or build with --precision float32"
+        )
+
+
+def check_constants_in_flash(elf: Path) -> None:
+    """Raise `CheckFailed` if constants take SRAM that flash could hold.
+
+    Such are constants without PROGMEM, string literals, and whatever has an initial value in the
+    generated source. What the linker has left out does not count.
+    """
+    in_sram = read_initial_values(elf)
+    if not in_sram:
+        return
+    found = [
+        (name, path)
+        for path in sorted(elf.parent.rglob("*.o"))
+        for constants in read_object_constants(path)
+        if constants.section.startswith(".rodata") or path.name.startswith("pnn_model.")
+        for name in _kept(constants, in_sram)
+    ]
+    if found:
+        size = sum(len(constants.contents) for constants in in_sram)
+        names = _listed([f"{name} ({path.relative_to(elf.parent)})" for name, path in found])
+        raise CheckFailed(
+            f"constants are among the {size:,} B of SRAM with initial values, though flash could "
+            f"hold them: {names}; declare them PROGMEM and read them with pgm_read_byte()"
+        )
+
+
+def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
+    """Yield the names of those that the linker has put into SRAM."""
+    linked = {name for section in in_sram for name in section.names}
+    yield from (name for name in constants.names if name in linked)
+    if not constants.names:
+        # Literals: the linker keeps each or leaves it out, and lets equal ones share a place.
+        pieces = constants.contents.split(b"\0")
+        if any(all(p + b"\0" in section.contents for p in pieces[:-1]) for section in in_sram):
+            yield repr(pieces[0].decode("ascii", errors="replace"))
+
+
+def check_interrupts(elf: Path, plan: Plan, board: Board) -> None:
+    """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
+    spans, limit = spans_without_interrupts(elf, plan), receiver_limit(board)
+    if spans.worst_delay > limit:
+        raise CheckFailed(
+            f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
+            f"{spans.program.where} ({spans.program.cycles:,} with interrupts disabled) and the "
+            f"interrupt handlers, at {board.baud:,} baud more than {limit:,} lose one; disable "
+            "interrupts for less"
+        )
+
+
+def spans_without_interrupts(elf: Path, plan: Plan) -> MaskedSpans:
+    """Return how long a firmware keeps interrupts off, whatever the features are."""
+    outputs = sum(block.size for block in plan.blocks)
+    bounds = {
+        "pnn_begin": _BEGIN_CYCLES + _BEGIN_CYCLES_PER_OUTPUT * outputs,
+        "pnn_push_many": max(CHUNK_CYCLES, plan.push_call_cycles + plan.push_cycles),
+    }
+    return masked_spans(elf, bounds)
+
+
+def receiver_limit(board: Board) -> int:
+    """Return the cycles after which a byte is lost that nobody has fetched.
+
+    The chip holds two bytes and a third in its shift register; the first must be fetched before the
+    fourth begins, two bytes' time after the first was complete (datasheet 8271, 20.7.4).
+    """
+    bit_cycles = 8 * round(board.clock_hz / (8 * board.baud))  # as the UART divides the clock
+    return 2 * 10 * bit_cycles
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")

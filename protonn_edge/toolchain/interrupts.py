@@ -1,0 +1,296 @@
+"""How long can a linked firmware keep interrupts off?
+
+The machine code is followed from every ``cli`` to where interrupts are on again, and every handler
+from its vector to its end, along all branches and into all calls; the longest path counts. A loop
+on the way has no bound that the code shows, so functions with loops that run with interrupts off
+need one from whoever knows it: the plan knows what the generated ones take.
+
+What is counted is what the ATmega328P takes for each instruction (datasheet 8271, chapter 31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain.avr import Instruction, decode
+from protonn_edge.toolchain.elf import Program, read_program
+from protonn_edge.toolchain.flow import (
+    BRANCHES,
+    CALLS,
+    INTERRUPT_FLAG,
+    JUMPS,
+    RETURNS,
+    SKIPS,
+    Names,
+    follow,
+    interrupt_handlers,
+)
+
+_RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1)
+_LONGEST_INSTRUCTION = 4  # the one after SEI runs before any interrupt
+_SREG = 0x3F
+_CYCLES = {
+    **dict.fromkeys(("mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu", "adiw", "sbiw"), 2),
+    **dict.fromkeys(("ld", "ldd", "lds", "st", "std", "sts", "push", "pop", "sbi", "cbi"), 2),
+    **dict.fromkeys(("rjmp", "ijmp"), 2),
+    **dict.fromkeys(("lpm", "jmp", "rcall", "icall"), 3),
+    **dict.fromkeys(("call", "ret", "reti"), 4),
+}
+
+
+@dataclass(frozen=True)
+class MaskedSpan:
+    """Code that runs with interrupts off.
+
+    Attributes
+    ----------
+    where : str
+        The function that switches them off, or the handler.
+    cycles : int
+        The most that it takes.
+    """
+
+    where: str
+    cycles: int
+
+
+@dataclass(frozen=True)
+class MaskedSpans:
+    """The spans of a firmware during which no interrupt is served.
+
+    Attributes
+    ----------
+    program : MaskedSpan
+        The longest one from a ``cli`` on.
+    handlers : dict of int to MaskedSpan
+        The interrupt handlers with the chip's response, by the number of their vector.
+    """
+
+    program: MaskedSpan
+    handlers: dict[int, MaskedSpan]
+
+    @property
+    def worst_delay(self) -> int:
+        """The most cycles from any interrupt's request to the end of its handler.
+
+        The program has just begun its longest span, and every other handler goes first, once.
+        """
+        return self.program.cycles + sum(handler.cycles for handler in self.handlers.values())
+
+
+def masked_spans(elf: Path, bounds: Mapping[str, int]) -> MaskedSpans:
+    """Return how long a firmware for the ATmega328P keeps interrupts off.
+
+    Parameters
+    ----------
+    elf : Path
+        The linked firmware, with its symbols.
+    bounds : mapping of str to int
+        The most cycles that a call of a function takes, for those with loops.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is broken.
+    CheckFailed
+        If there is no bound: a loop with interrupts off in a function that `bounds` does not have,
+        or a function that returns with interrupts off; the message names it.
+    """
+    return _Spans(read_program(elf), bounds).all()
+
+
+class _Place(NamedTuple):
+    """An instruction that runs with interrupts off.
+
+    Attributes
+    ----------
+    address : int
+        In bytes.
+    kept : frozenset of int
+        Registers with a copy of SREG that was made in between: writing one back changes nothing.
+    """
+
+    address: int
+    kept: frozenset[int] = frozenset()
+
+
+class _End(NamedTuple):
+    """The end of a path: with interrupts on, or by a return with interrupts off."""
+
+    interrupts_on: bool
+
+
+class _Longest(NamedTuple):
+    """The longest paths from a place: to where interrupts are on, and to a return without."""
+
+    to_on: int | None
+    to_return: int | None
+
+
+_Next = tuple[int, _Place | _End]
+
+
+class _Spans:
+    """The spans of one program, each function worked out once."""
+
+    def __init__(self, program: Program, bounds: Mapping[str, int]) -> None:
+        self._code = program.code
+        self._names = Names(program.symbols)
+        self._called: dict[int, _Longest] = {}
+        for name, cycles in bounds.items():
+            address = self._names.address_of(name)
+            if address is not None:
+                self._called[address] = _Longest(None, cycles)
+
+    def all(self) -> MaskedSpans:
+        entries = interrupt_handlers(self._code)
+        handlers = {number: self._handler(number, entry) for number, entry in entries.items()}
+        spans = [self._span(address) for address in self._switches(entries)]
+        nothing = MaskedSpan("nothing", 0)
+        return MaskedSpans(max(spans, key=lambda span: span.cycles, default=nothing), handlers)
+
+    def _switches(self, handlers: Mapping[int, int]) -> Iterator[int]:
+        """Yield the addresses of all ``cli`` that can be reached."""
+        pending, seen, found = [0, *handlers.values()], set[int](), set[int]()
+        while pending:
+            entry = pending.pop()
+            if entry not in seen:
+                seen.add(entry)
+                function = follow(self._code, self._names, entry)
+                pending.extend(function.calls)
+                found.update(filter(self._is_cli, function.addresses))
+        yield from sorted(found)
+
+    def _is_cli(self, address: int) -> bool:
+        here = self._instruction(address)
+        return here.name == "bclr" and here.operands["s"] == INTERRUPT_FLAG
+
+    def _handler(self, number: int, entry: int) -> MaskedSpan:
+        jump = self._instruction(4 * number)
+        longest = self._call(entry)
+        cycles = _RESPONSE_CYCLES + _CYCLES[jump.name] + max(filter(None, longest))
+        return MaskedSpan(self._names.name_of(entry), cycles)
+
+    def _span(self, cli: int) -> MaskedSpan:
+        """Return the span from a ``cli`` on, in the function that has it."""
+        symbol = self._names.at(cli)
+        name = symbol.name if symbol else self._names.name_of(cli)
+        longest = self._walk(_Place(cli), restores=True)
+        if longest.to_return is not None:
+            raise CheckFailed(
+                f"{name} returns with interrupts disabled, so that nobody knows for how long; put "
+                "the sei() or the ATOMIC_BLOCK's end into the same function"
+            )
+        if longest.to_on is None:
+            return MaskedSpan(name, 0)  # the program stops there for good
+        return MaskedSpan(name, longest.to_on + _LONGEST_INSTRUCTION)
+
+    def _call(self, entry: int) -> _Longest:
+        """Return the longest paths through a function that is called with interrupts off."""
+        if entry not in self._called:
+            self._called[entry] = self._walk(_Place(entry), restores=False)
+        return self._called[entry]
+
+    def _walk(self, start: _Place, *, restores: bool) -> _Longest:
+        """Return the longest paths from a place.
+
+        With `restores`, SREG gets interrupts on again from a copy of it that was made before.
+        """
+        known: dict[_Place, _Longest] = {}
+        following: dict[_Place, list[_Next]] = {}  # the places of the path that is being walked
+        pending = [start]
+        while pending:
+            place = pending[-1]
+            if place in known:
+                pending.pop()
+                continue
+            if place not in following:
+                following[place] = list(self._following(place, restores))
+                after = [next_ for _, next_ in following[place] if isinstance(next_, _Place)]
+                if any(next_ in following for next_ in after):
+                    raise self._no_bound(place)
+                pending.extend(next_ for next_ in after if next_ not in known)
+            else:
+                known[place] = _joined(following.pop(place), known)
+        return known[start]
+
+    def _following(self, place: _Place, restores: bool) -> Iterator[_Next]:
+        """Yield what can come after an instruction, and the cycles until then."""
+        here = self._instruction(place.address)
+        name, cycles = here.name, _CYCLES.get(here.name, 1)
+        after = _Place(here.end, place.kept)
+        if name in RETURNS:
+            yield cycles, _End(name == "reti")
+        elif name in CALLS:
+            yield from self._following_call(here, cycles, after)
+        elif name in {"ijmp", "icall"}:
+            raise self._no_bound(place)
+        elif name in JUMPS:
+            if here.operands["k"] != here.address:  # else this is where _exit() stops
+                yield cycles, _Place(here.operands["k"], place.kept)
+        elif name in SKIPS:
+            skipped = self._instruction(here.end)
+            yield cycles, after
+            yield cycles + skipped.size // 2, _Place(skipped.end, place.kept)
+        else:
+            yield cycles, _End(True) if _switches_on(here, place, restores) else _after(here, place)
+            if name in BRANCHES:
+                yield cycles + 1, _Place(here.operands["k"], place.kept)
+
+    def _following_call(self, here: Instruction, cycles: int, after: _Place) -> Iterator[_Next]:
+        target = here.operands["k"]
+        if target == here.end:  # the shortest way to reserve two bytes of stack
+            yield cycles, after
+            return
+        called = self._call(target)
+        if called.to_on is not None:
+            yield cycles + called.to_on, _End(True)
+        if called.to_return is not None:
+            yield cycles + called.to_return, after
+
+    def _instruction(self, address: int) -> Instruction:
+        instruction = decode(self._code, address)
+        assert instruction is not None  # the analysis of the stack has been there before
+        return instruction
+
+    def _no_bound(self, place: _Place) -> CheckFailed:
+        symbol = self._names.at(place.address)
+        name = symbol.name if symbol else self._names.name_of(place.address)
+        return CheckFailed(
+            f"{name} loops or jumps through a table while interrupts are disabled, so that nobody "
+            "knows for how long; enable them in between, or leave out -flto if it is pnn_push_many"
+        )
+
+
+def _switches_on(here: Instruction, place: _Place, restores: bool) -> bool:
+    """Return whether interrupts are on after an instruction: by SEI, or by writing SREG back."""
+    if here.name == "bset":
+        return here.operands["s"] == INTERRUPT_FLAG
+    writes = here.name == "out" and here.operands["A"] == _SREG
+    return writes and restores and here.operands["r"] not in place.kept
+
+
+def _after(here: Instruction, place: _Place) -> _Place:
+    if here.name == "in" and here.operands["A"] == _SREG:
+        return _Place(here.end, place.kept | {here.operands["d"]})
+    return _Place(here.end, place.kept)
+
+
+def _joined(following: list[_Next], known: Mapping[_Place, _Longest]) -> _Longest:
+    """Return the longest paths from an instruction, from those of what can come after it."""
+    to_on: list[int] = []
+    to_return: list[int] = []
+    for cycles, after in following:
+        if isinstance(after, _End):
+            (to_on if after.interrupts_on else to_return).append(cycles)
+            continue
+        longest = known[after]
+        if longest.to_on is not None:
+            to_on.append(cycles + longest.to_on)
+        if longest.to_return is not None:
+            to_return.append(cycles + longest.to_return)
+    return _Longest(max(to_on, default=None), max(to_return, default=None))

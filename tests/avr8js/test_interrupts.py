@@ -1,0 +1,47 @@
+"""Interrupts are never off for longer than the check after the link has worked out."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.hil import protocol
+from protonn_edge.linkage import receiver_limit, spans_without_interrupts
+from protonn_edge.project import trial_build
+from protonn_edge.quantization import quantize
+from protonn_edge.verification import verify_device
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
+    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
+)
+
+
+# Many short pushes, few long ones, as slow a feature as the budget gate lets through, 32-bit sums.
+@pytest.mark.parametrize(
+    ("projections", "gamma_numerator"), [(1, 2.5), (10, 2.5), (44, 2.5), (20, 60.0)]
+)
+def test_no_byte_is_lost_at_wire_speed_when_no_feature_is_zero(
+    avr8js, projections, gamma_numerator
+):
+    model = random_model(
+        features=200, projections=projections, prototypes=3, gamma_numerator=gamma_numerator
+    )
+    board, integer_model = load_board("uno"), quantize(model)
+    Q = np.full((4, 200), integer_model.inputs.maximum, np.uint8)
+    requests = [protocol.ScoresRequest(q.tobytes()) for q in Q]
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
+        bound = spans_without_interrupts(trial.elf, make_plan(integer_model))
+        agreement, _ = verify_device("simavr", uno.url, integer_model, Q)
+        answers = avr8js(trial.elf.with_suffix(".hex"), requests)
+        assert (agreement.mismatches, agreement.lost, uno.stats().overruns) == (0, 0, 0)
+    assert [answer.lost for answer in answers] == [0] * len(Q)
+    longest = max(bound.program.cycles, *(span.cycles for span in bound.handlers.values()))
+    assert 0 < answers[-1].masked <= longest <= bound.worst_delay <= receiver_limit(board)

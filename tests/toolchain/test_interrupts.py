@@ -1,0 +1,112 @@
+"""How long interrupts can be off: to the cycle in straight code, refused where nobody knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain.interrupts import masked_spans
+
+PRELUDE = """
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <util/atomic.h>
+#include <stdint.h>
+#define SEPARATE __attribute__((noinline, noclone))
+#define NOPS(n) __asm__ volatile(".rept " #n "\\n nop\\n .endr")
+volatile uint8_t sink;
+"""
+CLI_AND_SEI = 2
+ONE_MORE = 4  # the longest instruction that may still run after SEI
+
+
+def spans_of(compile_avr, text, **bounds):
+    return masked_spans(compile_avr(PRELUDE + text), bounds)
+
+
+def test_straight_code_takes_what_its_instructions_take(compile_avr):
+    spans = spans_of(compile_avr, "int main(void) { cli(); NOPS(100); sei(); for (;;) {} }")
+    assert spans.program.where == "main"
+    assert spans.program.cycles == 100 + CLI_AND_SEI + ONE_MORE
+    assert spans.handlers == {}
+
+
+def test_the_longest_branch_counts(compile_avr):
+    spans = spans_of(
+        compile_avr,
+        """
+        int main(void) {
+            cli();
+            if (sink) { NOPS(50); } else { NOPS(200); }
+            sei();
+            for (;;) {}
+        }
+        """,
+    )
+    assert 200 < spans.program.cycles < 220
+
+
+def test_calls_count_with_what_they_call(compile_avr):
+    spans = spans_of(
+        compile_avr,
+        """
+        SEPARATE void inner(void) { NOPS(70); }
+        SEPARATE void outer(void) { inner(); NOPS(30); inner(); }
+        int main(void) { cli(); outer(); sei(); for (;;) {} }
+        """,
+    )
+    assert 170 < spans.program.cycles < 210
+
+
+def test_a_handler_counts_with_the_chips_response(compile_avr):
+    spans = spans_of(
+        compile_avr,
+        "ISR(TIMER1_OVF_vect, ISR_NAKED) { NOPS(9); reti(); } int main(void) { for (;;) {} }",
+    )
+    response, jump, reti = 4, 3, 4
+    assert spans.handlers[13].cycles == response + jump + 9 + reti
+    assert spans.worst_delay == spans.handlers[13].cycles + spans.program.cycles
+
+
+def test_writing_back_the_flag_ends_a_span_only_if_it_was_on(compile_avr):
+    spans = spans_of(
+        compile_avr,
+        """
+        SEPARATE void count(void) { ATOMIC_BLOCK(ATOMIC_RESTORESTATE) { sink++; } }
+        SEPARATE void alone(void) { ATOMIC_BLOCK(ATOMIC_RESTORESTATE) { sink++; NOPS(20); } }
+        int main(void) {
+            alone();
+            cli(); count(); NOPS(300); sei();
+            for (;;) {}
+        }
+        """,
+    )
+    assert 300 < spans.program.cycles < 340
+
+
+def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr):
+    with pytest.raises(CheckFailed, match="main loops .* while interrupts are disabled"):
+        spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
+
+
+def test_a_function_with_a_loop_counts_as_its_bound_says(compile_avr):
+    spans = spans_of(
+        compile_avr,
+        """
+        SEPARATE void push(void) { while (sink) {} }
+        int main(void) { cli(); push(); sei(); for (;;) {} }
+        """,
+        push=1000,
+    )
+    assert 1000 < spans.program.cycles < 1020
+
+
+def test_a_function_that_leaves_interrupts_off_is_refused(compile_avr):
+    with pytest.raises(CheckFailed, match="stop returns with interrupts disabled"):
+        spans_of(
+            compile_avr,
+            """
+            SEPARATE void stop(void) { cli(); sink = 1; }
+            int main(void) { stop(); sei(); for (;;) {} }
+            """,
+        )
