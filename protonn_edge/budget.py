@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from protonn_edge.boards import Board
-from protonn_edge.codegen import Plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.toolchain.stack import worst_case_stack
@@ -74,7 +73,23 @@ class OverBudget(CheckFailed):
         self.usage = usage
 
 
-def check_estimate(plan: Plan, board: Board) -> None:
+class Estimate(Protocol):
+    """What a plan says before the compiler; see `codegen.Plan`."""
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of the constant tables."""
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of the model's own variables."""
+
+    @property
+    def fed_feature_cycles(self) -> float:
+        """Bound of the cycles that a feature takes as it arrives."""
+
+
+def check_estimate(plan: Estimate, board: Board) -> None:
     """Raise `CheckFailed` for tables or variables that alone are too large, or too slow a push."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(

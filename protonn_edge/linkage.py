@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.plan import CHUNK_CYCLES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain.elf import (
@@ -33,15 +33,18 @@ _BEGIN_CYCLES = 30
 _BEGIN_CYCLES_PER_OUTPUT = 31
 
 
-def check_linked(elf: Path, plan: Plan, board: Board) -> None:
+def check_linked(elf: Path, plan: Plan | Float32Plan, board: Board) -> None:
     """Check a linked firmware; its object files lie below the same folder.
+
+    A float build may compute in floats.
 
     Raises
     ------
     CheckFailed
         If it computes in floats, has constants in SRAM, or disables interrupts for too long.
     """
-    check_no_floats(elf)
+    if isinstance(plan, Plan):
+        check_no_floats(elf)
     check_constants_in_flash(elf)
     check_interrupts(elf, plan, board)
 
@@ -93,7 +96,7 @@ def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]
             yield repr(pieces[0].decode("ascii", errors="replace"))
 
 
-def check_interrupts(elf: Path, plan: Plan, board: Board) -> None:
+def check_interrupts(elf: Path, plan: Plan | Float32Plan, board: Board) -> None:
     """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
     spans, limit = spans_without_interrupts(elf, plan), receiver_limit(board)
     if spans.worst_delay > limit:
@@ -105,9 +108,9 @@ def check_interrupts(elf: Path, plan: Plan, board: Board) -> None:
         )
 
 
-def spans_without_interrupts(elf: Path, plan: Plan) -> MaskedSpans:
+def spans_without_interrupts(elf: Path, plan: Plan | Float32Plan) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off, whatever the features are."""
-    outputs = sum(block.size for block in plan.blocks)
+    outputs = sum(block.size for block in plan.blocks) if isinstance(plan, Plan) else 0
     bounds = {
         "pnn_begin": _BEGIN_CYCLES + _BEGIN_CYCLES_PER_OUTPUT * outputs,
         "pnn_push_many": max(CHUNK_CYCLES, plan.push_call_cycles + plan.push_cycles),

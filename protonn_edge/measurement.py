@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen import plan_for
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.hil import Result, ResultsFile, Summary, read_results, run, summarize
 from protonn_edge.linkage import check_linked
 from protonn_edge.project import Project
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.accuracy import confusion_matrix
 from protonn_edge.verification import Agreement, compare_results, open_session
 
@@ -32,7 +32,7 @@ class Measurement:
     ----------
     board : Board
         The board, real or emulated.
-    integer_model : IntegerModel
+    reference : IntegerModel or Float32Model
         The reference that the device's scores were compared with.
     usage : Usage
         What the linked firmware takes.
@@ -47,7 +47,7 @@ class Measurement:
     """
 
     board: Board
-    integer_model: IntegerModel
+    reference: DeviceModel
     usage: Usage
     summary: Summary
     agreement: Agreement
@@ -61,9 +61,9 @@ class Measurement:
             **self.usage.to_json(),
             "board": self.board.name,
             "stack_peak_bytes": self.stack_peak_bytes,
-            "model_bytes": self.integer_model.model_bytes,
-            "model_sha256": self.integer_model.model_sha256,
-            "classes": list(self.integer_model.classes),
+            "model_bytes": self.reference.model_bytes,
+            "model_sha256": self.reference.model_sha256,
+            "classes": list(self.reference.classes),
             "confusion": self.confusion.tolist(),
         }
 
@@ -102,19 +102,20 @@ def measure(
     InputError
         If there are no points, or the results file is of other points.
     CheckFailed
-        If the firmware is over budget, or the device does not answer or has another model.
+        If the firmware is over budget or does what it must not (see `linkage`), or the device does
+        not answer or has another model.
     """
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file that has some")
-    integer_model = quantize(project.model())
-    Q = integer_model.quantize(X)
-    expected = integer_model.scores(Q)
-    project.check_generated(integer_model)
+    reference = project.device_model()
+    tolerance = reference.score_tolerance
+    Q = reference.quantize(X)
+    expected = reference.scores(Q)
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
-    check_linked(elf, make_plan(integer_model), board)
+    check_linked(elf, plan_for(reference), board)
 
     with ExitStack() as stack:
         if port is None:
@@ -123,8 +124,10 @@ def measure(
         else:
             device = port
         # First the device: where none answers, a results file that is there already stays.
-        session = stack.enter_context(open_session(port, integer_model))
-        earlier = _earlier(results, y, expected) if resume and results is not None else []
+        session = stack.enter_context(open_session(port, reference))
+        earlier = (
+            _earlier(results, y, expected, tolerance) if resume and results is not None else []
+        )
         log = None
         if results is not None:
             log = stack.enter_context(ResultsFile(results, keep=earlier))
@@ -135,22 +138,24 @@ def measure(
             on_result(result)
 
         skip = {result.index for result in earlier}
-        new = run(session, Q, y, expected, skip=skip, sink=arrived)
+        new = run(session, Q, y, expected, skip=skip, sink=arrived, tolerance=tolerance)
         stack_peak_bytes = session.stats().stack_bytes if new else None
 
     everything = sorted([*earlier, *new], key=lambda result: result.index)
     return Measurement(
         board=board,
-        integer_model=integer_model,
+        reference=reference,
         usage=usage,
         summary=summarize(everything, board),
-        agreement=compare_results(device, expected, everything),
+        agreement=compare_results(device, expected, everything, tolerance),
         stack_peak_bytes=stack_peak_bytes,
-        confusion=_confusion(everything, integer_model.n_classes),
+        confusion=_confusion(everything, reference.n_classes),
     )
 
 
-def _earlier(path: Path, y: NDArray[np.int64], expected: NDArray[np.int64]) -> list[Result]:
+def _earlier(
+    path: Path, y: NDArray[np.int64], expected: NDArray[np.int64], tolerance: int
+) -> list[Result]:
     """Return the answers in a results file; refuse those of other points or another model."""
     if not path.exists():
         return []
@@ -161,7 +166,10 @@ def _earlier(path: Path, y: NDArray[np.int64], expected: NDArray[np.int64]) -> l
                 f"{path} has a point {result.index} of class {result.label} which the data does "
                 "not have; name another file with -o, or leave out --resume"
             )
-        if result.scores != tuple(expected[result.index].tolist()):
+        scores = np.array(result.scores, np.int64)
+        if len(scores) != expected.shape[1] or (
+            np.abs(scores - expected[result.index]).max() > tolerance
+        ):
             raise InputError(
                 f"{path} has other scores for point {result.index} than this model gives, so it "
                 "was measured with another model; name another file with -o, or leave out --resume"

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, check_estimate, measure_usage
-from protonn_edge.codegen import SOURCES, make_plan, render_c
+from protonn_edge.codegen import SOURCES, plan_for, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.linkage import check_linked
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import PRECISIONS, DeviceModel, device_model
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -60,19 +60,39 @@ class Project:
             )
         return load_model(self.folder / _MODEL)
 
-    def check_generated(self, integer_model: IntegerModel) -> None:
-        """Raise `InputError` if a generated file is not what this model renders to."""
-        for name, text in render_c(integer_model).items():
-            path = self.folder / _GENERATED / name
-            if not path.is_file() or path.read_bytes() != text.encode():
-                raise InputError(f"{path} is not what 'build' writes for its model; run it again")
+    def device_model(self) -> DeviceModel:
+        """Return the reference of what was generated from the model, in integers or in floats.
+
+        Raises
+        ------
+        InputError
+            If nothing was built here yet, or a generated file is not what the model renders to.
+        """
+        model = self.model()
+        changed = []
+        for precision in PRECISIONS:
+            reference = device_model(model, precision)
+            others = [path for path, text in self._rendered(reference) if not _holds(path, text)]
+            if not others:
+                return reference
+            changed.append(others)
+        path = min(changed, key=len)[0]
+        raise InputError(f"{path} is not what 'build' writes for its model; run it again")
+
+    def _rendered(self, reference: DeviceModel) -> list[tuple[Path, str]]:
+        sources = render_c(reference).items()
+        return [(self.folder / _GENERATED / name, text) for name, text in sources]
 
     def compile(self, board: Board) -> Path:
         """Build the firmware with PlatformIO and return the path of its ELF."""
         return build_firmware(self.folder, board.platformio_board)
 
 
-def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def build(model: ProtoNNModel, board: Board, folder: Path, precision: str = "int8") -> Usage:
     """Quantize, render, compile and check a model; then put the project into `folder`.
 
     Files of the firmware that are there already stay as they are; the generated ones are replaced.
@@ -91,7 +111,7 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
         If the folder holds something else where the project's files belong.
     """
     check_folder(folder, board)
-    with trial_build(model, board, firmware_of=folder) as trial:
+    with trial_build(model, board, folder, precision) as trial:
         _copy_over(trial.project, Project(folder))
     return trial.usage
 
@@ -107,7 +127,10 @@ class Trial:
 
 @contextmanager
 def trial_build(
-    model: ProtoNNModel, board: Board, firmware_of: Path | None = None
+    model: ProtoNNModel,
+    board: Board,
+    firmware_of: Path | None = None,
+    precision: str = "int8",
 ) -> Iterator[Trial]:
     """Build a model in a folder that is gone afterwards; raises as `build` does.
 
@@ -119,12 +142,14 @@ def trial_build(
         The board that it must fit.
     firmware_of : Path, optional
         A project folder whose own firmware and settings are taken, where it has them.
+    precision : {"int8", "float32"}
+        That of the parameters on the device; floats are there for comparison.
     """
-    integer_model = quantize(model)
-    plan = make_plan(integer_model)
+    reference = device_model(model, precision)
+    plan = plan_for(reference)
     check_estimate(plan, board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        project = _write_project(model, integer_model, Path(scratch, "project"), firmware_of)
+        project = _write_project(model, reference, Path(scratch, "project"), firmware_of)
         elf = project.compile(board)
         usage = measure_usage(elf)
         usage.check(board)
@@ -152,7 +177,7 @@ def check_folder(folder: Path, board: Board) -> None:
 
 
 def _write_project(
-    model: ProtoNNModel, integer_model: IntegerModel, folder: Path, firmware_of: Path | None
+    model: ProtoNNModel, reference: DeviceModel, folder: Path, firmware_of: Path | None
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
     _copy_tree(resource("firmware"), folder / "firmware")
@@ -163,7 +188,7 @@ def _write_project(
         if (firmware_of / "platformio.ini").is_file():
             settings = firmware_of / "platformio.ini"
     _copy(settings, folder / "platformio.ini")
-    for name, text in render_c(integer_model).items():
+    for name, text in render_c(reference).items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
     return Project(folder)

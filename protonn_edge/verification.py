@@ -1,7 +1,8 @@
 """Run the same points through every execution of a model and compare their integer scores.
 
 The NumPy integer model is the reference; the host build of the generated C, the emulated board and
-a real one must give the same scores for every point. A difference is a bug, never a tolerance.
+a real one must give the same scores for every point. A difference is a bug, never a tolerance: only
+a float build has one, `Float32Model.score_tolerance`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil import Result, Session, run
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.hil import Result, Session, differs, run
+from protonn_edge.quantization import DeviceModel
 
 
 @dataclass(frozen=True)
@@ -68,14 +69,14 @@ def compare(
     labels: NDArray[np.int64],
     scores: NDArray[np.int64],
     lost: NDArray[np.bool_] | None = None,
+    tolerance: int = 0,
 ) -> Agreement:
     """Compare an execution's classes (n,) and scores (n, L) with the reference's scores (n, L)."""
     missing = np.zeros(len(expected), np.bool_) if lost is None else lost
-    wrong = (scores != expected).any(axis=1) | (labels != expected.argmax(axis=1))
-    wrong &= ~missing
+    wrong = differs(expected, labels, scores, tolerance) & ~missing
     first = None
     if wrong.any():
-        first = _first_mismatch(int(wrong.argmax()), expected, labels, scores)
+        first = _first_mismatch(int(wrong.argmax()), expected, labels, scores, tolerance)
     return Agreement(execution, len(expected), int(wrong.sum()), int(missing.sum()), first)
 
 
@@ -84,8 +85,9 @@ def _first_mismatch(
     expected: NDArray[np.int64],
     labels: NDArray[np.int64],
     scores: NDArray[np.int64],
+    tolerance: int,
 ) -> Mismatch:
-    differing = np.flatnonzero(scores[point] != expected[point])
+    differing = np.flatnonzero(np.abs(scores[point] - expected[point]) > tolerance)
     if len(differing) == 0:
         return Mismatch(point, "class", int(expected[point].argmax()), int(labels[point]))
     label = int(differing[0])
@@ -97,39 +99,50 @@ def _first_mismatch(
     )
 
 
-def verify_host(model: IntegerModel, Q: NDArray[np.uint8]) -> Agreement:
+def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
     """Compare the host build of the generated C on quantized points Q, (n, D) uint8."""
     with host_program(model) as program:
         labels, scores = program.run(Q)
-    return compare("host C", model.scores(Q), labels, scores)
+    expected, tolerance = model.scores(Q), model.score_tolerance
+    return compare("host C", expected, labels, scores, tolerance=tolerance)
 
 
 def verify_device(
     execution: str,
     url: str,
-    model: IntegerModel,
+    model: DeviceModel,
     Q: NDArray[np.uint8],
     sink: Callable[[Result], None] | None = None,
 ) -> tuple[Agreement, list[Result]]:
     """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8."""
     expected = model.scores(Q)
     with open_session(url, model) as session:
-        results = run(session, Q, expected.argmax(axis=1), expected, sink=sink)
-    return compare_results(execution, expected, results), results
+        results = run(
+            session,
+            Q,
+            expected.argmax(axis=1),
+            expected,
+            sink=sink,
+            tolerance=model.score_tolerance,
+        )
+    return compare_results(execution, expected, results, model.score_tolerance), results
 
 
 def compare_results(
-    execution: str, expected: NDArray[np.int64], results: Sequence[Result]
+    execution: str,
+    expected: NDArray[np.int64],
+    results: Sequence[Result],
+    tolerance: int = 0,
 ) -> Agreement:
     """Compare the results of a run, one for each row of the reference's scores (n, L)."""
     lost = np.array([result.scores is None for result in results], np.bool_)
     empty = (0,) * expected.shape[1]
     scores = np.array([result.scores or empty for result in results], np.int64)
     labels = np.array([result.predicted or 0 for result in results], np.int64)
-    return compare(execution, expected, labels, scores, lost)
+    return compare(execution, expected, labels, scores, lost, tolerance)
 
 
-def open_session(url: str, model: IntegerModel) -> Session:
+def open_session(url: str, model: DeviceModel) -> Session:
     """Return a session for the device at `url` that must hold this very model."""
     return Session(
         url,
@@ -144,7 +157,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
     for agreement in agreements:
         if agreement.mismatches:
             return CheckFailed(
-                f"{agreement.execution} differs from the integer model at "
+                f"{agreement.execution} differs from the NumPy model at "
                 f"{agreement.mismatches:,} of {agreement.n:,} points, first at "
                 f"{agreement.first}; please report this as a bug"
             )

@@ -8,12 +8,19 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.budget import OverBudget
-from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.command import (
+    Command,
+    FiniteRange,
+    Output,
+    board_option,
+    json_option,
+    precision_option,
+)
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import load_model
 from protonn_edge.project import build, check_folder
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import device_model
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.toolchain.platformio import upload_command
@@ -37,6 +44,7 @@ from protonn_edge.toolchain.platformio import upload_command
     type=FiniteRange(0),
     help="Fail if the integers lose more than this many percentage points; needs --data.",
 )
+@precision_option
 @json_option
 def build_command(
     model_file: Path,
@@ -44,6 +52,7 @@ def build_command(
     output: Path,
     data: Path | None,
     max_drop: float | None,
+    precision: str,
     as_json: bool,
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
@@ -55,27 +64,31 @@ def build_command(
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     check_folder(output, board)
-    integer_model = quantize(model)
+    reference = device_model(model, precision)
     record = {
         "board": board.name,
-        "model_bytes": integer_model.model_bytes,
-        "model_sha256": integer_model.model_sha256,
+        "precision": precision,
+        "model_bytes": reference.model_bytes,
+        "model_sha256": reference.model_sha256,
     }
     facts: list[tuple[str, str]] = []
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
-        predicted = integer_model.predict(integer_model.quantize(X))
+        predicted = reference.predict(reference.quantize(X))
         in_float, in_integers = share_right(model.predict(X), y), share_right(predicted, y)
         record |= {"n": len(y), "float_accuracy": in_float, "accuracy": in_integers}
         facts += [
             ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
-            ("accuracy, integers", f"{100 * in_integers:.2f} %"),
+            (
+                "accuracy, integers" if precision == "int8" else "accuracy, built",
+                f"{100 * in_integers:.2f} %",
+            ),
         ]
         if max_drop is not None and 100 * (in_float - in_integers) > max_drop:
             out.finish(record, _drop_failure(in_float, in_integers, max_drop))
     try:
         with out.status(f"building for {board.name}"):
-            usage = build(model, board, output)
+            usage = build(model, board, output, precision)
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))

@@ -26,6 +26,7 @@ from rich.progress import (
 
 from protonn_edge.boards import board_names
 from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.quantization import PRECISIONS
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
@@ -42,6 +43,15 @@ board_option = click.option(
 
 _TERMINATED = 128 + signal.SIGTERM  # as a shell says it
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
+
+
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default=PRECISIONS[0],
+    show_default=True,
+    help="Of W, B and Z on the device; float32 is there for comparison.",
+)
 
 
 class FiniteRange(click.FloatRange):

@@ -72,13 +72,13 @@ def hil_command(
             kept = "go on with --resume" if output is not None else "-o FILE would have kept them"
             raise CheckFailed(f"stopped after {bar.done:,} new points; {kept}") from None
     show(measurement, out)
-    say_agreement([measurement.agreement], out)
+    say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     out.finish(measurement.to_json(), disagreement([measurement.agreement]))
 
 
 def show(measurement: Measurement, out: Output) -> None:
     """Print a measurement for people."""
-    board, classes = measurement.board, measurement.integer_model.classes
+    board, classes = measurement.board, measurement.reference.classes
     facts = [*run_facts(measurement.summary, board), *budget_facts(measurement.usage, board)]
     if measurement.stack_peak_bytes is not None:
         facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
@@ -87,8 +87,12 @@ def show(measurement: Measurement, out: Output) -> None:
     out.say(confusion_table(measurement.confusion, classes))
 
 
-def say_agreement(agreements: Sequence[Agreement], out: Output) -> None:
+def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:
     """Say which executions gave the same scores, if all did."""
     if disagreement(agreements) is None:
-        names = " = ".join(["NumPy", *(agreement.execution for agreement in agreements)])
-        out.say(f"all integer scores agreed: {names}, {agreements[0].n:,} points")
+        sign, what = (
+            (" ~ ", "float scores agreed") if tolerance else (" = ", "integer scores agreed")
+        )
+        names = sign.join(["NumPy", *(agreement.execution for agreement in agreements)])
+        within = f", within {tolerance:,} units" if tolerance else ""
+        out.say(f"all {what}: {names}, {agreements[0].n:,} points{within}")

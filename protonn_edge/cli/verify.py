@@ -14,13 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model import load_model
 from protonn_edge.project import trial_build
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.verification import (
     Agreement,
     disagreement,
@@ -35,49 +35,51 @@ from protonn_edge.verification import (
 @click.argument("data", type=click.Path(path_type=Path))
 @board_option
 @click.option("--port", help="A board that holds this model's firmware, for example /dev/ttyACM0.")
+@precision_option
 @json_option
 def verify_command(
-    model_file: Path, data: Path, board_name: str, port: str | None, as_json: bool
+    model_file: Path, data: Path, board_name: str, port: str | None, precision: str, as_json: bool
 ) -> None:
     """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
 
-    The points are the test part of DATA, or all of it if it has none. One difference is a failure.
+    The points are the test part of DATA, or all of it if it has none. One difference is a failure
+    (with --precision float32, one that rounding does not explain).
     """
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
-    integer_model = quantize(model)
-    Q = integer_model.quantize(X)
+    reference = device_model(model, precision)
+    Q = reference.quantize(X)
 
     if port is not None:
-        with open_session(port, integer_model):
+        with open_session(port, reference):
             pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
-        agreements = [verify_host(integer_model, Q)]
+        agreements = [verify_host(reference, Q)]
     with ExitStack() as stack:
         with out.status(f"building for {board.name}"):
-            trial = stack.enter_context(trial_build(model, board))
+            trial = stack.enter_context(trial_build(model, board, precision=precision))
         uno = stack.enter_context(EmulatedUno(trial.elf, board=board))
-        agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, integer_model, Q))
+        agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, reference, Q))
     if port is not None:
-        agreements.append(_verify_device(out, port, port, integer_model, Q))
+        agreements.append(_verify_device(out, port, port, reference, Q))
 
-    out.say("scores against the NumPy integer model:", _table(agreements))
-    say_agreement(agreements, out)
+    out.say("scores against the NumPy model:", _table(agreements))
+    say_agreement(agreements, out, reference.score_tolerance)
     out.finish(
         {
             "n": len(Q),
             "mismatches": sum(agreement.mismatches for agreement in agreements),
             "lost": sum(agreement.lost for agreement in agreements),
             "executions": [asdict(agreement) for agreement in agreements],
-            "model_sha256": integer_model.model_sha256,
+            "model_sha256": reference.model_sha256,
         },
         failure=disagreement(agreements),
     )
 
 
 def _verify_device(
-    out: Output, name: str, url: str, model: IntegerModel, Q: NDArray[np.uint8]
+    out: Output, name: str, url: str, model: DeviceModel, Q: NDArray[np.uint8]
 ) -> Agreement:
     with out.progress(name, len(Q)) as bar:
         return verify_device(name, url, model, Q, sink=lambda _: bar.advance())[0]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import DeviceModel
 from protonn_edge.toolchain.host import build_host_executable
 
 _HOST_MAIN = Path(__file__).with_name("host_main.c")
@@ -77,7 +77,7 @@ class HostProgram:
 
 
 @contextmanager
-def host_program(model: IntegerModel, *, sanitize: bool = False) -> Iterator[HostProgram]:
+def host_program(model: DeviceModel, *, sanitize: bool = False) -> Iterator[HostProgram]:
     """Render and compile a model in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
         folder = Path(scratch)

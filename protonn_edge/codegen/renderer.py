@@ -7,19 +7,20 @@ from dataclasses import asdict
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.codegen.context import render_context
+from protonn_edge.codegen.float32 import float32_context
 from protonn_edge.codegen.plan import make_plan
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import DeviceModel, Float32Model
 from protonn_edge.resources import resource
 
 SOURCES = ("pnn_model.h", "pnn_model.c")
 
 
-def render_c(model: IntegerModel) -> dict[str, str]:
+def render_c(model: DeviceModel) -> dict[str, str]:
     """Return the generated files by name: the same text for the same model, on every machine.
 
     Parameters
     ----------
-    model : IntegerModel
+    model : IntegerModel or Float32Model
         The model to render.
 
     Returns
@@ -34,5 +35,10 @@ def render_c(model: IntegerModel) -> dict[str, str]:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    context = asdict(render_context(model, make_plan(model)))
-    return {name: environment.get_template(f"{name}.j2").render(context) for name in SOURCES}
+    if isinstance(model, Float32Model):
+        folder, context = "float32/", asdict(float32_context(model))
+    else:
+        folder, context = "", asdict(render_context(model, make_plan(model)))
+    return {
+        name: environment.get_template(f"{folder}{name}.j2").render(context) for name in SOURCES
+    }

@@ -16,7 +16,7 @@ from protonn_edge.hil.results import (
     read_results,
     summarize,
 )
-from protonn_edge.hil.run import run
+from protonn_edge.hil.run import differs, run
 from protonn_edge.hil.session import LinkError, NoReplyError, Prediction, Session
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Spread",
     "Summary",
     "check_is_results",
+    "differs",
     "read_results",
     "run",
     "summarize",

@@ -22,6 +22,7 @@ def run(
     *,
     sink: Callable[[Result], None] | None = None,
     skip: Collection[int] = (),
+    tolerance: int = 0,
 ) -> list[Result]:
     """Classify test points on the device.
 
@@ -40,6 +41,8 @@ def run(
         Called with each result as it arrives: `ResultsFile.append`, a progress bar.
     skip : collection of int, keyword-only
         Rows to leave out, because an earlier run has their results.
+    tolerance : int, keyword-only
+        By how much scores may differ, see `differs`; only those of a float build may.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def run(
             result = Result(index, int(labels[index]), None, None)
         else:
             lost_in_a_row = 0
-            mismatch = None if expected is None else _differs(answer, expected[index])
+            mismatch = None if expected is None else _differs(answer, expected[index], tolerance)
             result = Result(
                 index, int(labels[index]), answer.label, answer.cycles, mismatch, answer.scores
             )
@@ -86,8 +89,42 @@ def run(
     return results
 
 
-def _differs(answer: Prediction, expected: NDArray[np.int64]) -> bool:
-    return answer.label != int(expected.argmax()) or answer.scores != tuple(expected.tolist())
+def differs(
+    expected: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    scores: NDArray[np.int64],
+    tolerance: int = 0,
+) -> NDArray[np.bool_]:
+    """Say which answers differ from the reference.
+
+    Parameters
+    ----------
+    expected, scores : ndarray of int64, shape (n, n_classes)
+        The reference's scores and an execution's.
+    labels : ndarray of int64, shape (n,)
+        The execution's classes.
+    tolerance : int
+        By how much a score may differ. The class must then be one whose expected score comes that
+        near to the largest, twice over; without tolerance it is the first of the largest.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    wrong: NDArray[np.bool_] = (np.abs(scores - expected) > tolerance).any(axis=1)
+    if tolerance == 0:
+        wrong |= labels != expected.argmax(axis=1)
+    else:
+        chosen = np.take_along_axis(expected, labels[:, None], axis=1)[:, 0]
+        wrong |= expected.max(axis=1) - chosen > 2 * tolerance
+    return wrong
+
+
+def _differs(answer: Prediction, expected: NDArray[np.int64], tolerance: int) -> bool:
+    scores = np.array([answer.scores], np.int64)
+    if scores.shape != (1, len(expected)):
+        return True
+    return bool(differs(expected[None], np.array([answer.label]), scores, tolerance)[0])
 
 
 def _check_shapes(

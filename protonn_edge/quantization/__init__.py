@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
+from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     MODEL_HASH_BYTES,
     PROJECTION_CLAMP,
@@ -11,6 +12,7 @@ from protonn_edge.quantization.integer_model import (
     IntegerModel,
     check_counts,
 )
+from protonn_edge.quantization.precision import PRECISIONS, DeviceModel, device_model
 from protonn_edge.quantization.quantizer import (
     Precision,
     input_quantizer,
@@ -21,14 +23,19 @@ from protonn_edge.quantization.quantizer import (
 
 __all__ = [
     "MODEL_HASH_BYTES",
+    "PRECISIONS",
     "PROJECTION_CLAMP",
     "DequantizedModel",
+    "DeviceModel",
+    "Float32Model",
     "InputQuantizer",
     "IntegerModel",
     "Precision",
     "check_counts",
     "dequantize",
+    "device_model",
     "exponential_table",
+    "float32_model",
     "input_quantizer",
     "precision_for",
     "quantize",

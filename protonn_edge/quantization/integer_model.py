@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,6 +118,9 @@ class IntegerModel(SizedByMatrices):
     classes : tuple of str
         Names of the L classes.
     """
+
+    score_tolerance: ClassVar[int] = 0
+    """Units by which scores may differ between executions: none."""
 
     inputs: InputQuantizer
     projection: NDArray[np.int8]

@@ -121,6 +121,20 @@ def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
 
 
 @needs_avr
+def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path) -> None:
+    target = folder / "floats"
+    built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
+                     "--data", folder / "iris.csv")  # fmt: skip
+    assert built["precision"] == "float32"
+    assert built["accuracy"] == pytest.approx(built["float_accuracy"], abs=0.02)
+    measured = run_json("hil", folder / "iris.csv", "--project", target)
+    assert (measured["n"], measured["mismatches"], measured["lost"]) == (150, 0, 0)
+    assert measured["model_sha256"] == built["model_sha256"]
+    verified = run("verify", folder / "model.npz", folder / "iris.csv", "--precision", "float32")
+    assert "all float scores agreed: NumPy ~ host C ~ emulated uno, 150 points" in verified.stdout
+
+
+@needs_avr
 def test_verify_finds_no_mismatch(folder: Path) -> None:
     record = run_json("verify", folder / "model.npz", folder / "iris.csv")
     assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
@@ -275,7 +289,7 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
     assert record["mismatches"] > 0
     assert record["executions"][0]["first"]["stage"] == "score of class 0"
     assert record["executions"][0]["first"]["point"] <= 7
-    assert "host C differs from the integer model" in record["error"]
+    assert "host C differs from the NumPy model" in record["error"]
 
 
 @needs_avr

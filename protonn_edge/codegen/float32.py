@@ -1,0 +1,115 @@
+"""The plan and the render context of a float build: one kernel a stage, in plain C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge import __version__
+from protonn_edge.codegen.context import API_VERSION, ClassName, c_comment, c_string
+from protonn_edge.codegen.plan import CHUNK_CYCLES
+from protonn_edge.quantization import MODEL_HASH_BYTES, Float32Model
+
+_FLOAT_BYTES = 4
+
+Rows = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Float32Plan:
+    """Bounds of what a float build takes: lower ones of bytes, upper ones of cycles.
+
+    Attributes
+    ----------
+    table_bytes : int
+        Flash of the constant tables; the linked program adds its code and the float routines.
+    state_bytes : int
+        SRAM of the model's own variables, the input's bytes among them.
+    """
+
+    table_bytes: int
+    state_bytes: int
+
+    # A push only copies a byte; read off the emulator for avr-gcc at -O2, with room.
+    push_cycles = 15
+    push_zero_cycles = 15
+    push_call_cycles = 80
+
+    @property
+    def fed_feature_cycles(self) -> float:
+        """Bound of the cycles that a feature takes when features arrive over the serial line."""
+        return self.push_cycles + self.push_call_cycles
+
+
+def make_float32_plan(model: Float32Model) -> Float32Plan:
+    """Return the plan of a float build."""
+    return Float32Plan(
+        table_bytes=model.model_bytes + _FLOAT_BYTES * model.n_projections,
+        state_bytes=model.n_features + 2 + 2 * _FLOAT_BYTES * model.n_classes,
+    )
+
+
+@dataclass(frozen=True)
+class Float32Context:
+    """All that `templates/c/float32` needs."""
+
+    tool_version: str
+    api_version: int
+    model_sha256: str
+    hash_bytes: tuple[str, ...]
+    n_features: int
+    n_projections: int
+    n_prototypes: int
+    n_classes: int
+    input_maximum: int
+    score_scale: str
+    start: tuple[str, ...]
+    weights: Rows
+    prototypes: Rows
+    labels: Rows
+    class_names: tuple[ClassName, ...]
+    model_bytes: int
+    table_bytes: int
+    state_bytes: int
+    chunk_cycles: int
+    push_cycles: int
+    push_call_cycles: int
+
+
+def float32_context(model: Float32Model) -> Float32Context:
+    """Lay the model out in the order in which the generated program reads it."""
+    plan = make_float32_plan(model)
+    sha256 = bytes.fromhex(model.model_sha256)
+    return Float32Context(
+        tool_version=__version__,
+        api_version=API_VERSION,
+        model_sha256=model.model_sha256,
+        hash_bytes=tuple(f"0x{byte:02x}" for byte in sha256[:MODEL_HASH_BYTES]),
+        n_features=model.n_features,
+        n_projections=model.n_projections,
+        n_prototypes=model.n_prototypes,
+        n_classes=model.n_classes,
+        input_maximum=model.inputs.maximum,
+        score_scale=f"{model.score_scale:.6g}",
+        start=_rows(model.start[None, :])[0],
+        weights=_rows(model.projection.T),
+        prototypes=_rows(model.prototypes.T),
+        labels=_rows(model.labels.T),
+        class_names=tuple(ClassName(c_string(name), c_comment(name)) for name in model.classes),
+        model_bytes=model.model_bytes,
+        table_bytes=plan.table_bytes,
+        state_bytes=plan.state_bytes,
+        chunk_cycles=CHUNK_CYCLES,
+        push_cycles=plan.push_cycles,
+        push_call_cycles=plan.push_call_cycles,
+    )
+
+
+def _rows(matrix: NDArray[np.float32]) -> Rows:
+    """Return numbers as C literals, each the shortest that reads back as the same float."""
+    return tuple(
+        tuple(f"{np.format_float_scientific(number, unique=True, trim='0')}f" for number in row)
+        for row in matrix
+    )

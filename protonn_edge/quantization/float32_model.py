@@ -1,0 +1,142 @@
+"""The model in floats, for a build to compare the integers with.
+
+For an input ``q`` of D unsigned bytes, the same as the integer model's::
+
+    p_k = start_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
+    e_j = exp(-sum_k (p_k - B_jk)^2)
+    s_l = sum_j Z_lj e_j                then rounded to an integer
+    class = the first l with the largest s_l, before it is rounded
+
+The device computes in IEEE 754 binary32. NumPy computes the same formula in binary64, so the two
+differ by rounding: scores by at most `score_tolerance`, and classes only where two scores are that
+close. Z is scaled by a power of two such that scores are integers of 24 bits: so they travel and
+are compared as an integer build's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel, kernel
+from protonn_edge.quantization.integer_model import InputQuantizer, IntegerModel
+from protonn_edge.sizes import SizedByMatrices
+
+Float32 = NDArray[np.float32]
+
+_SCORE_BITS = 24
+_FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Float32Model(SizedByMatrices):
+    """All numbers of a float build; see the module's text for the arithmetic.
+
+    Attributes
+    ----------
+    inputs : InputQuantizer
+        From raw features to bytes: the integer model's.
+    projection : ndarray of shape (d, D), float32
+        W, for bytes, in units of 1/gamma.
+    start : ndarray of shape (d,), float32
+        What a projection begins with.
+    prototypes : ndarray of shape (d, m), float32
+        B, in units of 1/gamma.
+    labels : ndarray of shape (L, m), float32
+        Z, in units of `score_scale`.
+    score_scale : float
+        What one unit of a score is worth in the float model's scores: a power of two.
+    classes : tuple of str
+        Names of the L classes.
+    """
+
+    score_tolerance: ClassVar[int] = 1 << 8
+    """Units by which scores may differ between executions: 1/65536 of the largest score."""
+
+    inputs: InputQuantizer
+    projection: Float32
+    start: Float32
+    prototypes: Float32
+    labels: Float32
+    score_scale: float
+    classes: tuple[str, ...]
+
+    @property
+    def model_bytes(self) -> int:
+        """Bytes of the parameters W, B and Z in flash."""
+        return _FLOAT_BYTES * (self.projection.size + self.prototypes.size + self.labels.size)
+
+    @cached_property
+    def model_sha256(self) -> str:
+        """SHA-256 over the numbers, in hexadecimal; never that of an integer model."""
+        digest = hashlib.sha256(b"float32:")
+        for part in (self.inputs, self):
+            for field in fields(part):
+                value = getattr(part, field.name)
+                if isinstance(value, np.ndarray):
+                    little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+                    digest.update(f"{field.name}{little.dtype.str}{little.shape}:".encode())
+                    digest.update(little.tobytes())
+                elif not isinstance(value, InputQuantizer):
+                    digest.update(f"{field.name}:{value!r}".encode())
+        return digest.hexdigest()
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
+        return self.inputs.quantize(X)
+
+    def scores(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Return the scores (n, L) of quantized inputs Q, (n, D) uint8, in whole units."""
+        return np.rint(self._sums(Q)).astype(np.int64)
+
+    def predict(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Return the class indices (n,) of quantized inputs Q, (n, D) uint8."""
+        indices: NDArray[np.int64] = self._sums(Q).argmax(axis=1).astype(np.int64)
+        return indices
+
+    def _sums(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
+        P = Q.astype(np.float64) @ self.projection.T.astype(np.float64) + self.start
+        sums: NDArray[np.float64] = kernel(P, self.prototypes.astype(np.float64), 1.0) @ (
+            self.labels.T.astype(np.float64)
+        )
+        return sums
+
+
+def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Model:
+    """Return the float build's numbers of a model whose integer model is given.
+
+    Raises
+    ------
+    InputError
+        If a number does not fit a float of 32 bits, or all of Z is zero.
+    """
+    inputs, gamma = integer_model.inputs, model.gamma
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        per_raw_unit = gamma * model.projection.astype(np.float64) * model.normalizer.scale
+        start = per_raw_unit @ (inputs.zero - model.normalizer.offset)
+        labels = model.labels.astype(np.float64)
+        largest = float(np.abs(labels).sum(axis=1).max())
+        scale = 2.0 ** (math.ceil(math.log2(largest)) - _SCORE_BITS) if largest > 0 else math.nan
+        made = Float32Model(
+            inputs=inputs,
+            projection=(per_raw_unit * inputs.step).astype(np.float32),
+            start=start.astype(np.float32),
+            prototypes=(gamma * model.prototypes.astype(np.float64)).astype(np.float32),
+            labels=(labels / scale).astype(np.float32),
+            score_scale=scale,
+            classes=model.classes,
+        )
+    for numbers in (made.projection, made.start, made.prototypes, made.labels):
+        if not np.isfinite(numbers).all():
+            raise InputError(
+                "the model's numbers do not fit floats of 32 bits; train it again with features of "
+                "ordinary size"
+            )
+    return made

@@ -1,0 +1,112 @@
+"""The float build: the same functions, the reference's scores but for rounding."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_inputs, random_model, random_points
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import SOURCES, plan_for, render_c
+from protonn_edge.codegen.host import host_program
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed
+from protonn_edge.project import trial_build
+from protonn_edge.quantization import DeviceModel, device_model, quantize
+from protonn_edge.verification import compare, verify_device
+
+needs_avr = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None,
+    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
+)
+
+PUSH = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t features[40];
+int main(void)
+{
+    GPIOR0 = 1;
+    pnn_begin();
+    GPIOR0 = 0;
+    GPIOR0 = 1;
+    pnn_push_many(features, COUNT);
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+
+
+def inputs_near_prototypes(seed: int, n: int, model: DeviceModel) -> np.ndarray:
+    """Return points like those that the model was made of, among them some that are far away."""
+    Q = model.quantize(random_points(seed, n, model.n_features))
+    Q[:5] = random_inputs(seed, 5, quantize(random_model(features=model.n_features)))
+    return np.minimum(Q, model.inputs.maximum)
+
+
+@pytest.mark.parametrize("gamma_numerator", [0.3, 2.5, 40.0])
+@pytest.mark.parametrize("feeding", ["whole", "push", "split"])
+def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, feeding):
+    model = device_model(random_model(5, gamma_numerator=gamma_numerator), "float32")
+    Q = inputs_near_prototypes(5, 200, model)
+    with host_program(model, sanitize=True) as program:
+        labels, scores = program.run(Q, feeding)
+    agreement = compare("host C", model.scores(Q), labels, scores, tolerance=model.score_tolerance)
+    assert agreement.mismatches == 0, agreement.first
+
+
+@needs_avr
+def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
+    model, board = random_model(6, features=64, projections=10, prototypes=20), load_board("uno")
+    took = {}
+    for precision in ("float32", "int8"):
+        reference = device_model(model, precision)
+        Q = inputs_near_prototypes(6, 12, reference)
+        with (
+            trial_build(model, board, precision=precision) as trial,
+            EmulatedUno(trial.elf, board=board) as uno,
+        ):
+            agreement, results = verify_device("emulated uno", uno.url, reference, Q)
+            assert uno.stats().overruns == 0
+        assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+        took[precision] = sum(result.cycles for result in results)
+    assert took["float32"] > 15 * took["int8"]
+
+
+@needs_avr
+@pytest.mark.parametrize("count", [0, 1, 32, 40])
+def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, count: int):
+    model = device_model(random_model(features=36), "float32")
+    for name, text in {**render_c(model), "push.c": PUSH}.items():
+        (tmp_path / name).write_text(text)
+    elf, sources = tmp_path / "push.elf", [tmp_path / "push.c", tmp_path / "pnn_model.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DCOUNT={count}", "-o", elf]
+    subprocess.run([*command, *sources, "-lm"], check=True, timeout=60)
+    plan = plan_for(model)
+    with EmulatedUno(elf) as uno:
+        while (stats := uno.stats()).marked_spans < 2:
+            assert stats.cycles < 16_000_000, stats
+    begin = 20
+    assert 0 < stats.marked_cycles <= begin + plan.push_call_cycles + count * plan.push_cycles
+
+
+def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
+    model = random_model(features=900, projections=10)
+    with (
+        pytest.raises(CheckFailed, match="B flash for its tables alone"),
+        trial_build(model, load_board("uno"), precision="float32"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_rendering_is_repeatable_and_differs_from_the_integers(name: str):
+    model = random_model(7)
+    first, second = (render_c(device_model(model, "float32"))[name] for _ in range(2))
+    assert first == second
+    assert first != render_c(device_model(model))[name]

@@ -1,0 +1,45 @@
+"""The float build's numbers: the float model's, but for bytes as inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from model_factory import random_model, random_points
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import device_model, float32_model, quantize
+
+
+def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
+    model = random_model(1, features=20)
+    floats = device_model(model, "float32")
+    Q = floats.quantize(random_points(1, 50, 20))
+    expected = model.scores(floats.inputs.restore(Q))
+    assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-5)
+    assert (floats.predict(Q) == expected.argmax(axis=1)).all()
+
+
+def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():
+    model = random_model(2)
+    floats, integers = device_model(model, "float32"), device_model(model, "int8")
+    X = random_points(2, 30, 12)
+    assert (floats.quantize(X) == integers.quantize(X)).all()
+    assert floats.model_sha256 != integers.model_sha256
+    assert floats.model_bytes == 4 * integers.model_bytes
+
+
+def test_scores_use_24_bits_whatever_the_labels_are():
+    for factor in (1e-6, 1.0, 1e6):
+        model = random_model(3)
+        model = dataclasses.replace(model, labels=model.labels * np.float32(factor))
+        floats = device_model(model, "float32")
+        assert 1 << 23 <= np.abs(floats.labels).sum(axis=1).max() <= 1 << 24
+
+
+def test_numbers_beyond_a_float_are_refused():
+    model = random_model(4)
+    integer_model = quantize(model)
+    with pytest.raises(InputError, match="do not fit floats of 32 bits"):
+        float32_model(dataclasses.replace(model, gamma=1e200), integer_model)
