@@ -116,8 +116,8 @@ def test_whole_firmware_reduces_as_the_reference_does(reduction: Reduction) -> N
     assert (stats.faults, stats.overruns) == ((), 0)
 
 
-# Pushes three images in chunks of COUNT, measures each with the timer, and marks as many spans as the
-# longest took cycles, and a long one in the end.
+# Pushes three images in chunks of COUNT, measures each with the timer, marks as many spans as the
+# longest took cycles, and a long span in the end.
 LONGEST_PUSH = """
 #include <avr/io.h>
 #include "pnn_model.h"

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from model_factory import plain_model, random_images, random_reduced_model
 
 from protonn_edge import model as model_module
