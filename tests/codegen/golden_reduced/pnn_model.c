@@ -288,9 +288,6 @@ static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_inpu
     const uint8_t complete = units_below <= PIXEL_HEIGHT;
     const uint8_t within = complete ? units_below : PIXEL_HEIGHT;
     const uint8_t below = (uint8_t)(PIXEL_HEIGHT - within);
-    if (count == 0) {
-        return average;
-    }
     __asm__ volatile(
         "    bst   %[complete], 0\n"
         "1:  ld    r18, %a[pixel]+\n"
@@ -438,25 +435,23 @@ static pnn_input_t *reduce(const pnn_input_t *pixel, uint8_t count, pnn_input_t 
     return average;
 }
 
-/* Project averages in one pass; those that are 0 in front need none. */
-static PNN_NOINLINE void project(const pnn_input_t *end)
+static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *end)
+{
+    project_0(first, end);
+    consumed = (uint16_t)(consumed + (end - first));
+}
+
+/* Project what becomes complete, in one pass; averages that are 0 in front need none. */
+static PNN_NOINLINE void push_part(const pnn_input_t *features, uint8_t count)
 {
     const pnn_input_t *first = averages;
+    const pnn_input_t *end = reduce(features, count, averages);
     while (first != end && *first == 0) {
         ++first;
     }
     consumed = (uint16_t)(consumed + (first - averages));
     if (first != end) {
-        project_0(first, end);
-        consumed = (uint16_t)(consumed + (end - first));
-    }
-}
-
-static PNN_NOINLINE void push_part(const pnn_input_t *features, uint8_t count)
-{
-    const pnn_input_t *end = reduce(features, count, averages);
-    if (end != averages) {
-        project(end);
+        project(first, end);
     }
 }
 
@@ -466,11 +461,12 @@ void pnn_push_many(const pnn_input_t *features, uint16_t count)
         count = PIXELS - pushed;
     }
     pushed += count;
-    for (; count > PIXELS_AT_ONCE; count -= PIXELS_AT_ONCE) {
-        push_part(features, PIXELS_AT_ONCE);
-        features += PIXELS_AT_ONCE;
+    while (count > 0) {
+        const uint8_t part = count < PIXELS_AT_ONCE ? (uint8_t)count : PIXELS_AT_ONCE;
+        push_part(features, part);
+        features += part;
+        count -= part;
     }
-    push_part(features, (uint8_t)count);
 }
 
 void pnn_push(pnn_input_t feature)
