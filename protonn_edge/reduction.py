@@ -26,6 +26,7 @@ Shape = tuple[int, int]
 _CHUNK_BYTES = 8 * 2**20
 _BYTE_MAXIMUM = 255
 _AREA_LIMIT = 0xFFFF // _BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
+_PIXEL_LIMIT = 65_535
 _SPAN_LIMIT = 255  # units of one axis are counted in a byte
 _SIDES_NAMED = 6
 
@@ -91,7 +92,8 @@ class Reduction:
     Raises
     ------
     InputError
-        If a shape is larger than the one before it, or the sums of bytes would not fit 16 bits.
+        If a shape is larger than the one before it, the image has more than 65,535 pixels, or the
+        sums of bytes would not fit 16 bits.
     """
 
     image_shape: Shape
@@ -110,6 +112,11 @@ class Reduction:
                     f"{what} {shape_text(smaller)}, which is larger than its "
                     f"{shape_text(larger)} pixels; give a smaller shape"
                 )
+        if self.n_features > _PIXEL_LIMIT:
+            raise InputError(
+                f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
+                f"generated code counts up to {_PIXEL_LIMIT:,}; give smaller images"
+            )
         self._check_area()
 
     @property

@@ -26,7 +26,7 @@ _CALL_CYCLES_PER_OUTPUT = {16: 15, 32: 30}
 # end of an image's row, and for a call. The first two follow from the assembly, the others were
 # read off the emulator.
 _PIXEL_CYCLES = 12
-_AREA_CYCLES = 61
+_AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _REDUCTION_CALL_CYCLES = 60
 

@@ -48,7 +48,7 @@ extern "C" {
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_PUSH_CYCLES 109u
 #define PNN_PUSH_ZERO_CYCLES 109u
-#define PNN_PUSH_CALL_CYCLES 470u
+#define PNN_PUSH_CALL_CYCLES 471u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */
