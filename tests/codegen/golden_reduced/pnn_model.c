@@ -277,8 +277,8 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 
 /* ---- Reduction, pixel by pixel -------------------------------------------------------------- */
 
-/* Sum the next `count` pixels of a row; write the averages of the areas that they complete, and
- * return where the next one goes. */
+/* Sum the next `count` pixels of a row, at least one; write the averages of the areas that they
+ * complete, and return where the next one goes. */
 #ifdef PNN_ASSEMBLY
 static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
@@ -366,8 +366,8 @@ static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_inpu
         "    movw  %A[pixel], r20\n"
         "    rjmp  4b\n"
         "9:  clr   __zero_reg__\n"
-        : [pixel] "+x"(pixel), [average] "+r"(average), [count] "+r"(count), [sum] "+r"(sum),
-          [right] "+d"(right), [area] "+z"(area)
+        : [pixel] "+x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
+          [right] "+&d"(right), [area] "+z"(area)
         : [multiplier] "r"((uint16_t)AVERAGE_MULTIPLIER), [width] "r"((uint8_t)PIXEL_WIDTH),
           [complete] "r"(complete), [within] "r"(within), [below] "r"(below)
         : "memory", "r0", "r18", "r19", "r20", "r21", "r22");
