@@ -152,7 +152,8 @@ def _reduction_bytes(model: IntegerModel) -> int:
     rows, columns = model.reduction.rows, model.reduction.columns
     cropped = model.reduction.cropped_shape != model.reduction.image_shape
     sums = 3 + 2 * columns.outputs if rows.output_units > 1 else 0
-    return 7 + 2 * cropped + sums + averages_at_once(model.reduction)
+    counted = 1 if columns.pixels < 256 else 2
+    return 5 + counted + 2 * cropped + sums + averages_at_once(model.reduction)
 
 
 def averages_at_once(reduction: Reduction) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, build, trial_build
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.reduction import Reduction
+from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import verify_device
 
 pytestmark = pytest.mark.skipif(
@@ -114,6 +116,15 @@ def test_whole_firmware_reduces_as_the_reference_does(reduction: Reduction) -> N
     assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
     assert stats.stack_bytes <= trial.usage.stack_bytes
     assert (stats.faults, stats.overruns) == ((), 0)
+
+
+@pytest.mark.parametrize("reduction", [None, *REDUCTIONS], ids=str)
+def test_variables_take_the_bytes_that_the_plan_says(
+    tmp_path: Path, reduction: Reduction | None
+) -> None:
+    model = quantize(random_model() if reduction is None else random_reduced_model(reduction))
+    elf = compile_with(model, '#include "pnn_model.h"\nint main(void) { return 0; }\n', tmp_path)
+    assert read_sections(elf).sram_bytes == make_plan(model).state_bytes
 
 
 # Pushes three images in chunks of COUNT, measures each with the timer, marks as many spans as the
@@ -214,7 +225,9 @@ def push_cycles(model: IntegerModel, folder: Path, count: int, feature: int) -> 
         return stats.marked_cycles
 
 
-def compile_with(model: IntegerModel, program: str, folder: Path, macros: list[str]) -> Path:
+def compile_with(
+    model: IntegerModel, program: str, folder: Path, macros: Sequence[str] = ()
+) -> Path:
     for name, text in {**render_c(model), "push.c": program}.items():
         (folder / name).write_text(text)
     elf = folder / "push.elf"

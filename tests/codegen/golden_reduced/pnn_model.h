@@ -6,7 +6,7 @@
  *
  *   int8 parameters (W, B, Z)       42 B flash
  *   all constant tables            316 B flash
- *   variables                       62 B SRAM
+ *   variables                       61 B SRAM
  *
  * The features are the pixels of a 5x6 image, row by row, of which the 3x4 in the middle count;
  * 2x3 averages of areas are projected.
