@@ -14,6 +14,7 @@ from protonn_edge.datasets import Dataset, holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize
+from protonn_edge.reduction import reduction_for
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 
@@ -124,6 +125,13 @@ def _setting(
 )
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
+@_setting(
+    "--reduce",
+    "reduced_shape",
+    _ImageShape(),
+    "Project this many area averages, which the device makes of the pixels.",
+)
+@_setting("--crop", "cropped_shape", _ImageShape(), "Average this much, in the image's middle.")
 @_setting(
     "--augment/--no-augment",
     "augment",
@@ -241,7 +249,11 @@ def _check_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
             "fewer prototypes"
         )
     features = dataset.n_features
-    projections = min(settings["n_projections"], features)
+    reduction = reduction_for(
+        settings["image_shape"], settings["reduced_shape"], settings["cropped_shape"]
+    )
+    inputs = features if reduction is None else reduction.n_outputs
+    projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
-        projections = features
+        projections = inputs
     check_counts(features, projections, prototypes, dataset.n_classes)

@@ -6,6 +6,7 @@ from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
+    FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
     PROJECTION_CLAMP,
     InputQuantizer,
@@ -22,6 +23,7 @@ from protonn_edge.quantization.quantizer import (
 )
 
 __all__ = [
+    "FEATURE_MAXIMUM",
     "MODEL_HASH_BYTES",
     "PRECISIONS",
     "PROJECTION_CLAMP",

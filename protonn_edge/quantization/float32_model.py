@@ -57,6 +57,7 @@ class Float32Model(SizedByMatrices):
         Names of the L classes.
     """
 
+    reduction = None
     score_tolerance: ClassVar[int] = 1 << 8
     """Units by which scores may differ between executions: 1/65536 of the largest score."""
 
@@ -115,8 +116,12 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     Raises
     ------
     InputError
-        If a number does not fit a float of 32 bits, or all of Z is zero.
+        If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction.
     """
+    if model.reduction is not None:
+        raise InputError(
+            "a float build does not reduce images; build in int8, or train without --reduce"
+        )
     inputs, gamma = integer_model.inputs, model.gamma
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
         per_raw_unit = gamma * model.projection.astype(np.float64) * model.normalizer.scale

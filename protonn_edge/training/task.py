@@ -9,6 +9,7 @@ import numpy as np
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.reduction import Reduction, reduction_for
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.initialization import initial_parameters
@@ -34,7 +35,7 @@ class Task:
     ----------
     settings : ProtoNNClassifier
         Its parameters, checked.
-    points : ndarray of shape (n, D), float32
+    points : ndarray of shape (n, features), float32
         Raw features, distinct.
     y : ndarray of shape (n,), int64
         Class indices from 0; each class has at least one point.
@@ -64,10 +65,12 @@ class Task:
         self.input_noise = 0.0
         self.test: tuple[Float32, Indices] | None = None
         self._settings = settings
-        self._points, self._y, self._weights = points, y, weights
+        self._raw, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
+        self._reduction = self._chosen_reduction()
+        self._points = self._reduced(points)
+        self._inputs = self._statistics()
         self._normalizer = self._chosen_normalizer()
-        self._inputs = InputStatistics.of(points, weights)
         self._gamma = 1.0
 
     def train(self) -> Trained:
@@ -105,6 +108,7 @@ class Task:
             classes=classes,
             feature_names=feature_names,
             record=record,
+            reduction=self._reduction,
         )
 
     def _train_in_turn(
@@ -151,12 +155,42 @@ class Task:
             augment=augmentation,
         )
 
+    def _chosen_reduction(self) -> Reduction | None:
+        """Return that of the model to start from, or the one that the settings ask for."""
+        settings, given = self._settings, self._settings.initial_model
+        n_features = self._raw.shape[1]
+        if settings.image_shape is not None:
+            check_image_shape(settings.image_shape, n_features)
+        asked = reduction_for(settings.image_shape, settings.reduced_shape, settings.cropped_shape)
+        if given is None:
+            return asked
+        check_sizes(given, n_features, len(np.unique(self._y)))
+        if asked is not None and asked != given.reduction:
+            raise InputError(
+                "the model to start from reduces its images in another way than reduced_shape and "
+                "cropped_shape say; leave them out"
+            )
+        return given.reduction
+
+    def _reduced(self, points: Float32) -> Float32:
+        return points if self._reduction is None else self._reduction.apply(points)
+
+    def _statistics(self) -> InputStatistics:
+        if self._reduction is None:
+            return InputStatistics.of(self._raw, self._weights)
+        return InputStatistics.of_averages(self._raw, self._points, self._weights)
+
     def _chosen_normalizer(self) -> Normalizer:
         given = self._settings.initial_model
         if given is not None:
-            check_sizes(given, self._points.shape[1], len(np.unique(self._y)))
             return given.normalizer
-        return fitted_normalizer(self._settings.normalization, self._points, self._weights)
+        common = self._inputs.upper[0] - self._inputs.lower[0]
+        return fitted_normalizer(
+            self._settings.normalization,
+            self._points,
+            self._weights,
+            common_extent=0.0 if self._reduction is None else float(common),
+        )
 
     def _training_set(self) -> TrainingSet:
         X = self._normalizer.apply(self._points).astype(np.float32)
@@ -164,7 +198,8 @@ class Task:
         if self.test is None:
             return data
         points, y = self.test
-        return replace(data, test=(self._normalizer.apply(points).astype(np.float32), y))
+        inputs = self._normalizer.apply(self._reduced(points)).astype(np.float32)
+        return replace(data, test=(inputs, y))
 
     def _start(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
@@ -188,8 +223,6 @@ class Task:
 
     def _augmentation(self) -> ImageAugmentation | None:
         shape = self._settings.image_shape
-        if shape is not None:
-            check_image_shape(shape, self._points.shape[1])
         if not self._settings.augment:
             return None
         if shape is None:
@@ -199,7 +232,7 @@ class Task:
                 "augment is True, but the alternating optimizer takes the points as they are; set "
                 "optimizer to joint"
             )
-        return ImageAugmentation(self._points, shape, self._normalizer)
+        return ImageAugmentation(self._raw, shape, self._normalizer, self._reduction)
 
     def _prototype_count(self, n_classes: int) -> int:
         total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class

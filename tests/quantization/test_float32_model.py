@@ -6,10 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from model_factory import random_model, random_points
+from model_factory import random_model, random_points, random_reduced_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import device_model, float32_model, quantize
+from protonn_edge.reduction import Reduction
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
@@ -36,6 +37,12 @@ def test_scores_use_24_bits_whatever_the_labels_are():
         model = dataclasses.replace(model, labels=model.labels * np.float32(factor))
         floats = device_model(model, "float32")
         assert 1 << 23 <= np.abs(floats.labels).sum(axis=1).max() <= 1 << 24
+
+
+def test_a_reduction_is_refused():
+    model = random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))
+    with pytest.raises(InputError, match="does not reduce images"):
+        device_model(model, "float32")
 
 
 def test_numbers_beyond_a_float_are_refused():
