@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen import plan_for
 from protonn_edge.codegen.plan import CHUNK_CYCLES
 from protonn_edge.errors import CheckFailed
+from protonn_edge.quantization import DeviceModel, IntegerModel
 from protonn_edge.toolchain.elf import (
     Constants,
     read_initial_values,
@@ -28,12 +29,14 @@ from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
 _FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
 _NAMES_SHOWN = 3
 
-# What pnn_begin takes, for all and for each output; read off the emulator, with a tenth on top.
-_BEGIN_CYCLES = 30
+# What pnn_begin takes, for all, for each output and for each sum of a reduction's row; read off the
+# emulator, with a tenth on top.
+_BEGIN_CYCLES = 60
 _BEGIN_CYCLES_PER_OUTPUT = 31
+_BEGIN_CYCLES_PER_SUM = 10
 
 
-def check_linked(elf: Path, plan: Plan | Float32Plan, board: Board) -> None:
+def check_linked(elf: Path, model: DeviceModel, board: Board) -> None:
     """Check a linked firmware; its object files lie below the same folder.
 
     A float build may compute in floats.
@@ -43,10 +46,10 @@ def check_linked(elf: Path, plan: Plan | Float32Plan, board: Board) -> None:
     CheckFailed
         If it computes in floats, has constants in SRAM, or disables interrupts for too long.
     """
-    if isinstance(plan, Plan):
+    if isinstance(model, IntegerModel):
         check_no_floats(elf)
     check_constants_in_flash(elf)
-    check_interrupts(elf, plan, board)
+    check_interrupts(elf, model, board)
 
 
 def check_no_floats(elf: Path) -> None:
@@ -96,9 +99,9 @@ def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]
             yield repr(pieces[0].decode("ascii", errors="replace"))
 
 
-def check_interrupts(elf: Path, plan: Plan | Float32Plan, board: Board) -> None:
+def check_interrupts(elf: Path, model: DeviceModel, board: Board) -> None:
     """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
-    spans, limit = spans_without_interrupts(elf, plan), receiver_limit(board)
+    spans, limit = spans_without_interrupts(elf, model), receiver_limit(board)
     if spans.worst_delay > limit:
         raise CheckFailed(
             f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
@@ -108,11 +111,14 @@ def check_interrupts(elf: Path, plan: Plan | Float32Plan, board: Board) -> None:
         )
 
 
-def spans_without_interrupts(elf: Path, plan: Plan | Float32Plan) -> MaskedSpans:
+def spans_without_interrupts(elf: Path, model: DeviceModel) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off, whatever the features are."""
-    outputs = sum(block.size for block in plan.blocks) if isinstance(plan, Plan) else 0
+    plan = plan_for(model)
+    sums = 0 if model.reduction is None else model.reduction.columns.outputs
     bounds = {
-        "pnn_begin": _BEGIN_CYCLES + _BEGIN_CYCLES_PER_OUTPUT * outputs,
+        "pnn_begin": _BEGIN_CYCLES
+        + _BEGIN_CYCLES_PER_OUTPUT * model.n_projections
+        + _BEGIN_CYCLES_PER_SUM * sums,
         "pnn_push_many": max(CHUNK_CYCLES, plan.push_call_cycles + plan.push_cycles),
     }
     return masked_spans(elf, bounds)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
-from protonn_edge.codegen import plan_for
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.hil import Result, ResultsFile, Summary, read_results, run, summarize
@@ -40,6 +39,8 @@ class Measurement:
         Accuracy, cycles, latency, energy.
     agreement : Agreement
         How the device compares with the reference, score by score.
+    saturations : int
+        Raw values of the points that quantizing cut off.
     stack_peak_bytes : int or None
         The most stack that the device used, by painting; None if it had nothing to do.
     confusion : ndarray of shape (L, L), int64
@@ -51,6 +52,7 @@ class Measurement:
     usage: Usage
     summary: Summary
     agreement: Agreement
+    saturations: int
     stack_peak_bytes: int | None
     confusion: NDArray[np.int64]
 
@@ -60,6 +62,7 @@ class Measurement:
             **self.summary.to_json(),
             **self.usage.to_json(),
             "board": self.board.name,
+            "saturations": self.saturations,
             "stack_peak_bytes": self.stack_peak_bytes,
             "model_bytes": self.reference.model_bytes,
             "model_sha256": self.reference.model_sha256,
@@ -115,7 +118,7 @@ def measure(
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
-    check_linked(elf, plan_for(reference), board)
+    check_linked(elf, reference, board)
 
     with ExitStack() as stack:
         if port is None:
@@ -148,6 +151,7 @@ def measure(
         usage=usage,
         summary=summarize(everything, board),
         agreement=compare_results(device, expected, everything, tolerance),
+        saturations=reference.features.saturations(X),
         stack_peak_bytes=stack_peak_bytes,
         confusion=_confusion(everything, reference.n_classes),
     )

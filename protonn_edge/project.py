@@ -146,14 +146,13 @@ def trial_build(
         That of the parameters on the device; floats are there for comparison.
     """
     reference = device_model(model, precision)
-    plan = plan_for(reference)
-    check_estimate(plan, board)
+    check_estimate(plan_for(reference), board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
         project = _write_project(model, reference, Path(scratch, "project"), firmware_of)
         elf = project.compile(board)
         usage = measure_usage(elf)
         usage.check(board)
-        check_linked(elf, plan, board)
+        check_linked(elf, reference, board)
         yield Trial(project, elf, usage)
 
 

@@ -13,7 +13,13 @@ from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.measurement import Measurement, measure
 from protonn_edge.project import Project
-from protonn_edge.report.terminal import budget_facts, confusion_table, fact_table, run_facts
+from protonn_edge.report.terminal import (
+    budget_facts,
+    confusion_table,
+    fact_table,
+    run_facts,
+    saturation_fact,
+)
 from protonn_edge.verification import Agreement, disagreement
 
 
@@ -80,6 +86,8 @@ def show(measurement: Measurement, out: Output) -> None:
     """Print a measurement for people."""
     board, classes = measurement.board, measurement.reference.classes
     facts = [*run_facts(measurement.summary, board), *budget_facts(measurement.usage, board)]
+    values = measurement.summary.n * measurement.reference.n_features
+    facts.append(saturation_fact(measurement.saturations, values))
     if measurement.stack_peak_bytes is not None:
         facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
     out.say(f"measured on {measurement.agreement.execution}:", fact_table(facts))

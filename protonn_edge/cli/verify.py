@@ -21,6 +21,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model import load_model
 from protonn_edge.project import trial_build
 from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.verification import (
     Agreement,
     disagreement,
@@ -66,11 +67,15 @@ def verify_command(
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
+    saturations = reference.features.saturations(X)
+    if saturations:
+        out.say(": ".join(saturation_fact(saturations, X.size)))
     out.finish(
         {
             "n": len(Q),
             "mismatches": sum(agreement.mismatches for agreement in agreements),
             "lost": sum(agreement.lost for agreement in agreements),
+            "saturations": saturations,
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
         },

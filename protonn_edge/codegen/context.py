@@ -11,7 +11,10 @@ from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
     PROJECTION_CLAMP,
+    RAW_SHIFT,
     IntegerModel,
+    RawQuantizer,
+    RawScale,
 )
 from protonn_edge.reduction import Reduction, shape_text
 
@@ -63,6 +66,16 @@ class ClassName:
 
 
 @dataclass(frozen=True)
+class RawContext:
+    """What turns raw integers into inputs; `choice` is empty where all features have one scale."""
+
+    scales: tuple[RawScale, ...]
+    choice: Rows
+    choice_bits: int
+    shift: int
+
+
+@dataclass(frozen=True)
 class RenderContext:
     """All that `templates/c` needs; see the templates for what each value becomes."""
 
@@ -101,6 +114,7 @@ class RenderContext:
     push_zero_cycles: int
     push_call_cycles: int
     reduction: ReductionContext | None
+    raw: RawContext
 
 
 def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
@@ -155,6 +169,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
+        raw=raw_context(model.raw_inputs),
     )
 
 
@@ -178,6 +193,18 @@ def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionCo
         sum_maximum=FEATURE_MAXIMUM * reduction.area,
         pixels_at_once=PIXELS_AT_ONCE,
         averages_at_once=averages_at_once(reduction),
+    )
+
+
+def raw_context(raw: RawQuantizer) -> RawContext:
+    """Lay out what `raw_inputs.j2` needs."""
+    several = len(raw.scales) > 1
+    choice = raw.choice.tolist() if several else []
+    return RawContext(
+        scales=raw.scales,
+        choice=_rows([choice[i : i + 16] for i in range(0, len(choice), 16)]),
+        choice_bits=8 if len(raw.scales) <= 256 else 16,
+        shift=RAW_SHIFT,
     )
 
 

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import __version__
-from protonn_edge.codegen.context import API_VERSION, ClassName, c_comment, c_string
+from protonn_edge.codegen.context import (
+    API_VERSION,
+    ClassName,
+    RawContext,
+    c_comment,
+    c_string,
+    raw_context,
+)
 from protonn_edge.codegen.plan import CHUNK_CYCLES
 from protonn_edge.quantization import MODEL_HASH_BYTES, Float32Model
 
@@ -76,6 +83,7 @@ class Float32Context:
     chunk_cycles: int
     push_cycles: int
     push_call_cycles: int
+    raw: RawContext
 
 
 def float32_context(model: Float32Model) -> Float32Context:
@@ -104,6 +112,7 @@ def float32_context(model: Float32Model) -> Float32Context:
         chunk_cycles=CHUNK_CYCLES,
         push_cycles=plan.push_cycles,
         push_call_cycles=plan.push_call_cycles,
+        raw=raw_context(model.raw_inputs),
     )
 
 

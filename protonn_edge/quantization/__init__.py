@@ -21,18 +21,27 @@ from protonn_edge.quantization.quantizer import (
     quantize,
     quantize_in_order,
 )
+from protonn_edge.quantization.raw_inputs import (
+    RAW_SHIFT,
+    RawQuantizer,
+    RawScale,
+    raw_quantizer,
+)
 
 __all__ = [
     "FEATURE_MAXIMUM",
     "MODEL_HASH_BYTES",
     "PRECISIONS",
     "PROJECTION_CLAMP",
+    "RAW_SHIFT",
     "DequantizedModel",
     "DeviceModel",
     "Float32Model",
     "InputQuantizer",
     "IntegerModel",
     "Precision",
+    "RawQuantizer",
+    "RawScale",
     "check_counts",
     "dequantize",
     "device_model",
@@ -42,5 +51,6 @@ __all__ = [
     "precision_for",
     "quantize",
     "quantize_in_order",
+    "raw_quantizer",
     "tabulated_kernel",
 ]

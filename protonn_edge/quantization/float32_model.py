@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, kernel
 from protonn_edge.quantization.integer_model import InputQuantizer, IntegerModel
+from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.sizes import SizedByMatrices
 
 Float32 = NDArray[np.float32]
@@ -68,6 +69,16 @@ class Float32Model(SizedByMatrices):
     labels: Float32
     score_scale: float
     classes: tuple[str, ...]
+
+    @property
+    def features(self) -> InputQuantizer:
+        """What turns raw features into the bytes that the device is fed."""
+        return self.inputs
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """What turns raw integers into the bytes that the device is fed, on the device."""
+        return raw_quantizer(self.features)
 
     @property
     def model_bytes(self) -> int:

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization.exponential import DISTANCE_LIMIT, KERNEL_MAXIMUM
+from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
@@ -86,8 +87,13 @@ class InputQuantizer:
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
             raise InputError(f"row {row} has a value that is not finite; fill or drop it")
-        steps = np.rint((raw - self.zero) / self.step)
+        steps = np.floor((raw - self.zero) / self.step + 0.5)  # as integers are rounded
         return np.clip(steps, 0, self.maximum).astype(np.uint8)
+
+    def saturations(self, X: ArrayLike) -> int:
+        """Return how many values of raw features (n, D) are cut off by more than half a step."""
+        steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
+        return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the raw features (n, D) that bytes (n, D) stand for."""
@@ -195,6 +201,11 @@ class IntegerModel(SizedByMatrices):
         zero, step = float(self.inputs.zero[0]), float(self.inputs.step[0]) * finer
         n = self.n_features
         return InputQuantizer(np.full(n, zero), np.full(n, step), FEATURE_MAXIMUM)
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """What turns raw integers into the bytes that the device is fed, on the device."""
+        return raw_quantizer(self.features)
 
     @property
     def reduction_multiplier(self) -> int:

@@ -39,6 +39,12 @@ def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
     ]
 
 
+def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
+    """Return the row that says how many raw values quantizing cut off."""
+    share = f" ({100 * saturations / values:.2f} %)" if values else ""
+    return "inputs cut off", f"{saturations:,} of {values:,} values{share}"
+
+
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
     """Return the rows of what was measured over a run."""
     rows = [("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points")]

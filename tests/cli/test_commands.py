@@ -150,8 +150,18 @@ def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path
 def test_verify_finds_no_mismatch(folder: Path) -> None:
     record = run_json("verify", folder / "model.npz", folder / "iris.csv")
     assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
+    assert record["saturations"] == 0
     executions = [execution["execution"] for execution in record["executions"]]
     assert executions == ["host C", "emulated uno"]
+
+
+@needs_avr
+def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
+    (folder / "beyond.csv").write_text("label,a,b,c,d\nsetosa,5,99,1,-7\nsetosa,5,3,1.5,0.2\n")
+    record = run_json("verify", folder / "model.npz", folder / "beyond.csv")
+    assert (record["saturations"], record["mismatches"]) == (2, 0)
+    text = run("verify", folder / "model.npz", folder / "beyond.csv").stdout
+    assert "inputs cut off: 2 of 8 values (25.00 %)" in text
 
 
 @needs_avr
@@ -161,6 +171,7 @@ def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: P
     record = run_json(*arguments)
     assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
     assert record["accuracy"] > 0.9
+    assert record["saturations"] == 0
     spread = record["cycles"]
     assert 0 < spread["min"] <= spread["mean"] <= spread["p99"] <= spread["max"]
     assert record["latency_ms"]["mean"] == pytest.approx(spread["mean"] / 16_000)

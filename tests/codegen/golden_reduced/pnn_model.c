@@ -622,6 +622,58 @@ uint8_t pnn_finish(void)
     return best;
 }
 
+/* ---- Raw integers ------------------------------------------------------------------------- */
+
+/* The linker leaves all of this out where nobody calls pnn_quantize. */
+
+#ifdef __AVR__
+#define RAW_READ_U16(address) pgm_read_word(address)
+#define RAW_READ_I32(address) ((int32_t)pgm_read_dword(address))
+#else
+#define RAW_READ_U16(address) (*(address))
+#define RAW_READ_I32(address) (*(address))
+#endif
+
+/* t is how far a raw value lies beyond `first`, up to `span`; below it if the feature is mirrored.
+ * The sum (t << shift) * multiplier + offset is within -2^30..2^30. */
+struct raw_scale {
+    uint16_t first; /* of an int16_t */
+    uint16_t span;
+    uint16_t multiplier;
+    uint8_t shift;
+    uint8_t mirrored;
+    int32_t offset;
+};
+
+static const struct raw_scale raw_scales[1] PNN_FLASH = {
+    /*  first    span  multiplier shift mirrored offset */
+    {      0,     17,  31755, 11, 0,  -31856738 },
+};
+
+pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
+{
+    const struct raw_scale *scale = raw_scales; /* all features have the same */
+    (void)feature;
+    const uint16_t first = RAW_READ_U16(&scale->first);
+    uint16_t t = (uint16_t)((uint16_t)raw - first);
+    uint8_t below = raw < (int16_t)first;
+    if (PNN_READ_U8(&scale->mirrored)) {
+        t = (uint16_t)-t;
+        below = raw > (int16_t)first;
+    }
+    if (below) {
+        t = 0;
+    }
+    const uint16_t span = RAW_READ_U16(&scale->span);
+    if (t > span) {
+        t = span;
+    }
+    t = (uint16_t)(t << PNN_READ_U8(&scale->shift));
+    const int32_t product = (int32_t)((uint32_t)t * RAW_READ_U16(&scale->multiplier));
+    const int32_t sum = product + RAW_READ_I32(&scale->offset);
+    return sum < 0 ? 0 : (pnn_input_t)((uint16_t)(sum >> 16) >> 6);
+}
+
 /* ---- The rest ----------------------------------------------------------------------------- */
 
 uint8_t pnn_predict(const pnn_input_t *features)

@@ -57,6 +57,10 @@ typedef uint8_t pnn_input_t;
 /* The score of a class, -32385..34680 on any input. */
 typedef int32_t pnn_score_t;
 
+/* The input that a raw integer stands for: int8, uint8, int16 or an ADC's 0..1023, in the units of the
+ * training data's column `feature`. What is beyond the training data's range is cut off. */
+pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
+
 /* Start a prediction; what an unfinished one has consumed is forgotten. */
 void pnn_begin(void);
 

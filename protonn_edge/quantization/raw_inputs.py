@@ -1,0 +1,134 @@
+"""From raw integers to the bytes that a model takes, in integers, as the generated C does it.
+
+A sensor gives an integer x of at most 16 bits: int8, uint8, int16, an ADC's 0..1023. Feature by
+feature, with t how far x lies beyond the value that becomes 0::
+
+    t = min(max(x - first, 0), span)          max(first - x, 0) where the feature is mirrored
+    q = max((t << shift) * multiplier + offset, 0) >> 22
+
+`first` is the last value of which q is 0, `span` is where q has reached its largest value, and
+`shift` makes t as large as 16 bits hold, so that a 16-bit multiplier is precise enough: q differs
+from `InputQuantizer.quantize` by 1 at most, and only where that is within a hundredth of a step of
+rounding the other way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.errors import InputError
+
+if TYPE_CHECKING:
+    from protonn_edge.quantization.integer_model import InputQuantizer
+
+RAW_MINIMUM, RAW_MAXIMUM = -(1 << 15), (1 << 15) - 1
+RAW_SHIFT = 22  # t, shifted, has 16 bits, a multiplier at least 14, and an input 8
+
+_UNSIGNED_MAXIMUM = (1 << 16) - 1
+
+
+@dataclass(frozen=True, order=True)
+class RawScale:
+    """How one feature's raw integers become bytes; see the module's text.
+
+    Attributes
+    ----------
+    first : int
+        The raw value, a 16-bit integer, at which t is 0.
+    mirrored : bool
+        Whether bytes grow as raw values fall.
+    span : int
+        0..65535, the largest t.
+    shift : int
+        0..15; ``span << shift`` fits 16 bits.
+    multiplier : int
+        0..65535.
+    offset : int
+        Within -2**30..2**30, with the half that rounds, as is the whole sum.
+    """
+
+    first: int
+    mirrored: bool
+    span: int
+    shift: int
+    multiplier: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class RawQuantizer:
+    """How raw integers become the model's bytes.
+
+    Attributes
+    ----------
+    scales : tuple of RawScale
+        The different ones, sorted.
+    choice : ndarray of shape (D,), int64
+        Which of them a feature has.
+    """
+
+    scales: tuple[RawScale, ...]
+    choice: NDArray[np.int64]
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw integers (n, D) as bytes (n, D).
+
+        Raises
+        ------
+        InputError
+            If they are not integers of 16 bits, or D is another model's.
+        """
+        raw = np.asarray(X)
+        if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
+            raise InputError(
+                f"raw points are (n, {len(self.choice)}) integers, these are {raw.shape} "
+                f"{raw.dtype}; pass what the sensor gives"
+            )
+        raw = raw.astype(np.int64)
+        if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
+            raise InputError(
+                f"raw values are in {raw.min()}..{raw.max()}, a raw input is in "
+                f"{RAW_MINIMUM}..{RAW_MAXIMUM}; divide them first"
+            )
+        of = {
+            name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]
+            for name in ("first", "mirrored", "span", "shift", "multiplier", "offset")
+        }
+        beyond = np.where(of["mirrored"], of["first"] - raw, raw - of["first"])
+        t = np.clip(beyond, 0, of["span"])
+        sums = (t << of["shift"]) * of["multiplier"] + of["offset"]
+        Q: NDArray[np.uint8] = (np.maximum(sums, 0) >> RAW_SHIFT).astype(np.uint8)
+        return Q
+
+
+def raw_quantizer(features: InputQuantizer) -> RawQuantizer:
+    """Return the quantizer of raw integers that comes nearest to one of raw floats."""
+    numbers = zip(features.zero.tolist(), features.step.tolist(), strict=True)
+    each = [_scale(zero, step, features.maximum) for zero, step in numbers]
+    scales = tuple(sorted(set(each)))
+    place = {scale: index for index, scale in enumerate(scales)}
+    return RawQuantizer(scales, np.array([place[scale] for scale in each], np.int64))
+
+
+def _scale(zero: float, step: float, maximum: int) -> RawScale:
+    """Return the scale of one feature."""
+    mirrored = step < 0
+    sign = -1 if mirrored else 1
+    zero, step = sign * zero, abs(step)  # of the mirrored axis, on which bytes grow
+    low, high = sorted((sign * RAW_MINIMUM, sign * RAW_MAXIMUM))
+    first = math.ceil(min(max(zero + step / 2, low + 1), high + 1)) - 1
+    last = math.ceil(min(max(zero + step * maximum, first), high))
+    span = last - first
+    shift = max(0, 16 - max(1, span).bit_length())
+    unit = 1 << RAW_SHIFT
+    limit = (maximum + 1) * unit - 1
+    start = min(max((first - zero) / step + 0.5, -255.0), 256.0)
+    offset = min(round(start * unit), limit)
+    slope = min(unit / (step * (1 << shift)), float(_UNSIGNED_MAXIMUM))
+    room = (limit - offset) // max(1, span << shift)
+    return RawScale(sign * first, mirrored, span, shift, min(round(slope), room), offset)

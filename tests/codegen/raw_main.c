@@ -1,0 +1,38 @@
+/*
+ * Turn raw integers into inputs: four bytes in, feature and raw value in 16 little-endian bits each;
+ * one byte out. Over the serial line on an AVR, else from standard input to standard output.
+ */
+#include "pnn_model.h"
+
+#ifdef __AVR__
+#include "uart.h"
+#include <avr/interrupt.h>
+static int take(void) { return uart_receive(); }
+static void give(uint8_t byte) { uart_send(byte); }
+#else
+#include <stdio.h>
+static int take(void) { return getchar(); }
+static void give(uint8_t byte) { putchar(byte); }
+#endif
+
+static uint16_t take_word(void)
+{
+    const uint16_t low = (uint16_t)take();
+    return (uint16_t)(low | (uint16_t)take() << 8);
+}
+
+int main(void)
+{
+#ifdef __AVR__
+    uart_start();
+    sei();
+#endif
+    for (;;) {
+        const int low = take();
+        if (low < 0) {
+            return 0;
+        }
+        const uint16_t feature = (uint16_t)((uint16_t)low | (uint16_t)take() << 8);
+        give(pnn_quantize(feature, (int16_t)take_word()));
+    }
+}

@@ -1,0 +1,132 @@
+"""Raw integers become the same bytes in NumPy, host C and on the emulated Uno."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_model, random_reduced_model
+
+from protonn_edge.codegen import render_c
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model import InputStatistics
+from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.reduction import Reduction
+from protonn_edge.resources import resource
+from protonn_edge.toolchain.host import build_host_executable
+
+MAIN = Path(__file__).with_name("raw_main.c")
+RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
+
+
+def model_of_raw_ranges(precision: str = "int8") -> DeviceModel:
+    """Return a model whose features have different integer ranges, each resting at either end."""
+    each = [(low, high, rest) for low, high in RANGES for rest in (low, high)]
+    lower, upper, rest = (np.array(column, np.float64) for column in zip(*each, strict=True))
+    inputs = InputStatistics(lower, upper, (lower + upper) / 2, (upper - lower) / 4, rest)
+    model = dataclasses.replace(random_model(features=len(each)), inputs=inputs)
+    return device_model(model, precision)
+
+
+def model_of_many_scales() -> DeviceModel:
+    """Return a model with more different ranges than a byte can number."""
+    upper = np.arange(300.0) + 100
+    inputs = InputStatistics(upper * 0, upper, upper / 2, upper / 4, upper * 0)
+    return device_model(dataclasses.replace(random_model(features=300), inputs=inputs))
+
+
+def questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return features (n,) uint16 and raw values (n,) int16: ends of ranges, neighbours, any."""
+    rng = np.random.default_rng(0)
+    edges = [end + d for low, high in RANGES for end in (low, high) for d in (-1, 0, 1)]
+    values = np.array([v for v in edges if -32768 <= v <= 32767] + [-32768, 32767], np.int16)
+    several = np.concatenate([values, rng.integers(-32768, 32768, 20).astype(np.int16)])
+    several = np.concatenate([several, rng.integers(-200, 1200, 20).astype(np.int16)])
+    features = rng.choice(model.n_features, min(14, model.n_features), replace=False)
+    pairs = np.array([(f, x) for f in features for x in several])
+    return pairs[:, 0].astype(np.uint16), pairs[:, 1].astype(np.int16)
+
+
+def expected_bytes(model: DeviceModel, features: np.ndarray, values: np.ndarray) -> bytes:
+    rows = np.repeat(values[:, None], model.n_features, axis=1)
+    return model.raw_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
+
+
+def wire(features: np.ndarray, values: np.ndarray) -> bytes:
+    pairs = np.stack([features.astype("<u2"), values.astype("<i2").view("<u2")], axis=1)
+    return pairs.astype("<u2").tobytes()
+
+
+def write_sources(model: DeviceModel, folder: Path) -> None:
+    for name, text in render_c(model).items():
+        (folder / name).write_text(text)
+
+
+MODELS = {
+    "ranges": model_of_raw_ranges,
+    "floats": lambda: model_of_raw_ranges("float32"),
+    "many": model_of_many_scales,
+    "pixels": lambda: device_model(random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
+    model = MODELS[name]()
+    write_sources(model, tmp_path)
+    sources = [MAIN, tmp_path / "pnn_model.c"]
+    program = build_host_executable(sources, tmp_path, tmp_path / "raw", sanitize=True)
+    features, values = questions(model)
+    done = subprocess.run(
+        [program], input=wire(features, values), capture_output=True, check=True, timeout=60
+    )
+    assert done.stdout == expected_bytes(model, features, values)
+
+
+@pytest.mark.skipif(
+    shutil.which("avr-gcc") is None,
+    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
+)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
+    model = MODELS[name]()
+    write_sources(model, tmp_path)
+    firmware = resource("firmware")
+    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
+    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "raw.elf"]
+    subprocess.run([*command, *sources, "-lm"], check=True, timeout=60)
+    features, values = questions(model)
+    with EmulatedUno(tmp_path / "raw.elf") as uno:
+        line = socket.create_connection(("127.0.0.1", uno.port), timeout=20.0)
+        with line:
+            line.sendall(wire(features, values))
+            received = b""
+            while len(received) < len(features):
+                received += line.recv(4096)
+        assert uno.stats().faults == ()
+    assert received == expected_bytes(model, features, values)
+
+
+def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
+    if shutil.which("avr-gcc") is None:
+        pytest.skip("avr-gcc is not on PATH; to run: make setup")
+    write_sources(model_of_raw_ranges(), tmp_path)
+    (tmp_path / "main.c").write_text(
+        '#include "pnn_model.h"\nint main(void) { pnn_begin(); return pnn_finish(); }\n'
+    )
+    flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-ffunction-sections", "-fdata-sections"]
+    elf = tmp_path / "main.elf"
+    sources = [tmp_path / "main.c", tmp_path / "pnn_model.c"]
+    subprocess.run(
+        ["avr-gcc", *flags, "-Wl,--gc-sections", "-o", elf, *sources], check=True, timeout=60
+    )
+    names = subprocess.run(["avr-nm", elf], capture_output=True, text=True, check=True).stdout
+    assert "pnn_finish" in names
+    assert "raw_" not in names
+    assert "pnn_quantize" not in names
