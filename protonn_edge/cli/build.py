@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -20,9 +21,9 @@ from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import load_model
 from protonn_edge.project import build, check_folder
-from protonn_edge.quantization import device_model
+from protonn_edge.quantization import device_model, stage_losses
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.report.terminal import budget_facts, fact_table
+from protonn_edge.report.terminal import budget_facts, fact_table, stage_table
 from protonn_edge.toolchain.platformio import upload_command
 
 
@@ -74,6 +75,10 @@ def build_command(
     facts: list[tuple[str, str]] = []
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        if precision == "int8":
+            losses = stage_losses(model, X, y)
+            record["stages"] = [asdict(loss) for loss in losses]
+            out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
         predicted = reference.predict(reference.quantize(X))
         in_float, in_integers = share_right(model.predict(X), y), share_right(predicted, y)
         record |= {"n": len(y), "float_accuracy": in_float, "accuracy": in_integers}

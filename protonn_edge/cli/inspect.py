@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.codegen import make_plan
+from protonn_edge.datasets import load_points
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import quantize, stage_losses
 from protonn_edge.reduction import Reduction, shape_text
-from protonn_edge.report.terminal import fact_table
+from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.sizes import paper_bytes
 
 _NAMES_SHOWN = 12
@@ -21,12 +23,24 @@ _NAMES_SHOWN = 12
 
 @click.command("inspect", cls=Command)
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Points to see on what quantizing costs."
+)
 @json_option
-def inspect_command(model_file: Path, as_json: bool) -> None:
-    """Say what is in the MODEL file and what it becomes in integers."""
+def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
+    """Say what is in the MODEL file and what it becomes in integers.
+
+    With --data, also how accurate it is with ever more of it in integers.
+    """
     out = Output(as_json)
-    record = _describe(load_model(model_file))
+    model = load_model(model_file)
+    record = _describe(model)
     out.say(f"{model_file.name}:", fact_table(_facts(record)))
+    if data is not None:
+        X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        losses = stage_losses(model, X, y)
+        record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
+        out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
     out.finish(record)
 
 

@@ -27,6 +27,7 @@ from protonn_edge.quantization.raw_inputs import (
     RawScale,
     raw_quantizer,
 )
+from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
 
 __all__ = [
     "FEATURE_MAXIMUM",
@@ -34,6 +35,7 @@ __all__ = [
     "PRECISIONS",
     "PROJECTION_CLAMP",
     "RAW_SHIFT",
+    "STAGES",
     "DequantizedModel",
     "DeviceModel",
     "Float32Model",
@@ -42,6 +44,7 @@ __all__ = [
     "Precision",
     "RawQuantizer",
     "RawScale",
+    "StageLoss",
     "check_counts",
     "dequantize",
     "device_model",
@@ -52,5 +55,6 @@ __all__ = [
     "quantize",
     "quantize_in_order",
     "raw_quantizer",
+    "stage_losses",
     "tabulated_kernel",
 ]

@@ -13,6 +13,7 @@ from rich.text import Text
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage
 from protonn_edge.hil.results import Spread, Summary
+from protonn_edge.quantization import StageLoss
 
 _LABEL_WIDTH = 12
 
@@ -57,6 +58,19 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
             (f"energy at {board.power_watts} J/s", _spread(summary.energy_mj, ".4f", " mJ")),
         ]
     return rows
+
+
+def stage_table(losses: Sequence[StageLoss]) -> Table:
+    """Return what each stage of quantization costs, a row a stage."""
+    table = Table(box=box.SIMPLE)
+    table.add_column("in integers up to", style="bold")
+    for heading in ("accuracy", "points changed", "unlike float"):
+        table.add_column(heading, justify="right")
+    for loss in losses:
+        name = "none of it" if loss is losses[0] else loss.stage
+        share = f"{100 * loss.accuracy:.2f} %"
+        table.add_row(name, share, f"{loss.changed:,}", f"{loss.disagreements:,}")
+    return table
 
 
 def confusion_table(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:

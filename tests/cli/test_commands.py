@@ -94,6 +94,17 @@ def test_inspect_says_what_is_averaged(folder: Path) -> None:
     assert "4: 1x4 pixels" in run("inspect", folder / "pairs.npz").stdout
 
 
+def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> None:
+    record = run_json("inspect", folder / "model.npz", "--data", folder / "iris.csv")
+    assert record["n"] == 150
+    stages = {stage["stage"]: stage for stage in record["stages"]}
+    assert list(stages) == ["float", "inputs", "W", "prototypes", "Z"]
+    assert stages["float"]["disagreements"] == 0
+    assert stages["Z"]["accuracy"] == pytest.approx(stages["float"]["accuracy"], abs=0.05)
+    text = run("inspect", folder / "model.npz", "--data", folder / "iris.csv").stdout
+    assert "stage by stage, on 150 points" in text
+
+
 @needs_avr
 def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
     assert (project / "platformio.ini").is_file()
@@ -130,6 +141,7 @@ def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
                       "--data", folder / "iris.csv", "--max-drop", 5)  # fmt: skip
     assert record["n"] == 150
     assert abs(record["float_accuracy"] - record["accuracy"]) <= 0.05
+    assert record["stages"][-1]["accuracy"] == record["accuracy"]
 
 
 @needs_avr

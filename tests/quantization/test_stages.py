@@ -1,0 +1,63 @@
+"""The report of what each stage of quantization costs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from model_factory import random_images, random_model, random_points, random_reduced_model
+
+from protonn_edge.quantization import STAGES, dequantize, quantize, stage_losses
+from protonn_edge.quantization.quantizer import far_coordinates_first
+from protonn_edge.quantization.stages import centre_of
+from protonn_edge.reduction import Reduction
+
+
+def test_the_first_stage_is_the_float_model_and_the_last_the_integer_model():
+    model = random_model(1, features=20, prototypes=30)
+    X = random_points(1, 1500, 20).astype(np.float32)
+    y = model.predict(X)
+    y[::3] = (y[::3] + 1) % 4
+    losses = stage_losses(model, X, y)
+    integer_model = quantize(model)
+    integers = integer_model.predict(integer_model.quantize(X))
+    assert tuple(loss.stage for loss in losses) == STAGES
+    assert (losses[0].accuracy, losses[0].changed, losses[0].disagreements) == (2 / 3, 0, 0)
+    assert losses[-1].accuracy == np.mean(integers == y)
+    assert losses[-1].disagreements == np.count_nonzero(integers != model.predict(X))
+    assert all(loss.disagreements < 100 for loss in losses)
+
+
+def test_a_stage_with_coarse_numbers_shows():
+    """Z that one large entry leaves few steps for costs accuracy at the last stage alone."""
+    model = random_model(2, features=20, prototypes=30)
+    X = random_points(2, 800, 20).astype(np.float32)
+    near = np.concatenate(
+        [model.prototypes, model.prototypes.mean(axis=1, keepdims=True) + 40], axis=1
+    )
+    large = np.concatenate([model.labels, np.full((4, 1), 500, np.float32)], axis=1)
+    coarse = dataclasses.replace(model, prototypes=near.astype(np.float32), labels=large)
+    losses = stage_losses(coarse, X, coarse.predict(X))
+    assert losses[-1].changed > 10 * max(loss.changed for loss in losses[:-1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_centre_is_that_of_the_quantizer(seed):
+    model = far_coordinates_first(random_model(seed))
+    coordinates = model.gamma * model.prototypes.astype(np.float64)
+    integers = dequantize(quantize(model)).prototypes
+    step = np.ptp(coordinates, axis=1).max() / 250
+    assert np.abs(coordinates - centre_of(coordinates) - integers).max() <= step
+
+
+def test_images_that_are_reduced_have_the_same_stages():
+    reduction = Reduction((12, 12), (12, 12), (6, 6))
+    model = random_reduced_model(reduction, prototypes=20)
+    X = random_images(3, 200, reduction).astype(np.float32)
+    losses = stage_losses(model, X, model.predict(X))
+    integer_model = quantize(model)
+    assert losses[-1].accuracy == np.mean(
+        integer_model.predict(integer_model.quantize(X)) == model.predict(X)
+    )
+    assert min(loss.accuracy for loss in losses) > 0.8
