@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
+from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.datasets import Dataset, holdout, load_dataset
@@ -39,6 +43,21 @@ class _ImageShape(click.ParamType[tuple[int, int]]):
         return int(height), int(width)
 
 
+class _Bytes(click.ParamType[int]):
+    """A number of bytes, such as 16kB, 900 B or 16000."""
+
+    name = "BYTES"
+    _UNITS: ClassVar[dict[str, int]] = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", str(value))
+        unit = None if found is None else self._UNITS.get(found[2].lower())
+        count = 0 if found is None or unit is None else int(float(found[1]) * unit)
+        if not count:
+            self.fail(f"{value!r} is no number of bytes, such as 16kB, 900B or 16000", param, ctx)
+        return count
+
+
 def _setting(
     flag: str, parameter: str, kind: click.ParamType[Any], text: str
 ) -> Callable[[_F], _F]:
@@ -63,6 +82,12 @@ def _setting(
     default=40,
     show_default=True,
     help="m, shared among the classes.",
+)
+@_setting(
+    "--budget",
+    "budget",
+    _Bytes(),
+    "Bytes for the int8 parameters, such as 16kB (16,000): chooses d and m by the paper's rules.",
 )
 @_setting("--lambda-w", "sparsity_projection", _SHARE, "Non-zero share of W.")
 @_setting("--lambda-b", "sparsity_prototypes", _SHARE, "Non-zero share of B.")
@@ -156,7 +181,7 @@ def train_command(
     dataset = load_dataset(data)
     if share is not None:
         dataset = holdout(dataset, share, seed)
-    _check_sizes(dataset, settings)
+    _settle_sizes(dataset, settings)
     given = {name: value for name, value in settings.items() if value is not None}
     if start_from is not None:
         given["initial_model"] = load_model(start_from)
@@ -177,7 +202,11 @@ def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> Proto
             bar.move_to(report.epoch, turn + note)
 
         classifier = ProtoNNClassifier(random_state=seed, callback=moved_on, **settings)
-        classifier.fit(dataset.X_train, dataset.y_train)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said below, without a stack
+            classifier.fit(dataset.X_train, dataset.y_train)
+    for restart in classifier.restarts_:
+        out.say(str(restart))
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
 
 
@@ -203,6 +232,7 @@ def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
         "n": len(y),
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
+        "restarts": list(model.record.get("restarts", ())),
     }
 
 
@@ -232,16 +262,40 @@ def _check_output(path: Path) -> None:
         )
 
 
-def _check_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
+def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
+    features = dataset.n_features
+    if settings["budget"] is not None:
+        _leave_sizes_to_budget(settings)
+        return
+    if _was_given("n_projections") and settings["n_projections"] > features:
+        raise InputError(
+            f"--projection-dim is {settings['n_projections']:,}, the data has {features:,} "
+            f"features; a projection has no more outputs than inputs, so try at most {features:,}"
+        )
     prototypes, points = settings["n_prototypes"], len(dataset.y_train)
     if prototypes > points:
         raise InputError(
             f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
             "fewer prototypes"
         )
-    features = dataset.n_features
     projections = min(settings["n_projections"], features)
     if settings["init_projection"] == "identity":
         projections = features
     check_counts(features, projections, prototypes, dataset.n_classes)
+
+
+def _leave_sizes_to_budget(settings: dict[str, Any]) -> None:
+    for name, flag in (("n_projections", "--projection-dim"), ("n_prototypes", "--prototypes")):
+        if _was_given(name):
+            raise InputError(
+                f"--budget and {flag} are both given, but a budget decides on the sizes; leave one "
+                "of the two out"
+            )
+    settings["n_prototypes"] = None
+
+
+def _was_given(parameter: str) -> bool:
+    """Return whether an option is on the command line, its default aside."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is not ParameterSource.DEFAULT

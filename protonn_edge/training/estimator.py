@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -19,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+import protonn_edge
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
@@ -28,6 +32,7 @@ from protonn_edge.training.objective import LOSSES
 from protonn_edge.training.points import Float32, Indices, distinct_points
 from protonn_edge.training.progress import Callback, Trained
 from protonn_edge.training.task import Task
+from protonn_edge.training.validation import check_finite
 from protonn_edge.training.weighting import ClassWeight, point_weights
 
 _COUNT = Interval(Integral, 1, None, closed="left")
@@ -56,6 +61,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
     prototypes_per_class : int, default=None
         Another way to say `n_prototypes`; give one of the two. None for both is 4 a class.
+    budget : int, default=None
+        Bytes that W, B and Z may take as int8 on the device; chooses the two above by the rules in
+        `protonn_edge.training.budget_rules`. `n_projections` is then not used.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     optimizer : {"joint", "alternating"}, default="joint"
@@ -127,7 +135,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Epochs of training.
     history_ : tuple of EpochReport
-        What the callback was called with.
+        What the callback was called with, without attempts that were given up.
+    restarts_ : tuple of Restart
+        Attempts that diverged and were given up; each also is a `ConvergenceWarning`.
 
     References
     ----------
@@ -149,6 +159,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "n_projections": [_COUNT],
         "n_prototypes": [_COUNT, None],
         "prototypes_per_class": [_COUNT, None],
+        "budget": [_COUNT, None],
         "sparsity_projection": [_SHARE],
         "sparsity_prototypes": [_SHARE],
         "sparsity_labels": [_SHARE],
@@ -181,6 +192,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         n_projections: int = 10,
         n_prototypes: int | None = None,
         prototypes_per_class: int | None = None,
+        budget: int | None = None,
         sparsity_projection: float = 1.0,
         sparsity_prototypes: float = 1.0,
         sparsity_labels: float = 1.0,
@@ -209,6 +221,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.n_projections = n_projections
         self.n_prototypes = n_prototypes
         self.prototypes_per_class = prototypes_per_class
+        self.budget = budget
         self.sparsity_projection = sparsity_projection
         self.sparsity_prototypes = sparsity_prototypes
         self.sparsity_labels = sparsity_labels
@@ -266,7 +279,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If X or y are unusable, a parameter is out of its range, or training diverges.
         """
-        points, labels = validate_data(self, X, y, dtype=np.float32)
+        points, labels = validate_data(self, X, y, dtype=np.float32, ensure_all_finite=False)
+        check_finite(points)
         check_classification_targets(labels)
         weights = point_weights(points, labels, sample_weight, self.class_weight)
         counted = slice(None) if weights is None else weights > 0
@@ -279,11 +293,11 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
                 points[counted], targets, None if weights is None else weights[counted]
             )
             task = Task(self, *merged, seed=seed)
+            task.n_rows = len(targets)
             if evaluate_on is not None:
                 task.test = self._test_points(*evaluate_on)
             trained = task.train()
-        self.history_ = trained.history
-        self.n_iter_ = trained.history[-1].epoch
+        self._tell(trained)
         self.model_ = task.model(
             trained,
             classes=tuple(label_text(str(label)) for label in self.classes_),
@@ -350,9 +364,20 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             else tuple(feature_names),
         )
 
+    def _tell(self, trained: Trained) -> None:
+        """Keep what the optimizer reported; say what went wrong on the way."""
+        self.history_ = trained.history
+        self.n_iter_ = trained.history[-1].epoch
+        self.restarts_ = trained.restarts
+        for restart in trained.restarts:
+            warnings.warn(str(restart), ConvergenceWarning, stacklevel=4)
+
     def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         """Return raw points and class indices to report on."""
-        points, labels = validate_data(self, X, y, reset=False, dtype=np.float32)
+        points, labels = validate_data(
+            self, X, y, reset=False, dtype=np.float32, ensure_all_finite=False
+        )
+        check_finite(points, "evaluate_on")
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise InputError(
@@ -389,10 +414,16 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         return {
             "trainer": self.optimizer,
+            "versions": {
+                "protonn-edge": protonn_edge.__version__,
+                "numpy": np.__version__,
+                "scikit-learn": sklearn.__version__,
+            },
             "settings": json.loads(json.dumps(settings, default=_plain)),
             "seed": task.seed,
             "input_noise": task.input_noise,
             "learning_rate": trained.learning_rate,
+            "restarts": [str(restart) for restart in trained.restarts],
             "n_train": len(points),
             "data_sha256": digest.hexdigest(),
             "history": {

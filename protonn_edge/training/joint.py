@@ -116,8 +116,8 @@ def minimize(
         return Trained(run.parameters, rate, tuple(history), tuple(restarts))
     raise InputError(
         f"training diverges at the learning rate {schedule.learning_rate:g} and at "
-        f"{rate:.2g} too ({restarts[-1].reason}); try a smaller gamma or gamma_numerator, or "
-        "another normalization"
+        f"{rate:.2g} too ({restarts[-1].reason}); try a smaller learning rate, gamma or "
+        "gamma_numerator, or another normalization"
     )
 
 
@@ -127,9 +127,7 @@ class _Run:
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
 
-    def __init__(
-        self, parameters: Parameters, data: Source, schedule: Schedule, seed: int
-    ) -> None:
+    def __init__(self, parameters: Parameters, data: Source, schedule: Schedule, seed: int) -> None:
         self.parameters = parameters
         self._data = self._source = data
         self._schedule = schedule
@@ -159,9 +157,9 @@ class _Run:
 
     def _epoch(self) -> float:
         """Go through the points once and return the mean loss on the way."""
-        if self._rounding and self.quantization is not None and self.augment is None:
-            if self._source is self._data:
-                self._source = self._data.through(self.quantization.rounded_points)
+        unrounded = self._source is self._data and self.augment is None
+        if self._rounding and self.quantization is not None and unrounded:
+            self._source = self._data.through(self.quantization.rounded_points)
         total = 0.0
         for batch in self._source.batches(self._schedule.batch_size, self._generator):
             self._begin_rounding_in_time()

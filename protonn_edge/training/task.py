@@ -11,6 +11,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
+from protonn_edge.training.budget_rules import ModelSizes, sizes_within
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Schedule, minimize
 from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise
@@ -18,6 +19,7 @@ from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ class Task:
     ----------
     test : tuple of (n', D) float32 and (n',) int64, or None
         Raw points and classes to report on.
+    n_rows : int
+        How many points there were before equal ones were merged.
     input_noise : float
         Deviation of the noise that training added to the normalized features.
     """
@@ -61,6 +65,7 @@ class Task:
         seed: int,
     ) -> None:
         self.seed = seed
+        self.n_rows = len(points)
         self.input_noise = 0.0
         self.test: tuple[Float32, Indices] | None = None
         self._settings = settings
@@ -68,6 +73,7 @@ class Task:
         self._generator = np.random.default_rng(seed)
         self._normalizer = self._chosen_normalizer()
         self._inputs = InputStatistics.of(points, weights)
+        check_varying(self._inputs.lower, self._inputs.upper)
         self._gamma = 1.0
 
     def train(self) -> Trained:
@@ -169,14 +175,20 @@ class Task:
     def _start(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
         if given is not None:
+            if settings.budget is not None:
+                raise InputError(
+                    f"budget is {settings.budget:,}, but the model to start from has its own "
+                    "sizes; leave one of the two out"
+                )
             self._gamma = given.gamma
             return parameters_of(given, scores_are_logits=settings.loss == "cross_entropy")
         kind = settings.init_projection
+        sizes = self._sizes(len(data), data.X.shape[1], data.Y.shape[1])
         start, self._gamma = initial_parameters(
             data.X,
             data.y,
-            n_projections=min(settings.n_projections, data.X.shape[1]),
-            n_prototypes=self._prototype_count(data.Y.shape[1]),
+            n_projections=sizes.n_projections,
+            n_prototypes=sizes.n_prototypes,
             gamma_numerator=settings.gamma_numerator,
             generator=self._generator,
             weights=data.weights,
@@ -201,6 +213,28 @@ class Task:
             )
         return ImageAugmentation(self._points, shape, self._normalizer)
 
+    def _sizes(self, n_points: int, n_features: int, n_classes: int) -> ModelSizes:
+        settings, kind = self._settings, self._settings.init_projection
+        if settings.budget is None:
+            d = min(settings.n_projections, n_features)
+            return ModelSizes(d, self._prototype_count(n_classes))
+        if settings.n_prototypes is not None or settings.prototypes_per_class is not None:
+            raise InputError(
+                f"budget is {settings.budget:,}, which decides on the number of prototypes; leave "
+                "n_prototypes and prototypes_per_class out, or the budget"
+            )
+        if isinstance(kind, str):
+            given = n_features if kind == "identity" else None
+        else:
+            given = len(np.asarray(kind))
+        return sizes_within(
+            settings.budget,
+            n_features=n_features,
+            n_classes=n_classes,
+            n_points=n_points,
+            n_projections=given,
+        )
+
     def _prototype_count(self, n_classes: int) -> int:
         total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class
         if total is not None and per_class is not None:
@@ -208,4 +242,8 @@ class Task:
                 f"n_prototypes is {total} and prototypes_per_class is {per_class}; give only one "
                 "of the two"
             )
-        return total if total is not None else n_classes * (per_class or _PROTOTYPES_PER_CLASS)
+        if total is None and per_class is None:
+            return n_classes * _PROTOTYPES_PER_CLASS
+        count = total if total is not None else n_classes * (per_class or 1)
+        check_prototype_count(count, self.n_rows)
+        return count
