@@ -15,7 +15,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -25,12 +25,14 @@ from threadpoolctl import threadpool_limits
 import protonn_edge
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
+from protonn_edge.model import NORMALIZER_KINDS, InputStatistics, ProtoNNModel, model_bytes
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.objective import LOSSES
+from protonn_edge.training.online import OnlineTraining
 from protonn_edge.training.points import Float32, Indices, distinct_points
 from protonn_edge.training.progress import Callback, Trained
+from protonn_edge.training.stored_points import StoredPoints, chunks_of, is_large
 from protonn_edge.training.task import Task
 from protonn_edge.training.validation import check_finite
 from protonn_edge.training.weighting import ClassWeight, point_weights
@@ -39,6 +41,11 @@ _COUNT = Interval(Integral, 1, None, closed="left")
 _SHARE = Interval(Real, 0, 1, closed="right")
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _AUTO = StrOptions({"auto"})
+_RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
+
+
+def _learns_online(estimator: ProtoNNClassifier) -> bool:
+    return estimator.optimizer == "joint"
 
 
 def _has_probabilities(estimator: ProtoNNClassifier) -> bool:
@@ -155,6 +162,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _online: OnlineTraining | None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_projections": [_COUNT],
         "n_prototypes": [_COUNT, None],
@@ -261,7 +269,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n, D)
-            Raw features; they are normalized here.
+            Raw features; they are normalized here. More than 256 MiB of them in float32, in memory
+            or mapped (``numpy.load(path, mmap_mode="r")``), are read in blocks and never copied
+            whole; see `protonn_edge.training.stored_points` for what differs then.
         y : array of shape (n,)
             Labels of any type, at least two different ones.
         sample_weight : array of shape (n,), optional
@@ -279,31 +289,100 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If X or y are unusable, a parameter is out of its range, or training diverges.
         """
-        points, labels = validate_data(self, X, y, dtype=np.float32, ensure_all_finite=False)
-        check_finite(points)
-        check_classification_targets(labels)
+        large = is_large(X)
+        points, labels = self._training_points(X, y)
         weights = point_weights(points, labels, sample_weight, self.class_weight)
         counted = slice(None) if weights is None else weights > 0
-        self.classes_, targets = np.unique(labels[counted], return_inverse=True)
+        self.classes_ = np.unique(labels[counted])
         if len(self.classes_) < 2:
             raise InputError("the training data has only one class; a classifier needs at least 2")
+        self._online = None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        prepare = self._stored_task if large else self._task
         with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
-            merged = distinct_points(
-                points[counted], targets, None if weights is None else weights[counted]
-            )
-            task = Task(self, *merged, seed=seed)
-            task.n_rows = len(targets)
+            task, digest = prepare(points, labels, weights, seed)
             if evaluate_on is not None:
                 task.test = self._test_points(*evaluate_on)
             trained = task.train()
         self._tell(trained)
-        self.model_ = task.model(
-            trained,
-            classes=tuple(label_text(str(label)) for label in self.classes_),
-            feature_names=tuple(getattr(self, "feature_names_in_", ())),
-            record=self._record(points, labels, weights, task, trained),
-        )
+        self._keep(task, trained, n_train=len(points), data_sha256=digest)
+        return self
+
+    @available_if(_learns_online)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on training with some more points, each of them seen once.
+
+        Only the joint optimizer can do that; the alternating one needs all points at once.
+        The first call decides on the normalization and on where training starts, so it should have
+        hundreds of points, of most classes. See `protonn_edge.training.online` for what differs
+        from `fit`. After `fit`, training goes on from the fitted model.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features.
+        y : array of shape (n,)
+            Labels.
+        classes : array of shape (L,), optional
+            All labels that will ever come; needed in the first call.
+        sample_weight : array of shape (n,), optional
+            What each point counts, not negative.
+
+        Returns
+        -------
+        ProtoNNClassifier
+            This estimator, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X or y are unusable, a label is not among the classes, or training diverges.
+        """
+        first = not hasattr(self, "classes_")
+        if first and classes is None:
+            raise InputError(
+                "the first call of partial_fit has no classes; give all labels that will ever come"
+            )
+        points, labels = self._training_points(X, y, reset=first)
+        known = self.classes_ if classes is None else np.unique(np.asarray(classes))
+        if len(known) < 2:
+            raise InputError("partial_fit was given only one class; a classifier needs at least 2")
+        if not first and not np.array_equal(known, self.classes_):
+            raise InputError(
+                "the classes given to partial_fit are not those of the calls before; leave classes "
+                "out, or train a new estimator"
+            )
+        unknown = np.setdiff1d(labels, known)
+        if len(unknown):
+            raise InputError(
+                f"y has the label {label_text(str(unknown[0]))!r}, which is not among the classes; "
+                "leave its points out, or train a new estimator with all classes"
+            )
+        weights = point_weights(points, labels, sample_weight, self.class_weight)
+        if weights is not None:
+            rows = np.flatnonzero(weights)
+            points, labels, weights = points[rows], labels[rows], weights[rows]
+        self.classes_ = known
+        targets = np.searchsorted(known, labels)
+        with threadpool_limits(limits=1):
+            online = getattr(self, "_online", None)
+            if online is None:
+                online = self._began_online(points, targets, weights)
+            told = len(online.restarts)
+            report = online.learn(points, targets, weights)
+        self._online = online
+        if self.callback is not None:
+            self.callback(report)
+        trained = online.trained()
+        self._tell(trained, told=told)
+        self._keep(online.task, trained, n_train=online.n_seen, data_sha256=online.data_sha256)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -364,12 +443,95 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             else tuple(feature_names),
         )
 
-    def _tell(self, trained: Trained) -> None:
+    def _training_points(
+        self, X: ArrayLike, y: ArrayLike, *, reset: bool = True
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return points and labels, checked; large ones are checked when they are read."""
+        if is_large(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            labels = column_or_1d(y)
+            check_consistent_length(X, labels)
+            points: NDArray[Any] = np.asarray(X)
+        else:
+            points, labels = validate_data(
+                self, X, y, reset=reset, dtype=np.float32, ensure_all_finite=False
+            )
+            check_finite(points)
+        check_classification_targets(labels)
+        return points, labels
+
+    def _task(
+        self,
+        points: Float32,
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        seed: int,
+    ) -> tuple[Task, str]:
+        """Return what is to be done with points in memory, and the digest of the data."""
+        counted = slice(None) if weights is None else weights > 0
+        targets = np.searchsorted(self.classes_, labels[counted])
+        merged = distinct_points(
+            points[counted], targets, None if weights is None else weights[counted]
+        )
+        task = Task(self, *merged, seed=seed)
+        task.n_rows = len(targets)
+        digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
+        targets = np.searchsorted(self.classes_, labels)
+        digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
+        if weights is not None:
+            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+        return task, digest.hexdigest()
+
+    def _stored_task(
+        self,
+        points: NDArray[Any],
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        seed: int,
+    ) -> tuple[Task, str]:
+        """Return what is to be done with points that are read in blocks, and their digest."""
+        stored = StoredPoints(points, np.searchsorted(self.classes_, labels), weights)
+        statistics, digest = stored.survey()
+        sample = stored.sample(np.random.default_rng(seed))
+        inputs = statistics.inputs(InputStatistics.of(sample[0], sample[2]).background)
+        task = Task(self, *sample, seed=seed, stored=stored, inputs=inputs)
+        task.n_rows = len(stored)
+        return task, digest
+
+    def _began_online(
+        self, points: Float32, targets: Indices, weights: NDArray[np.float64] | None
+    ) -> OnlineTraining:
+        """Return a training that begins with these points, or goes on from the fitted model."""
+        model: ProtoNNModel | None = getattr(self, "model_", None)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        n_seen = 0 if model is None else int(model.record["n_train"])
+        return OnlineTraining(
+            self,
+            points,
+            targets,
+            weights,
+            n_classes=len(self.classes_),
+            seed=seed,
+            model=model,
+            n_seen=n_seen,
+            epochs=0 if model is None else self.n_iter_,
+        )
+
+    def _keep(self, task: Task, trained: Trained, *, n_train: int, data_sha256: str) -> None:
+        """Make the model of what was found."""
+        self.model_ = task.model(
+            trained,
+            classes=tuple(label_text(str(label)) for label in self.classes_),
+            feature_names=tuple(getattr(self, "feature_names_in_", ())),
+            record=self._record(task, trained, n_train, data_sha256),
+        )
+
+    def _tell(self, trained: Trained, told: int = 0) -> None:
         """Keep what the optimizer reported; say what went wrong on the way."""
         self.history_ = trained.history
         self.n_iter_ = trained.history[-1].epoch
         self.restarts_ = trained.restarts
-        for restart in trained.restarts:
+        for restart in trained.restarts[told:]:
             warnings.warn(str(restart), ConvergenceWarning, stacklevel=4)
 
     def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
@@ -388,16 +550,14 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
+        if is_large(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return np.concatenate([self.model_.scores(chunk) for _, chunk in chunks_of(X)])
         points = validate_data(self, X, reset=False, dtype=np.float32)
         return self.model_.scores(points)
 
     def _record(
-        self,
-        points: Float32,
-        labels: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        task: Task,
-        trained: Trained,
+        self, task: Task, trained: Trained, n_train: int, data_sha256: str
     ) -> dict[str, Any]:
         """Return how the model came about, for its file: no time, no path."""
         settings = {
@@ -407,11 +567,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         }
         if not isinstance(self.init_projection, str):  # a digest, for it may have many numbers
             settings["init_projection"] = np.asarray(self.init_projection, dtype="<f4")
-        digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
-        targets = np.searchsorted(self.classes_, labels)
-        digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
-        if weights is not None:
-            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+        step = -(-len(trained.history) // _RECORDED_REPORTS)
+        history = trained.history[::-step][::-1]  # the last one is always among them
         return {
             "trainer": self.optimizer,
             "versions": {
@@ -424,11 +581,11 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             "input_noise": task.input_noise,
             "learning_rate": trained.learning_rate,
             "restarts": [str(restart) for restart in trained.restarts],
-            "n_train": len(points),
-            "data_sha256": digest.hexdigest(),
+            "n_train": n_train,
+            "data_sha256": data_sha256,
             "history": {
-                "objective": [round(report.objective, 6) for report in trained.history],
-                "accuracy": [round(report.accuracy, 6) for report in trained.history],
+                "objective": [round(report.objective, 6) for report in history],
+                "accuracy": [round(report.accuracy, 6) for report in history],
             },
         }
 

@@ -66,7 +66,7 @@ def initial_parameters(
     W = initial_projection(projection, X, y, n_projections, weights, generator)
     W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
     if len(X) > _CLUSTERED_POINTS:
-        chosen = _sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
+        chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
         X, y, weights = X[chosen], y[chosen], None if weights is None else weights[chosen]
     projected = X @ W.T
     if prototypes == "sample":
@@ -257,7 +257,7 @@ def _centres(
     return np.concatenate([centres, centres[again] + jitter]), found.labels_.astype(np.int64)
 
 
-def _sample_with_all_classes(y: Indices, count: int, generator: np.random.Generator) -> Indices:
+def sample_with_all_classes(y: Indices, count: int, generator: np.random.Generator) -> Indices:
     """Return about `count` rows at random, and the first of each class so that none is missing."""
     _, first = np.unique(y, return_index=True)
     rows: Indices = np.union1d(first, generator.permutation(len(y))[:count])

@@ -135,7 +135,7 @@ class _Run:
         self._loss = LOSSES[schedule.loss]
         self._noise = np.float32(schedule.input_noise) * data.changing
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
-        self._adam, self._sparsifier = _Adam(parameters), _Sparsifier(schedule.sparsity)
+        self._adam, self._sparsifier = Adam(parameters), Sparsifier(schedule.sparsity)
         self._step = 0
         self._rounding = False
 
@@ -202,7 +202,7 @@ class _Run:
                 self.quantization = None
 
 
-class _Adam:
+class Adam:
     """Adam's moments of the gradient."""
 
     def __init__(self, parameters: Parameters) -> None:
@@ -226,7 +226,7 @@ class _Adam:
             matrix[...] -= np.float32(rate * factor) * mean / scale
 
 
-class _Sparsifier:
+class Sparsifier:
     """Keeps V, C and Z within their shares of non-zero entries, over the course of the training."""
 
     def __init__(self, shares: tuple[float, float, float]) -> None:

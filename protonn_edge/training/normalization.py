@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import Normalizer, mean_and_deviation
+from protonn_edge.model import InputStatistics, Normalizer
 
 DEVIATION_FLOOR = 0.1
 _NOISE_PER_DISTANCE = 0.1
@@ -23,15 +23,18 @@ def fitted_normalizer(
     background, mostly accidents, would else be scaled up. "minmax" maps the range to 0..1.
     A constant feature is only shifted.
     """
+    return normalizer_from(kind, InputStatistics.of(X, weights))
+
+
+def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
+    """Return the normalizer of a kind for features of these statistics; see above."""
     if kind == "none":
-        return Normalizer.identity(X.shape[1])
-    lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    extent = upper - lower
+        return Normalizer.identity(len(inputs.mean))
+    extent = inputs.upper - inputs.lower
     if kind == "minmax":
-        return Normalizer(kind, lower, 1.0 / np.where(extent > 0, extent, 1.0))
-    mean, deviation = mean_and_deviation(X, weights)
-    deviation = np.maximum(deviation, DEVIATION_FLOOR * extent)
-    return Normalizer("standard", mean, 1.0 / np.where(extent > 0, deviation, 1.0))
+        return Normalizer(kind, inputs.lower, 1.0 / np.where(extent > 0, extent, 1.0))
+    deviation = np.maximum(inputs.deviation, DEVIATION_FLOOR * extent)
+    return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
 
 def neighbour_noise(X: NDArray[np.float32], generator: np.random.Generator) -> float:

@@ -108,8 +108,9 @@ class TrainingSet:
 
     @property
     def evaluated(self) -> tuple[Float32, Indices]:
-        """The points and classes that the training accuracy is measured on: the first ones."""
-        return self.X[:_EVALUATED_POINTS], self.y[:_EVALUATED_POINTS]
+        """The points and classes that the training accuracy is measured on, at even distances."""
+        step = -(-len(self.X) // _EVALUATED_POINTS)
+        return self.X[::step], self.y[::step]
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
         """Go through all points once, in an order of the generator's, `size` at a time."""

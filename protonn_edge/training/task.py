@@ -14,11 +14,12 @@ from protonn_edge.training.augmentation import ImageAugmentation, check_image_sh
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Schedule, minimize
-from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise
+from protonn_edge.training.normalization import neighbour_noise, normalizer_from
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.points import Float32, Indices, Source, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.stored_points import LARGE_BYTES, StoredPoints, StoredSet
 from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
 
@@ -44,6 +45,12 @@ class Task:
         What each point counts, 1 on average.
     seed : int
         Everything random follows from it.
+    n_classes : int, optional
+        L, where `y` has not all of the classes.
+    stored : StoredPoints, optional
+        All points, where `points` are a sample of them.
+    inputs : InputStatistics, optional
+        Of all points, where these are stored.
 
     Attributes
     ----------
@@ -53,6 +60,8 @@ class Task:
         How many points there were before equal ones were merged.
     input_noise : float
         Deviation of the noise that training added to the normalized features.
+    inputs : InputStatistics
+        Statistics of the raw features.
     """
 
     def __init__(
@@ -63,6 +72,9 @@ class Task:
         weights: Float32 | None,
         *,
         seed: int,
+        n_classes: int | None = None,
+        stored: StoredPoints | None = None,
+        inputs: InputStatistics | None = None,
     ) -> None:
         self.seed = seed
         self.n_rows = len(points)
@@ -71,25 +83,46 @@ class Task:
         self._settings = settings
         self._points, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
+        self._n_classes = len(np.unique(y)) if n_classes is None else n_classes
+        self._stored = stored
+        self.inputs = InputStatistics.of(points, weights) if inputs is None else inputs
+        check_varying(self.inputs.lower, self.inputs.upper)
         self._normalizer = self._chosen_normalizer()
-        self._inputs = InputStatistics.of(points, weights)
-        check_varying(self._inputs.lower, self._inputs.upper)
         self._gamma = 1.0
 
     def train(self) -> Trained:
         """Return what the chosen optimizer found, in folded parameters."""
+        self._check_stored()
         augmentation = self._augmentation()
         data = self._training_set()
         start = self._start(data)
+        if self._settings.optimizer == "alternating":
+            return self._train_in_turn(start, data)
+        return self._train_jointly(start, data, augmentation)
+
+    def start(self) -> Parameters:
+        """Return where training starts, gamma folded in."""
+        return self._start(self._training_set())
+
+    def normalized(self, points: Float32) -> Float32:
+        """Return raw points (n, D) as training sees them."""
+        return self._normalizer.apply(points).astype(np.float32)
+
+    @property
+    def sparsity(self) -> tuple[float, float, float]:
+        """Shares of non-zero entries of W, B and Z."""
         settings = self._settings
-        sparsity = (
+        return (
             settings.sparsity_projection,
             settings.sparsity_prototypes,
             settings.sparsity_labels,
         )
-        if settings.optimizer == "alternating":
-            return self._train_in_turn(start, data, sparsity)
-        return self._train_jointly(start, data, sparsity, augmentation)
+
+    @property
+    def batch_size(self) -> int:
+        """Points a step of the joint optimizer."""
+        size = self._settings.batch_size
+        return _BATCH_SIZE if size == "auto" else int(size)
 
     def model(
         self,
@@ -107,15 +140,13 @@ class Task:
             labels=Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z,
             gamma=self._gamma,
             normalizer=self._normalizer,
-            inputs=self._inputs,
+            inputs=self.inputs,
             classes=classes,
             feature_names=feature_names,
             record=record,
         )
 
-    def _train_in_turn(
-        self, start: Parameters, data: TrainingSet, sparsity: tuple[float, float, float]
-    ) -> Trained:
+    def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
         settings, size = self._settings, self._settings.batch_size
         schedule = AlternatingSchedule(
             loss=settings.loss,
@@ -123,7 +154,7 @@ class Task:
             epochs=settings.pass_epochs,
             batch_size=batch_size_for(len(data.X)) if size == "auto" else int(size),
             step_sizes=settings.step_sizes,
-            sparsity=sparsity,
+            sparsity=self.sparsity,
         )
         return alternate(start, data, schedule, seed=self.seed, callback=settings.callback)
 
@@ -131,25 +162,27 @@ class Task:
         self,
         start: Parameters,
         data: TrainingSet,
-        sparsity: tuple[float, float, float],
         augmentation: ImageAugmentation | None,
     ) -> Trained:
-        settings, size = self._settings, self._settings.batch_size
+        settings = self._settings
         noise = settings.input_noise
         automatic = noise == "auto"
         self.input_noise = neighbour_noise(data.X, self._generator) if automatic else float(noise)
         schedule = Schedule(
             loss=settings.loss,
             epochs=settings.epochs,
-            batch_size=_BATCH_SIZE if size == "auto" else int(size),
+            batch_size=self.batch_size,
             learning_rate=settings.learning_rate,
             input_noise=self.input_noise,
-            sparsity=sparsity,
+            sparsity=self.sparsity,
         )
-        rounding = QuantizationAware(self._gamma, self._normalizer, self._inputs)
+        rounding = QuantizationAware(self._gamma, self._normalizer, self.inputs)
+        source: Source = data
+        if self._stored is not None:
+            source = StoredSet(self._stored, self._normalizer, self.inputs, data)
         return minimize(
             start,
-            data,
+            source,
             schedule,
             seed=self.seed,
             callback=settings.callback,
@@ -160,17 +193,17 @@ class Task:
     def _chosen_normalizer(self) -> Normalizer:
         given = self._settings.initial_model
         if given is not None:
-            check_sizes(given, self._points.shape[1], len(np.unique(self._y)))
+            check_sizes(given, self._points.shape[1], self._n_classes)
             return given.normalizer
-        return fitted_normalizer(self._settings.normalization, self._points, self._weights)
+        return normalizer_from(self._settings.normalization, self.inputs)
 
     def _training_set(self) -> TrainingSet:
-        X = self._normalizer.apply(self._points).astype(np.float32)
+        X = self.normalized(self._points)
         data = TrainingSet.of_classes(X, self._y, self._weights)
         if self.test is None:
             return data
         points, y = self.test
-        return replace(data, test=(self._normalizer.apply(points).astype(np.float32), y))
+        return replace(data, test=(self.normalized(points), y))
 
     def _start(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
@@ -183,7 +216,7 @@ class Task:
             self._gamma = given.gamma
             return parameters_of(given, scores_are_logits=settings.loss == "cross_entropy")
         kind = settings.init_projection
-        sizes = self._sizes(len(data), data.X.shape[1], data.Y.shape[1])
+        sizes = self._sizes(self.n_rows, data.X.shape[1], self._n_classes)
         start, self._gamma = initial_parameters(
             data.X,
             data.y,
@@ -197,6 +230,20 @@ class Task:
             gamma=settings.gamma,
         )
         return start
+
+    def _check_stored(self) -> None:
+        """Refuse what needs all points in memory at once if they are too many for that."""
+        settings = self._settings
+        for asked, name, value in (
+            (settings.optimizer == "alternating", "optimizer", "joint"),
+            (settings.augment, "augment", "False"),
+        ):
+            if asked and self._stored is not None:
+                raise InputError(
+                    f"{name} is {getattr(settings, name)}, which needs all points in memory, but "
+                    f"{4 * self._stored.X.size:,} B of points are read in blocks (the limit is "
+                    f"{LARGE_BYTES:,}); set {name} to {value}, or train on fewer points"
+                )
 
     def _augmentation(self) -> ImageAugmentation | None:
         shape = self._settings.image_shape

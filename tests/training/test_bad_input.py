@@ -86,7 +86,7 @@ def test_labels_that_are_no_classes_are_refused() -> None:
 
 
 def test_a_restart_is_told_and_recorded() -> None:
-    with pytest.warns(ConvergenceWarning, match="diverged at the learning rate 2 in epoch"):
+    with pytest.warns(ConvergenceWarning, match="diverged at the learning rate"):
         classifier = fit(learning_rate=2.0, epochs=10)
     first = classifier.restarts_[0]
     assert first.learning_rate == 2.0
