@@ -119,25 +119,30 @@ class StoredPoints:
             weights = (weights / weights.mean())[order].astype(np.float32)
         return points[order], self.y[rows][order], weights
 
-    def pools(
-        self, generator: np.random.Generator
-    ) -> Iterator[tuple[Indices, Float32, NDArray[np.float64] | None]]:
-        """Yield pools of points, each point in one of them, as row numbers, points and weights."""
+    def pools(self, generator: np.random.Generator) -> Iterator[tuple[Indices, Float32]]:
+        """Yield pools of points, each point in one of them: row numbers and points, shuffled."""
         rows_a_block = _rows_in(BLOCK_BYTES, self.X)
         blocks = generator.permutation(-(-len(self.X) // rows_a_block))
         blocks_a_pool = max(1, POOL_BYTES // BLOCK_BYTES)
         for first in range(0, len(blocks), blocks_a_pool):
             starts = rows_a_block * blocks[first : first + blocks_a_pool]
-            ends = np.minimum(starts + rows_a_block, len(self.X))
-            bounds = list(zip(starts.tolist(), ends.tolist(), strict=True))
-            points = np.concatenate([_float32(self.X[start:end]) for start, end in bounds])
-            rows = np.concatenate([np.arange(start, end) for start, end in bounds])
-            _give_back(self.X)
+            read = [np.arange(start, min(start + rows_a_block, len(self.X))) for start in starts]
+            rows = np.concatenate(read)
             order = generator.permutation(len(rows))
-            if self.weights is not None:
-                order = order[self.weights[rows[order]] > 0]
-            chosen = rows[order]
-            yield chosen, points[order], None if self.weights is None else self.weights[chosen]
+            places = np.empty_like(order)
+            places[order] = np.arange(len(rows))
+            points = np.empty((len(rows), self.X.shape[1]), dtype=np.float32)
+            done = 0
+            for block in read:  # straight to its places: a pool is in memory once
+                there = places[done : done + len(block)]
+                points[there] = _float32(self.X[block[0] : block[-1] + 1])
+                done += len(block)
+                _give_back(self.X)  # the system may map far more around a block than was read
+            rows = rows[order]
+            if self.weights is not None and not self.weights[rows].all():
+                counted = self.weights[rows] > 0
+                rows, points = rows[counted], points[counted]
+            yield rows, points
 
     def __len__(self) -> int:
         return len(self._counted())
@@ -188,18 +193,23 @@ class StoredSet:
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
         """Go through all points once, in an order of the generator's, `size` at a time."""
-        held: list[tuple[Indices, Float32, NDArray[np.float64] | None]] = []  # fewer than `size`
-        for pool in self._points.pools(generator):
-            rows, points, weights = _joined([*held, pool])
-            whole = len(rows) - len(rows) % size
-            for start in range(0, whole, size):
-                place = slice(start, start + size)
-                yield self._batch(rows[place], points[place], weights, place)
-            rest = None if weights is None else weights[whole:]
-            held = [(rows[whole:], points[whole:].copy(), rest)]
-        rows, points, weights = _joined(held)
-        if len(rows):
-            yield self._batch(rows, points, weights, slice(None))
+        begun = np.empty(0, dtype=np.int64)  # a batch that the next pool completes
+        begun_points = np.empty((0, self._points.X.shape[1]), dtype=np.float32)
+        for rows, points in self._points.pools(generator):
+            start = 0
+            if len(begun):
+                start = size - len(begun)
+                begun = np.concatenate([begun, rows[:start]])
+                begun_points = np.concatenate([begun_points, points[:start]])
+                if len(begun) < size:
+                    continue
+                yield self._batch(begun, begun_points)
+            end = max(start, len(rows) - (len(rows) - start) % size)
+            for at in range(start, end, size):
+                yield self._batch(rows[at : at + size], points[at : at + size])
+            begun, begun_points = rows[end:], points[end:].copy()
+        if len(begun):
+            yield self._batch(begun, begun_points)
 
     def through(self, change: Callable[[Float32], Float32]) -> StoredSet:
         """Return the same set with something done to the points of its batches."""
@@ -207,25 +217,14 @@ class StoredSet:
         changed.__dict__ = {**self.__dict__, "_changes": (*self._changes, change)}
         return changed
 
-    def _batch(
-        self, rows: Indices, points: Float32, weights: NDArray[np.float64] | None, place: slice
-    ) -> Batch:
+    def _batch(self, rows: Indices, points: Float32) -> Batch:
         for change in self._changes:
             points = change(points)
-        counted = None
-        if weights is not None:
-            counted = (weights[place] / self._mean_weight).astype(np.float32)
-        return Batch(rows, points, self._classes[self._points.y[rows]], counted)
-
-
-def _joined(
-    pools: list[tuple[Indices, Float32, NDArray[np.float64] | None]],
-) -> tuple[Indices, Float32, NDArray[np.float64] | None]:
-    if len(pools) == 1:
-        return pools[0]
-    rows, points, weights = zip(*pools, strict=True)
-    together = None if weights[0] is None else np.concatenate(weights)
-    return np.concatenate(rows), np.concatenate(points), together
+        Y = self._classes[self._points.y[rows]]
+        if self._points.weights is None:
+            return Batch(rows, points, Y, None)
+        weights = self._points.weights[rows] / self._mean_weight
+        return Batch(rows, points, Y, weights.astype(np.float32))
 
 
 def _float32(X: NDArray[Any]) -> Float32:
