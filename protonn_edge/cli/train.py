@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -18,8 +19,10 @@ from protonn_edge.datasets import Dataset, holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize
+from protonn_edge.reference_model import read_reference_model
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import EpochReport, ProtoNNClassifier
+from protonn_edge.training.warm_start import model_of
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -104,7 +107,7 @@ def _setting(
 @_setting(
     "--init-projection",
     "init_projection",
-    click.Choice(["lda", "gaussian", "pca", "identity"]),
+    click.Choice(["lda", "gaussian", "pca", "nca", "identity"]),
     "Where W starts; identity is no projection, whatever d is.",
 )
 @_setting(
@@ -116,7 +119,8 @@ def _setting(
 @click.option(
     "--start-from",
     type=click.Path(path_type=Path),
-    help="A model file to go on from; its sizes and normalization hold.",
+    help="A model file to go on from, whose sizes and normalization hold; or a folder with the "
+    "reference implementation's W, B, Z and gamma, for features as --normalization says, else raw.",
 )
 @_setting(
     "--normalization",
@@ -162,6 +166,11 @@ def _setting(
     type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Hold this share of the training points out and report on it instead of the test part.",
 )
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Print objective, training and test accuracy after every epoch, or every matrix's turn.",
+)
 @json_option
 def train_command(
     data: Path,
@@ -169,6 +178,7 @@ def train_command(
     seed: int,
     share: float | None,
     start_from: Path | None,
+    verbose: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -184,30 +194,64 @@ def train_command(
     _settle_sizes(dataset, settings)
     given = {name: value for name, value in settings.items() if value is not None}
     if start_from is not None:
-        given["initial_model"] = load_model(start_from)
-    model = train(dataset, out, seed=seed, **given)
+        given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
+    model = train(dataset, out, seed=seed, verbose=verbose, **given)
     save_model(model, output)
     record = describe(model, dataset)
     out.say(_sentence(record), f"wrote {output}")
     out.finish(record)
 
 
-def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> ProtoNNModel:
-    """Train an estimator with these settings under a progress bar, and return its model."""
-    with out.progress("training", _epochs(_DEFAULTS | settings)) as bar:
+def train(
+    dataset: Dataset, out: Output, *, seed: int, verbose: bool = False, **settings: Any
+) -> ProtoNNModel:
+    """Train an estimator with these settings and return its model.
 
-        def moved_on(report: EpochReport) -> None:
-            note = f"objective {report.objective:.4f}, accuracy {100 * report.accuracy:.2f} %"
-            turn = f"{report.parameter}: " if report.parameter else ""
-            bar.move_to(report.epoch, turn + note)
-
-        classifier = ProtoNNClassifier(random_state=seed, callback=moved_on, **settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said below, without a stack
-            classifier.fit(dataset.X_train, dataset.y_train)
+    It shows a progress bar; or, if `verbose`, a line of objective and accuracies after each report,
+    for which the test part is classified each time.
+    """
+    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    tested = verbose and len(dataset.y_test) > 0
+    test = (dataset.X_test, dataset.y_test) if tested else None
+    with warnings.catch_warnings(), ExitStack() as stack:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # said below, without a stack
+        if verbose:
+            classifier.callback = lambda report: out.say(_report_line(report, classifier))
+        else:
+            bar = stack.enter_context(out.progress("training", _epochs(_DEFAULTS | settings)))
+            classifier.callback = lambda report: bar.move_to(report.epoch, _note(report))
+        classifier.fit(dataset.X_train, dataset.y_train, evaluate_on=test)
     for restart in classifier.restarts_:
         out.say(str(restart))
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+
+
+def _note(report: EpochReport) -> str:
+    turn = f"{report.parameter}: " if report.parameter else ""
+    return (
+        f"{turn}objective {report.objective:.4f}, training accuracy {100 * report.accuracy:.2f} %"
+    )
+
+
+def _report_line(report: EpochReport, classifier: ProtoNNClassifier) -> str:
+    """Return what the reference implementation reports after each parameter's pass."""
+    if report.parameter:
+        iteration = -(-report.epoch // (3 * classifier.pass_epochs))
+        begin = f"iteration {iteration:,} of {classifier.iterations:,}, "
+    else:
+        begin = f"epoch {report.epoch:,} of {report.epochs:,}, "
+    line = begin + _note(report)
+    if report.test_accuracy is not None:
+        line += f", test accuracy {100 * report.test_accuracy:.2f} %"
+    return line
+
+
+def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNModel:
+    """Return the model to go on from: our own, or that of a folder of the reference's files."""
+    if not path.is_dir():
+        return load_model(path)
+    kind = normalization if _was_given("normalization") else "none"
+    return model_of(read_reference_model(path), dataset.X_train, kind, dataset.classes)
 
 
 def _epochs(settings: dict[str, Any]) -> int:

@@ -27,6 +27,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, InputStatistics, ProtoNNModel, model_bytes
 from protonn_edge.training.alternating import STEP_SIZES
+from protonn_edge.training.calibration import fitted_sharpness, softmax
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.objective import LOSSES
 from protonn_edge.training.online import OnlineTraining
@@ -46,10 +47,6 @@ _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
 
 def _learns_online(estimator: ProtoNNClassifier) -> bool:
     return estimator.optimizer == "joint"
-
-
-def _has_probabilities(estimator: ProtoNNClassifier) -> bool:
-    return estimator.loss == "cross_entropy"
 
 
 class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
@@ -78,7 +75,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         which takes them in turn.
     loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
         What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
-        scores generalizes better, and gives probabilities.
+        scores generalizes better, and makes scores logits.
     gamma_numerator : float, default=1.5
         The kernel's width starts at ``gamma = gamma_numerator / median distance``; the paper has
         2.5.
@@ -109,9 +106,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         on the authors' poster, or eta_0 / t as in the paper.
     class_weight : dict, "balanced" or None, default=None
         What the points of a class count, by its label; "balanced" is one over the class's size.
-    init_projection : {"lda", "gaussian", "pca", "identity"} or array (d, D), default="lda"
-        Where W starts: linear discriminants, random numbers, principal directions, no projection
-        at all (d = D), or the given matrix, for normalized features.
+    init_projection : {"lda", "gaussian", "pca", "nca", "identity"} or array, default="lda"
+        Where W starts: linear discriminants, random numbers, principal directions, neighbourhood
+        components (slower), no projection at all (d = D), or the given matrix (d, D), for
+        normalized features.
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Where B and Z start: k-means in each class, k-means over all points, or some of the points.
     gamma : float, default=None
@@ -143,6 +141,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Epochs of training.
     history_ : tuple of EpochReport
         What the callback was called with, without attempts that were given up.
+    sharpness_ : float
+        What scores are multiplied with before the softmax of `predict_proba`.
     restarts_ : tuple of Restart
         Attempts that diverged and were given up; each also is a `ConvergenceWarning`.
 
@@ -306,6 +306,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             trained = task.train()
         self._tell(trained)
         self._keep(task, trained, n_train=len(points), data_sha256=digest)
+        self.sharpness_ = self._sharpness(*task.calibration)
         return self
 
     @available_if(_learns_online)  # type: ignore[untyped-decorator]
@@ -383,6 +384,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         trained = online.trained()
         self._tell(trained, told=told)
         self._keep(online.task, trained, n_train=online.n_seen, data_sha256=online.data_sha256)
+        self.sharpness_ = self._sharpness(points, targets)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -405,17 +407,40 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[indices]
         return labels
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 
-        They are the softmax of the scores; only a model trained with the cross-entropy has them.
+        They are the softmax of the scores, which the cross-entropy trains for. For another loss the
+        scores are first multiplied with `sharpness_`; see `protonn_edge.training.calibration`.
         """
-        likelihoods = self._scores(X)
-        likelihoods -= likelihoods.max(axis=1, keepdims=True)
-        np.exp(likelihoods, out=likelihoods)
-        likelihoods /= likelihoods.sum(axis=1, keepdims=True)
-        return likelihoods
+        return softmax(self._scores(X) * self.sharpness_)
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return how well prototypes cover points X (n, D): unlike anything else if far below 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            ``-gamma min_j ||b_j - W x||``: less the distance to the nearest prototype in kernel
+            widths. Below -3 no prototype says more than 1/8000 of what it can. Take the limit
+            between known and unknown inputs from points of both kinds, or a low quantile of those
+            of the training points: what the projection does not look at, this does not see.
+        """
+        check_is_fitted(self)
+        if is_large(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return np.concatenate([self._nearness(chunk) for _, chunk in chunks_of(X)])
+        return self._nearness(validate_data(self, X, reset=False, dtype=np.float32))
+
+    def _nearness(self, points: Float32) -> NDArray[np.float64]:
+        model = self.model_
+        projected = model.normalizer.apply(points) @ model.projection.T.astype(np.float64)
+        nearest = [
+            np.square(projected - prototype).sum(axis=1)
+            for prototype in model.prototypes.T.astype(np.float64)
+        ]
+        distances: NDArray[np.float64] = np.sqrt(np.min(nearest, axis=0))
+        return -model.gamma * distances
 
     def to_model(
         self, *, classes: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
@@ -525,6 +550,12 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             feature_names=tuple(getattr(self, "feature_names_in_", ())),
             record=self._record(task, trained, n_train, data_sha256),
         )
+
+    def _sharpness(self, points: Float32, targets: Indices) -> float:
+        """Return what scores are multiplied with before a softmax; see `predict_proba`."""
+        if self.loss == "cross_entropy":
+            return 1.0
+        return fitted_sharpness(self.model_.scores(points), targets)
 
     def _tell(self, trained: Trained, told: int = 0) -> None:
         """Keep what the optimizer reported; say what went wrong on the way."""

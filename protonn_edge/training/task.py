@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PROTOTYPES_PER_CLASS = 4
 _BATCH_SIZE = 256
+_CALIBRATION_POINTS = 10_000
 
 
 class Task:
@@ -117,6 +118,12 @@ class Task:
             settings.sparsity_prototypes,
             settings.sparsity_labels,
         )
+
+    @property
+    def calibration(self) -> tuple[Float32, Indices]:
+        """Raw training points and classes that are few enough to measure something on."""
+        step = -(-len(self._points) // _CALIBRATION_POINTS)
+        return self._points[::step], self._y[::step]
 
     @property
     def batch_size(self) -> int:

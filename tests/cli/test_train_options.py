@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -156,3 +157,50 @@ def test_constant_features_alone_are_refused(tmp_path: Path) -> None:
     result = run(data)
     assert result.exit_code == 2
     assert "every feature is constant (feature 0 is always 1)" in result.stderr
+
+
+def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None:
+    options = ["--optimizer", "alternating", "--iterations", 2, "--pass-epochs", 3]
+    result = run(data, *options, "--holdout", 0.25, "--verbose")
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stdout.splitlines() if line.startswith("iteration")]
+    assert [line.split(", ")[1][:2] for line in lines] == ["Z:", "B:", "W:"] * 2
+    assert [line.split(",")[0] for line in lines] == [
+        f"iteration {index} of 2" for index in (1, 1, 1, 2, 2, 2)
+    ]
+    for line in lines:
+        assert re.search(
+            r"objective \d+\.\d{4}, training accuracy [\d.]+ %, test accuracy [\d.]+ %$", line
+        )
+
+
+def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) -> None:
+    result = run(data, "--epochs", 3, "--verbose", "--json")
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stderr.splitlines() if line.startswith("epoch")]
+    assert [line.split(",")[0] for line in lines] == [f"epoch {index} of 3" for index in (1, 2, 3)]
+    assert "test accuracy" not in lines[0]  # there is no test part
+    assert json.loads(result.stdout)["n"] == 0
+
+
+def test_training_goes_on_from_the_reference_implementations_files(data: Path) -> None:
+    model = train(data, "--projection-dim", 3, "--normalization", "none")
+    folder = data.parent / "reference"
+    folder.mkdir()
+    for name, matrix in (
+        ("W", model.projection),
+        ("B", model.prototypes),
+        ("Z", model.labels),
+        ("gamma", [[model.gamma]]),
+    ):
+        np.savetxt(folder / name, matrix, delimiter="\t", fmt="%.9g")
+    raw = train(data, "--start-from", folder)
+    assert raw.n_projections == 3
+    assert raw.normalizer.kind == "none"
+    assert raw.gamma == pytest.approx(model.gamma)
+    scaled = train(data, "--start-from", folder, "--normalization", "minmax")
+    assert scaled.normalizer.kind == "minmax"
+    (folder / "Z").write_text("1\t2\n3\n")
+    result = run(data, "--start-from", folder)
+    assert result.exit_code == 2
+    assert "Z:2 has 1 numbers" in result.stderr
