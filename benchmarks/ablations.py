@@ -71,6 +71,7 @@ INGREDIENTS = [
     Ingredient("not aware of quantization", {"quantization_aware": False}),
     Ingredient("Gaussian start", {"init_projection": "gaussian"}),
     Ingredient("PCA start", {"init_projection": "pca"}),
+    Ingredient("neighbourhood components start", {"init_projection": "nca"}),
     Ingredient("augmentation", {"augment": True}, needs_images=True),
 ]
 

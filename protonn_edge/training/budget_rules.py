@@ -6,8 +6,8 @@ many values as one four times as large does in the paper. The rules, and where t
 - **d** by the budget: 5, 5, 10, 15 outputs at 2, 4, 8, 16 kB for two classes, and 10, 15, 15, 20 at
   16, 32, 64, 128 kB for more, in the paper's kB (section 6, compressed baselines). Below, 5.
 - **m** is increased to reach the budget, with W dense, if that leaves at least 40 prototypes for
-  two classes (section 6, uncompressed baselines). For more classes section 6 has 5 a class; here 3
-  will do, the least of remark 1b, since trading d for them cost accuracy.
+  two classes (section 6, uncompressed baselines). For more classes section 6 has 5 a class; here 1
+  will do, the least of remark 1b: trading d for more cost up to 20 points in 1 kB, 1 in 2 kB.
 - Where it leaves fewer, the paper thins W. The device stores matrices dense, so a thin W would save
   nothing there: d is lowered instead (remark 1a: either of the two governs the size).
 - If the size allows it, increasing d typically helps (remark 1b), and 10 prototypes a class are
@@ -30,8 +30,7 @@ _TWO_CLASSES = ((8_000, 5), (16_000, 10))  # below so many bytes in the paper: s
 _MORE_CLASSES = ((16_000, 5), (32_000, 10), (128_000, 15))
 _MOST_OUTPUTS = {True: 15, False: 20}
 _FEWEST_OF_TWO_CLASSES = 40
-_FEWEST_A_CLASS = 3
-_FEWEST_A_CLASS_OF_MANY = 1
+_FEWEST_A_CLASS = 1
 _ENOUGH_A_CLASS = 10
 _ENOUGH_A_CLASS_OF_MANY = 2
 _OUTPUT_LIMIT = 255  # what generated code counts to
@@ -110,7 +109,7 @@ def _outputs_for(budget: int, n_classes: int) -> int:
 
 def _lowered(d: int, budget: int, n_features: int, n_classes: int) -> int:
     """Lower d until there is room for the fewest prototypes that are of use, or d is 1."""
-    fewest = _fewest_prototypes(n_features, n_classes)
+    fewest = _fewest_prototypes(n_classes)
     while d > 1 and _prototypes_for(d, budget, n_features, n_classes) < fewest:
         d -= 1
     return d
@@ -119,7 +118,7 @@ def _lowered(d: int, budget: int, n_features: int, n_classes: int) -> int:
 def _raised(d: int, budget: int, n_features: int, n_classes: int, n_points: int) -> int:
     """Raise d as long as there is room for as many prototypes as are enough."""
     a_class = _ENOUGH_A_CLASS_OF_MANY if n_classes > n_features else _ENOUGH_A_CLASS
-    enough = max(a_class * n_classes, _fewest_prototypes(n_features, n_classes))
+    enough = max(a_class * n_classes, _fewest_prototypes(n_classes))
     highest = min(n_features, _OUTPUT_LIMIT)
     while d < highest and _prototypes_for(d + 1, budget, n_features, n_classes) >= min(
         enough, n_points
@@ -128,7 +127,5 @@ def _raised(d: int, budget: int, n_features: int, n_classes: int, n_points: int)
     return d
 
 
-def _fewest_prototypes(n_features: int, n_classes: int) -> int:
-    if n_classes == 2:
-        return _FEWEST_OF_TWO_CLASSES
-    return n_classes * (_FEWEST_A_CLASS_OF_MANY if n_classes > n_features else _FEWEST_A_CLASS)
+def _fewest_prototypes(n_classes: int) -> int:
+    return _FEWEST_OF_TWO_CLASSES if n_classes == 2 else n_classes * _FEWEST_A_CLASS
