@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.archive import check_file
 from protonn_edge.errors import InputError
+from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
 FILE_LIMIT_BYTES = 64 * 2**20
@@ -51,6 +52,7 @@ class ReferenceModel(SizedByMatrices):
     prototypes: Float32
     labels: Float32
     gamma: float
+    reduction: Reduction | None = None  # those programs have none
 
 
 def read_reference_model(folder: Path) -> ReferenceModel:

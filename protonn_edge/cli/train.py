@@ -19,6 +19,7 @@ from protonn_edge.datasets import Dataset, holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize
+from protonn_edge.reduction import reduction_for
 from protonn_edge.reference_model import read_reference_model
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import EpochReport, ProtoNNClassifier
@@ -153,6 +154,13 @@ def _setting(
 )
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
+@_setting(
+    "--reduce",
+    "reduced_shape",
+    _ImageShape(),
+    "Project this many area averages, which the device makes of the pixels.",
+)
+@_setting("--crop", "cropped_shape", _ImageShape(), "Average this much, in the image's middle.")
 @_setting(
     "--augment/--no-augment",
     "augment",
@@ -309,13 +317,18 @@ def _check_output(path: Path) -> None:
 def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
     features = dataset.n_features
+    reduction = reduction_for(
+        settings["image_shape"], settings["reduced_shape"], settings["cropped_shape"]
+    )
+    inputs = features if reduction is None else reduction.n_outputs
     if settings["budget"] is not None:
         _leave_sizes_to_budget(settings)
         return
-    if _was_given("n_projections") and settings["n_projections"] > features:
+    if _was_given("n_projections") and settings["n_projections"] > inputs:
+        what = "features" if reduction is None else "averages"
         raise InputError(
-            f"--projection-dim is {settings['n_projections']:,}, the data has {features:,} "
-            f"features; a projection has no more outputs than inputs, so try at most {features:,}"
+            f"--projection-dim is {settings['n_projections']:,}, the data has {inputs:,} {what}; "
+            f"a projection has no more outputs than inputs, so try at most {inputs:,}"
         )
     prototypes, points = settings["n_prototypes"], len(dataset.y_train)
     if prototypes > points:
@@ -323,9 +336,9 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
             f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
             "fewer prototypes"
         )
-    projections = min(settings["n_projections"], features)
+    projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
-        projections = features
+        projections = inputs
     check_counts(features, projections, prototypes, dataset.n_classes)
 
 

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import protonn_edge
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, InputStatistics, ProtoNNModel, model_bytes
+from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.calibration import fitted_sharpness, softmax
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
@@ -59,7 +59,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_projections : int, default=10
-        Dimension d of the projected space; no more than there are features is used.
+        Dimension d of the projected space; no more than there are features, or averages, is used.
     n_prototypes : int, default=None
         Number m of prototypes, shared evenly by the classes to start with. None: see
         `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
@@ -109,15 +109,22 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     init_projection : {"lda", "gaussian", "pca", "nca", "identity"} or array, default="lda"
         Where W starts: linear discriminants, random numbers, principal directions, neighbourhood
         components (slower), no projection at all (d = D), or the given matrix (d, D), for
-        normalized features.
+        normalized features or averages.
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Where B and Z start: k-means in each class, k-means over all points, or some of the points.
     gamma : float, default=None
         The kernel's width at the start, in place of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
-        A model to go on from, with its normalizer; sizes and initializations are then not used.
+        A model to go on from, with its normalizer and reduction; sizes and initializations are then
+        not used.
     image_shape : tuple of two int, default=None
-        Height and width, where the features are the pixels of an image, row by row.
+        Height and width, where the features are the pixels of an image, row by row; a signal is an
+        image of height 1.
+    reduced_shape : tuple of two int, default=None
+        Height and width of area averages of the image, made before anything else, on the device
+        too: see `protonn_edge.reduction`. W then has a column for each average, not for each pixel.
+    cropped_shape : tuple of two int, default=None
+        Height and width of the part in the middle of the image that is averaged; None is all of it.
     augment : bool, default=False
         Whether the joint optimizer shifts, turns and scales the images a little at random: worth
         it where a model is large enough to fit the training points, and not below.
@@ -189,6 +196,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "gamma": [_POSITIVE, None],
         "initial_model": [ProtoNNModel, None],
         "image_shape": [tuple, None],
+        "reduced_shape": [tuple, None],
+        "cropped_shape": [tuple, None],
         "augment": ["boolean"],
         "random_state": ["random_state"],
         "callback": [callable, None],
@@ -222,6 +231,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         gamma: float | None = None,
         initial_model: ProtoNNModel | None = None,
         image_shape: tuple[int, int] | None = None,
+        reduced_shape: tuple[int, int] | None = None,
+        cropped_shape: tuple[int, int] | None = None,
         augment: bool = False,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
@@ -251,6 +262,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.initial_model = initial_model
         self.image_shape = image_shape
+        self.reduced_shape = reduced_shape
+        self.cropped_shape = cropped_shape
         self.augment = augment
         self.random_state = random_state
         self.callback = callback
@@ -434,7 +447,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
     def _nearness(self, points: Float32) -> NDArray[np.float64]:
         model = self.model_
-        projected = model.normalizer.apply(points) @ model.projection.T.astype(np.float64)
+        inputs = points if model.reduction is None else model.reduction.apply(points)
+        projected = model.normalizer.apply(inputs) @ model.projection.T.astype(np.float64)
         nearest = [
             np.square(projected - prototype).sum(axis=1)
             for prototype in model.prototypes.T.astype(np.float64)
@@ -516,12 +530,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Task, str]:
         """Return what is to be done with points that are read in blocks, and their digest."""
         stored = StoredPoints(points, np.searchsorted(self.classes_, labels), weights)
-        statistics, digest = stored.survey()
-        sample = stored.sample(np.random.default_rng(seed))
-        inputs = statistics.inputs(InputStatistics.of(sample[0], sample[2]).background)
-        task = Task(self, *sample, seed=seed, stored=stored, inputs=inputs)
+        task = Task(self, *stored.sample(np.random.default_rng(seed)), seed=seed, stored=stored)
         task.n_rows = len(stored)
-        return task, digest
+        return task, task.data_sha256
 
     def _began_online(
         self, points: Float32, targets: Indices, weights: NDArray[np.float64] | None

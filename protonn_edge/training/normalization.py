@@ -27,7 +27,12 @@ def fitted_normalizer(
 
 
 def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
-    """Return the normalizer of a kind for features of these statistics; see above."""
+    """Return the normalizer of a kind for features of these statistics; see above.
+
+    Averages of pixels have the range of all pixels in their statistics. So each has the step that
+    suits that range: one that hardly ever changes would else get a weight so large that there is no
+    room for the others' in the integers.
+    """
     if kind == "none":
         return Normalizer.identity(len(inputs.mean))
     extent = inputs.upper - inputs.lower

@@ -31,7 +31,6 @@ from protonn_edge.training.progress import (
     Trained,
     accuracies,
 )
-from protonn_edge.training.running_statistics import RunningStatistics
 from protonn_edge.training.task import Task
 
 if TYPE_CHECKING:
@@ -123,11 +122,8 @@ class OnlineTraining:
         self._sparsifier = Sparsifier(self.task.sparsity)
         first = self.task.inputs
         self._background = first.background
-        self._statistics = (
-            RunningStatistics(points.shape[1])
-            if model is None
-            else RunningStatistics.following(model.inputs, n_seen)
-        )
+        if model is not None:
+            self.task.running.follow(model.inputs, n_seen)
 
     def learn(
         self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
@@ -165,13 +161,11 @@ class OnlineTraining:
 
     def trained(self) -> Trained:
         """Return where training is now; the model's input statistics are those of all points."""
-        self.task.inputs = self._statistics.inputs(self._background)
+        self.task.inputs = self.task.running.inputs(self._background)
         return Trained(self._parameters, self._rate, tuple(self.history), tuple(self.restarts))
 
     def _pass(self, data: TrainingSet) -> float:
-        noise = np.float32(self.task.input_noise) * (
-            self._statistics.lower < self._statistics.upper
-        ).astype(np.float32)
+        noise = np.float32(self.task.input_noise) * self.task.running.changing
         total = 0.0
         for batch in data.batches(self._batch_size, self._generator):
             if self.task.input_noise > 0:
@@ -191,7 +185,7 @@ class OnlineTraining:
 
     def _take_in(self, points: Float32, y: Indices, weights: NDArray[np.float64] | None) -> None:
         """Count the points in with the statistics and the digest of all data."""
-        self._statistics.add(points, weights)
+        self.task.running.add(points, weights)
         self.n_seen += len(points)
         digest = hashlib.sha256(self.data_sha256.encode())
         digest.update(np.ascontiguousarray(points, dtype="<f4").tobytes())

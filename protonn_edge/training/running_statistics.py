@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import InputStatistics
+from protonn_edge.reduction import Reduction
 
 Float64 = NDArray[np.float64]
 
@@ -54,12 +55,65 @@ class RunningStatistics:
         self._squares += np.square(apart) * (self._total * total / both)
         self._total = both
 
+    @property
+    def mean(self) -> Float64:
+        """Mean of each feature so far, (D,)."""
+        return self._mean
+
+    @property
+    def deviation(self) -> Float64:
+        """Standard deviation of each feature so far, (D,)."""
+        deviation: Float64 = np.sqrt(self._squares / self._total)
+        return deviation
+
+
+class RunningInputs:
+    """The input statistics of a model whose training points come in parts.
+
+    Parameters
+    ----------
+    n_inputs : int
+        Features, or averages of them.
+    reduction : Reduction, optional
+        What averages raw points.
+    """
+
+    def __init__(self, n_inputs: int, reduction: Reduction | None = None) -> None:
+        self._of_inputs = RunningStatistics(n_inputs)
+        self._reduction = reduction
+        self._lower, self._upper = np.inf, -np.inf  # of all pixels
+
+    def follow(self, inputs: InputStatistics, total: float) -> None:
+        """Go on after points of these statistics that weighed `total` together."""
+        self._of_inputs = RunningStatistics.following(inputs, total)
+        self._lower, self._upper = float(inputs.lower.min()), float(inputs.upper.max())
+
+    def add(self, points: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
+        """Take in raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
+        if not len(points):
+            return
+        if self._reduction is not None:
+            self._lower = min(self._lower, float(points.min()))
+            self._upper = max(self._upper, float(points.max()))
+            points = self._reduction.apply(points)
+        self._of_inputs.add(points, weights)
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which inputs are not the same in all points so far, (D,)."""
+        changing: NDArray[np.bool_] = self._of_inputs.lower < self._of_inputs.upper
+        return changing
+
     def inputs(self, background: NDArray[Any]) -> InputStatistics:
         """Return the statistics, with the most frequent values (D,) found in some other way."""
+        found = self._of_inputs
+        lower, upper = found.lower, found.upper
+        if self._reduction is not None:  # see `InputStatistics.of_averages`
+            lower, upper = np.full_like(lower, self._lower), np.full_like(upper, self._upper)
         return InputStatistics(
-            lower=self.lower,
-            upper=self.upper,
-            mean=self._mean,
-            deviation=np.sqrt(self._squares / self._total),
-            background=background,
+            lower=lower,
+            upper=upper,
+            mean=found.mean,
+            deviation=found.deviation,
+            background=np.clip(background, lower, upper),
         )

@@ -26,10 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.training.initialization import sample_with_all_classes
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
-from protonn_edge.training.running_statistics import RunningStatistics
+from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.validation import check_finite
 
 LARGE_BYTES = 2**28
@@ -82,15 +81,15 @@ class StoredPoints:
                 "in blocks"
             )
 
-    def survey(self) -> tuple[RunningStatistics, str]:
-        """Return the statistics of the points, and the SHA-256 of all that training depends on.
+    def survey(self, statistics: RunningInputs) -> str:
+        """Add all points to `statistics`; return the SHA-256 of all that training depends on.
 
         Raises
         ------
         InputError
             If a point has a NaN or an infinite feature.
         """
-        statistics, digest = RunningStatistics(self.X.shape[1]), hashlib.sha256()
+        digest = hashlib.sha256()
         for place, chunk in chunks_of(self.X):
             check_finite(chunk, first_row=place.start)
             digest.update(np.ascontiguousarray(chunk, dtype="<f4").data)
@@ -101,7 +100,7 @@ class StoredPoints:
         digest.update(np.ascontiguousarray(self.y, dtype="<i8").data)
         if self.weights is not None:
             digest.update(np.ascontiguousarray(self.weights, dtype="<f8").data)
-        return statistics, digest.hexdigest()
+        return digest.hexdigest()
 
     def sample(self, generator: np.random.Generator) -> tuple[Float32, Indices, Float32 | None]:
         """Return about `SAMPLE_POINTS` points, their classes and weights, in random order."""
@@ -160,10 +159,10 @@ class StoredSet:
     ----------
     points : StoredPoints
         All points, raw.
-    normalizer : Normalizer
-        What makes them fit for training.
-    inputs : InputStatistics
-        Of all points.
+    normalized : callable
+        From raw points to what training sees.
+    changing : ndarray of shape (D,), bool
+        Which inputs are not the same in all points.
     sample : TrainingSet
         Some of the points, normalized, in random order; what is reported is measured on them.
     """
@@ -171,20 +170,18 @@ class StoredSet:
     def __init__(
         self,
         points: StoredPoints,
-        normalizer: Normalizer,
-        inputs: InputStatistics,
+        normalized: Callable[[Float32], Float32],
+        changing: NDArray[np.bool_],
         sample: TrainingSet,
     ) -> None:
         self._points = points
-        self._changes: tuple[Callable[[Float32], Float32], ...] = (
-            lambda raw: normalizer.apply(raw).astype(np.float32),
-        )
+        self._changes: tuple[Callable[[Float32], Float32], ...] = (normalized,)
         self._classes = np.eye(sample.Y.shape[1], dtype=np.float32)
         self._count = len(points)
         self._mean_weight = 1.0
         if points.weights is not None:
             self._mean_weight = float(points.weights.sum()) / self._count
-        self.changing: NDArray[np.bool_] = inputs.lower < inputs.upper
+        self.changing = changing
         self.evaluated = sample.evaluated
         self.test = sample.test
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.reduction import Reduction, reduction_for
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
@@ -19,6 +20,7 @@ from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, Source, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.stored_points import LARGE_BYTES, StoredPoints, StoredSet
 from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
@@ -38,7 +40,7 @@ class Task:
     ----------
     settings : ProtoNNClassifier
         Its parameters, checked.
-    points : ndarray of shape (n, D), float32
+    points : ndarray of shape (n, features), float32
         Raw features, distinct.
     y : ndarray of shape (n,), int64
         Class indices from 0; each class has at least one point.
@@ -50,8 +52,6 @@ class Task:
         L, where `y` has not all of the classes.
     stored : StoredPoints, optional
         All points, where `points` are a sample of them.
-    inputs : InputStatistics, optional
-        Of all points, where these are stored.
 
     Attributes
     ----------
@@ -62,7 +62,11 @@ class Task:
     input_noise : float
         Deviation of the noise that training added to the normalized features.
     inputs : InputStatistics
-        Statistics of the raw features.
+        Statistics of the raw features, or of their averages.
+    running : RunningInputs
+        Where these come from if the points are stored, or come in parts.
+    data_sha256 : str
+        Of all points, where these are stored.
     """
 
     def __init__(
@@ -75,18 +79,21 @@ class Task:
         seed: int,
         n_classes: int | None = None,
         stored: StoredPoints | None = None,
-        inputs: InputStatistics | None = None,
     ) -> None:
         self.seed = seed
         self.n_rows = len(points)
         self.input_noise = 0.0
         self.test: tuple[Float32, Indices] | None = None
         self._settings = settings
-        self._points, self._y, self._weights = points, y, weights
+        self._raw, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
         self._n_classes = len(np.unique(y)) if n_classes is None else n_classes
         self._stored = stored
-        self.inputs = InputStatistics.of(points, weights) if inputs is None else inputs
+        self._reduction = self._chosen_reduction()
+        self._points = self.reduced(points)
+        self.running = RunningInputs(self._points.shape[1], self._reduction)
+        self.data_sha256 = "" if stored is None else stored.survey(self.running)
+        self.inputs = self._statistics()
         check_varying(self.inputs.lower, self.inputs.upper)
         self._normalizer = self._chosen_normalizer()
         self._gamma = 1.0
@@ -107,7 +114,11 @@ class Task:
 
     def normalized(self, points: Float32) -> Float32:
         """Return raw points (n, D) as training sees them."""
-        return self._normalizer.apply(points).astype(np.float32)
+        return self._normalizer.apply(self.reduced(points)).astype(np.float32)
+
+    def reduced(self, points: Float32) -> Float32:
+        """Return raw points, or what the model's reduction makes of them."""
+        return points if self._reduction is None else self._reduction.apply(points)
 
     @property
     def sparsity(self) -> tuple[float, float, float]:
@@ -122,8 +133,8 @@ class Task:
     @property
     def calibration(self) -> tuple[Float32, Indices]:
         """Raw training points and classes that are few enough to measure something on."""
-        step = -(-len(self._points) // _CALIBRATION_POINTS)
-        return self._points[::step], self._y[::step]
+        step = -(-len(self._raw) // _CALIBRATION_POINTS)
+        return self._raw[::step], self._y[::step]
 
     @property
     def batch_size(self) -> int:
@@ -151,6 +162,7 @@ class Task:
             classes=classes,
             feature_names=feature_names,
             record=record,
+            reduction=self._reduction,
         )
 
     def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
@@ -186,7 +198,7 @@ class Task:
         rounding = QuantizationAware(self._gamma, self._normalizer, self.inputs)
         source: Source = data
         if self._stored is not None:
-            source = StoredSet(self._stored, self._normalizer, self.inputs, data)
+            source = StoredSet(self._stored, self.normalized, self.running.changing, data)
         return minimize(
             start,
             source,
@@ -197,15 +209,38 @@ class Task:
             augment=augmentation,
         )
 
+    def _chosen_reduction(self) -> Reduction | None:
+        """Return that of the model to start from, or the one that the settings ask for."""
+        settings, given = self._settings, self._settings.initial_model
+        n_features = self._raw.shape[1]
+        if settings.image_shape is not None:
+            check_image_shape(settings.image_shape, n_features)
+        asked = reduction_for(settings.image_shape, settings.reduced_shape, settings.cropped_shape)
+        if given is None:
+            return asked
+        check_sizes(given, n_features, self._n_classes)
+        if asked is not None and asked != given.reduction:
+            raise InputError(
+                "the model to start from reduces its images in another way than reduced_shape and "
+                "cropped_shape say; leave them out"
+            )
+        return given.reduction
+
+    def _statistics(self) -> InputStatistics:
+        if self._reduction is None:
+            inputs = InputStatistics.of(self._raw, self._weights)
+        else:
+            inputs = InputStatistics.of_averages(self._raw, self._points, self._weights)
+        return inputs if self._stored is None else self.running.inputs(inputs.background)
+
     def _chosen_normalizer(self) -> Normalizer:
         given = self._settings.initial_model
         if given is not None:
-            check_sizes(given, self._points.shape[1], self._n_classes)
             return given.normalizer
         return normalizer_from(self._settings.normalization, self.inputs)
 
     def _training_set(self) -> TrainingSet:
-        X = self.normalized(self._points)
+        X = self._normalizer.apply(self._points).astype(np.float32)
         data = TrainingSet.of_classes(X, self._y, self._weights)
         if self.test is None:
             return data
@@ -254,8 +289,6 @@ class Task:
 
     def _augmentation(self) -> ImageAugmentation | None:
         shape = self._settings.image_shape
-        if shape is not None:
-            check_image_shape(shape, self._points.shape[1])
         if not self._settings.augment:
             return None
         if shape is None:
@@ -265,7 +298,7 @@ class Task:
                 "augment is True, but the alternating optimizer takes the points as they are; set "
                 "optimizer to joint"
             )
-        return ImageAugmentation(self._points, shape, self._normalizer)
+        return ImageAugmentation(self._raw, shape, self._normalizer, self._reduction)
 
     def _sizes(self, n_points: int, n_features: int, n_classes: int) -> ModelSizes:
         settings, kind = self._settings, self._settings.init_projection

@@ -166,3 +166,14 @@ def test_a_long_history_is_thinned_in_the_record_and_ends_at_its_end() -> None:
     recorded = estimator.to_model().record["history"]["objective"]
     assert len(recorded) <= 5_000
     assert recorded[-1] == round(estimator.history_[-1].objective, 6)
+
+
+def test_images_that_come_in_parts_are_reduced() -> None:
+    estimator = gone_through(
+        classifier(image_shape=(8, 8), reduced_shape=(4, 4), budget=600, n_prototypes=None)
+    )
+    model = estimator.to_model()
+    assert model.n_inputs == 16
+    assert quantize(model).model_bytes <= 600
+    assert model.inputs.upper.max() == DIGITS.X_train.max()
+    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > 0.85

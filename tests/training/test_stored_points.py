@@ -15,7 +15,7 @@ import pytest
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Normalizer, model_bytes
+from protonn_edge.model import InputStatistics, model_bytes
 from protonn_edge.training import ProtoNNClassifier, stored_points
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.running_statistics import RunningStatistics
@@ -99,7 +99,7 @@ def a_set(weights: np.ndarray | None = None) -> StoredSet:
     X = np.arange(1_000 * 25, dtype=np.float64).reshape(1_000, 25)
     points = StoredPoints(X, np.arange(1_000) % 4, weights)
     sample = TrainingSet.of_classes(X[:8].astype(np.float32), np.arange(8) % 4)
-    return StoredSet(points, Normalizer.identity(25), InputStatistics.of(X), sample)
+    return StoredSet(points, lambda raw: raw, np.ones(25, dtype=np.bool_), sample)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 5_000])
@@ -191,7 +191,7 @@ def test_statistics_of_parts_are_those_of_the_whole(parts: int, offset: float) -
     for part, of_part in zip(np.array_split(X, parts), np.array_split(weights, parts), strict=True):
         running.add(part, of_part)
     whole = InputStatistics.of(X, weights)
-    found = running.inputs(whole.background)
+    found = running
     for name in ("lower", "upper", "mean", "deviation"):
         np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-9, atol=1e-7)
 
@@ -254,3 +254,19 @@ def test_a_large_file_takes_less_memory_than_half_of_it(large_file: tuple[Path, 
     measured = json.loads(result.stdout)
     assert measured["more"] < 0.5 * measured["bytes"]
     assert measured["score"] > 0.9
+
+
+def test_images_in_blocks_are_reduced_as_those_in_memory(
+    monkeypatch: pytest.MonkeyPatch, small_limits: None
+) -> None:
+    shapes = {"image_shape": (8, 8), "reduced_shape": (4, 4)}
+    stored = fit(DIGITS.X_train, DIGITS.y_train, epochs=20, **shapes)
+    monkeypatch.undo()
+    plain = fit(DIGITS.X_train, DIGITS.y_train, epochs=20, **shapes)
+    for name in ("lower", "upper", "mean", "deviation", "background"):
+        np.testing.assert_allclose(
+            getattr(stored.model_.inputs, name), getattr(plain.model_.inputs, name), rtol=1e-5
+        )
+    assert stored.model_.n_inputs == 16
+    assert stored.score(DIGITS.X_test, DIGITS.y_test) > 0.9
+    assert stored.score_samples(DIGITS.X_test).shape == (450,)
