@@ -4,40 +4,49 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils import check_random_state
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+import protonn_edge
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
 from protonn_edge.training.alternating import STEP_SIZES
+from protonn_edge.training.calibration import fitted_sharpness, softmax
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.objective import LOSSES
+from protonn_edge.training.online import OnlineTraining
 from protonn_edge.training.points import Float32, Indices, distinct_points
 from protonn_edge.training.progress import Callback, Trained
+from protonn_edge.training.stored_points import StoredPoints, chunks_of, is_large
 from protonn_edge.training.task import Task
+from protonn_edge.training.validation import check_finite
 from protonn_edge.training.weighting import ClassWeight, point_weights
 
 _COUNT = Interval(Integral, 1, None, closed="left")
 _SHARE = Interval(Real, 0, 1, closed="right")
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _AUTO = StrOptions({"auto"})
+_RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
 
 
-def _has_probabilities(estimator: ProtoNNClassifier) -> bool:
-    return estimator.loss == "cross_entropy"
+def _learns_online(estimator: ProtoNNClassifier) -> bool:
+    return estimator.optimizer == "joint"
 
 
 class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
@@ -56,6 +65,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
     prototypes_per_class : int, default=None
         Another way to say `n_prototypes`; give one of the two. None for both is 4 a class.
+    budget : int, default=None
+        Bytes that W, B and Z may take as int8 on the device; chooses the two above by the rules in
+        `protonn_edge.training.budget_rules`. `n_projections` is then not used.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     optimizer : {"joint", "alternating"}, default="joint"
@@ -63,7 +75,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         which takes them in turn.
     loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
         What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
-        scores generalizes better, and gives probabilities.
+        scores generalizes better, and makes scores logits.
     gamma_numerator : float, default=1.5
         The kernel's width starts at ``gamma = gamma_numerator / median distance``; the paper has
         2.5.
@@ -94,9 +106,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         on the authors' poster, or eta_0 / t as in the paper.
     class_weight : dict, "balanced" or None, default=None
         What the points of a class count, by its label; "balanced" is one over the class's size.
-    init_projection : {"lda", "gaussian", "pca", "identity"} or array (d, D), default="lda"
-        Where W starts: linear discriminants, random numbers, principal directions, no projection
-        at all (d = D), or the given matrix, for normalized features or averages.
+    init_projection : {"lda", "gaussian", "pca", "nca", "identity"} or array, default="lda"
+        Where W starts: linear discriminants, random numbers, principal directions, neighbourhood
+        components (slower), no projection at all (d = D), or the given matrix (d, D), for
+        normalized features or averages.
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Where B and Z start: k-means in each class, k-means over all points, or some of the points.
     gamma : float, default=None
@@ -134,7 +147,11 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Epochs of training.
     history_ : tuple of EpochReport
-        What the callback was called with.
+        What the callback was called with, without attempts that were given up.
+    sharpness_ : float
+        What scores are multiplied with before the softmax of `predict_proba`.
+    restarts_ : tuple of Restart
+        Attempts that diverged and were given up; each also is a `ConvergenceWarning`.
 
     References
     ----------
@@ -152,10 +169,12 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _online: OnlineTraining | None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_projections": [_COUNT],
         "n_prototypes": [_COUNT, None],
         "prototypes_per_class": [_COUNT, None],
+        "budget": [_COUNT, None],
         "sparsity_projection": [_SHARE],
         "sparsity_prototypes": [_SHARE],
         "sparsity_labels": [_SHARE],
@@ -190,6 +209,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         n_projections: int = 10,
         n_prototypes: int | None = None,
         prototypes_per_class: int | None = None,
+        budget: int | None = None,
         sparsity_projection: float = 1.0,
         sparsity_prototypes: float = 1.0,
         sparsity_labels: float = 1.0,
@@ -220,6 +240,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.n_projections = n_projections
         self.n_prototypes = n_prototypes
         self.prototypes_per_class = prototypes_per_class
+        self.budget = budget
         self.sparsity_projection = sparsity_projection
         self.sparsity_prototypes = sparsity_prototypes
         self.sparsity_labels = sparsity_labels
@@ -261,7 +282,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n, D)
-            Raw features; they are normalized here.
+            Raw features; they are normalized here. More than 256 MiB of them in float32, in memory
+            or mapped (``numpy.load(path, mmap_mode="r")``), are read in blocks and never copied
+            whole; see `protonn_edge.training.stored_points` for what differs then.
         y : array of shape (n,)
             Labels of any type, at least two different ones.
         sample_weight : array of shape (n,), optional
@@ -279,30 +302,102 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If X or y are unusable, a parameter is out of its range, or training diverges.
         """
-        points, labels = validate_data(self, X, y, dtype=np.float32)
-        check_classification_targets(labels)
+        large = is_large(X)
+        points, labels = self._training_points(X, y)
         weights = point_weights(points, labels, sample_weight, self.class_weight)
         counted = slice(None) if weights is None else weights > 0
-        self.classes_, targets = np.unique(labels[counted], return_inverse=True)
+        self.classes_ = np.unique(labels[counted])
         if len(self.classes_) < 2:
             raise InputError("the training data has only one class; a classifier needs at least 2")
+        self._online = None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        prepare = self._stored_task if large else self._task
         with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
-            merged = distinct_points(
-                points[counted], targets, None if weights is None else weights[counted]
-            )
-            task = Task(self, *merged, seed=seed)
+            task, digest = prepare(points, labels, weights, seed)
             if evaluate_on is not None:
                 task.test = self._test_points(*evaluate_on)
             trained = task.train()
-        self.history_ = trained.history
-        self.n_iter_ = trained.history[-1].epoch
-        self.model_ = task.model(
-            trained,
-            classes=tuple(label_text(str(label)) for label in self.classes_),
-            feature_names=tuple(getattr(self, "feature_names_in_", ())),
-            record=self._record(points, labels, weights, task, trained),
-        )
+        self._tell(trained)
+        self._keep(task, trained, n_train=len(points), data_sha256=digest)
+        self.sharpness_ = self._sharpness(*task.calibration)
+        return self
+
+    @available_if(_learns_online)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on training with some more points, each of them seen once.
+
+        Only the joint optimizer can do that; the alternating one needs all points at once.
+        The first call decides on the normalization and on where training starts, so it should have
+        hundreds of points, of most classes. See `protonn_edge.training.online` for what differs
+        from `fit`. After `fit`, training goes on from the fitted model.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features.
+        y : array of shape (n,)
+            Labels.
+        classes : array of shape (L,), optional
+            All labels that will ever come; needed in the first call.
+        sample_weight : array of shape (n,), optional
+            What each point counts, not negative.
+
+        Returns
+        -------
+        ProtoNNClassifier
+            This estimator, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X or y are unusable, a label is not among the classes, or training diverges.
+        """
+        first = not hasattr(self, "classes_")
+        if first and classes is None:
+            raise InputError(
+                "the first call of partial_fit has no classes; give all labels that will ever come"
+            )
+        points, labels = self._training_points(X, y, reset=first)
+        known = self.classes_ if classes is None else np.unique(np.asarray(classes))
+        if len(known) < 2:
+            raise InputError("partial_fit was given only one class; a classifier needs at least 2")
+        if not first and not np.array_equal(known, self.classes_):
+            raise InputError(
+                "the classes given to partial_fit are not those of the calls before; leave classes "
+                "out, or train a new estimator"
+            )
+        unknown = np.setdiff1d(labels, known)
+        if len(unknown):
+            raise InputError(
+                f"y has the label {label_text(str(unknown[0]))!r}, which is not among the classes; "
+                "leave its points out, or train a new estimator with all classes"
+            )
+        weights = point_weights(points, labels, sample_weight, self.class_weight)
+        if weights is not None:
+            rows = np.flatnonzero(weights)
+            points, labels, weights = points[rows], labels[rows], weights[rows]
+        self.classes_ = known
+        targets = np.searchsorted(known, labels)
+        with threadpool_limits(limits=1):
+            online = getattr(self, "_online", None)
+            if online is None:
+                online = self._began_online(points, targets, weights)
+            told = len(online.restarts)
+            report = online.learn(points, targets, weights)
+        self._online = online
+        if self.callback is not None:
+            self.callback(report)
+        trained = online.trained()
+        self._tell(trained, told=told)
+        self._keep(online.task, trained, n_train=online.n_seen, data_sha256=online.data_sha256)
+        self.sharpness_ = self._sharpness(points, targets)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -325,17 +420,41 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[indices]
         return labels
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 
-        They are the softmax of the scores; only a model trained with the cross-entropy has them.
+        They are the softmax of the scores, which the cross-entropy trains for. For another loss the
+        scores are first multiplied with `sharpness_`; see `protonn_edge.training.calibration`.
         """
-        likelihoods = self._scores(X)
-        likelihoods -= likelihoods.max(axis=1, keepdims=True)
-        np.exp(likelihoods, out=likelihoods)
-        likelihoods /= likelihoods.sum(axis=1, keepdims=True)
-        return likelihoods
+        return softmax(self._scores(X) * self.sharpness_)
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return how well prototypes cover points X (n, D): unlike anything else if far below 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            ``-gamma min_j ||b_j - W x||``: less the distance to the nearest prototype in kernel
+            widths. Below -3 no prototype says more than 1/8000 of what it can. Take the limit
+            between known and unknown inputs from points of both kinds, or a low quantile of those
+            of the training points: what the projection does not look at, this does not see.
+        """
+        check_is_fitted(self)
+        if is_large(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return np.concatenate([self._nearness(chunk) for _, chunk in chunks_of(X)])
+        return self._nearness(validate_data(self, X, reset=False, dtype=np.float32))
+
+    def _nearness(self, points: Float32) -> NDArray[np.float64]:
+        model = self.model_
+        inputs = points if model.reduction is None else model.reduction.apply(points)
+        projected = model.normalizer.apply(inputs) @ model.projection.T.astype(np.float64)
+        nearest = [
+            np.square(projected - prototype).sum(axis=1)
+            for prototype in model.prototypes.T.astype(np.float64)
+        ]
+        distances: NDArray[np.float64] = np.sqrt(np.min(nearest, axis=0))
+        return -model.gamma * distances
 
     def to_model(
         self, *, classes: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
@@ -363,9 +482,106 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             else tuple(feature_names),
         )
 
+    def _training_points(
+        self, X: ArrayLike, y: ArrayLike, *, reset: bool = True
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return points and labels, checked; large ones are checked when they are read."""
+        if is_large(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            labels = column_or_1d(y)
+            check_consistent_length(X, labels)
+            points: NDArray[Any] = np.asarray(X)
+        else:
+            points, labels = validate_data(
+                self, X, y, reset=reset, dtype=np.float32, ensure_all_finite=False
+            )
+            check_finite(points)
+        check_classification_targets(labels)
+        return points, labels
+
+    def _task(
+        self,
+        points: Float32,
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        seed: int,
+    ) -> tuple[Task, str]:
+        """Return what is to be done with points in memory, and the digest of the data."""
+        counted = slice(None) if weights is None else weights > 0
+        targets = np.searchsorted(self.classes_, labels[counted])
+        merged = distinct_points(
+            points[counted], targets, None if weights is None else weights[counted]
+        )
+        task = Task(self, *merged, seed=seed)
+        task.n_rows = len(targets)
+        digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
+        targets = np.searchsorted(self.classes_, labels)
+        digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
+        if weights is not None:
+            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+        return task, digest.hexdigest()
+
+    def _stored_task(
+        self,
+        points: NDArray[Any],
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        seed: int,
+    ) -> tuple[Task, str]:
+        """Return what is to be done with points that are read in blocks, and their digest."""
+        stored = StoredPoints(points, np.searchsorted(self.classes_, labels), weights)
+        task = Task(self, *stored.sample(np.random.default_rng(seed)), seed=seed, stored=stored)
+        task.n_rows = len(stored)
+        return task, task.data_sha256
+
+    def _began_online(
+        self, points: Float32, targets: Indices, weights: NDArray[np.float64] | None
+    ) -> OnlineTraining:
+        """Return a training that begins with these points, or goes on from the fitted model."""
+        model: ProtoNNModel | None = getattr(self, "model_", None)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        n_seen = 0 if model is None else int(model.record["n_train"])
+        return OnlineTraining(
+            self,
+            points,
+            targets,
+            weights,
+            n_classes=len(self.classes_),
+            seed=seed,
+            model=model,
+            n_seen=n_seen,
+            epochs=0 if model is None else self.n_iter_,
+        )
+
+    def _keep(self, task: Task, trained: Trained, *, n_train: int, data_sha256: str) -> None:
+        """Make the model of what was found."""
+        self.model_ = task.model(
+            trained,
+            classes=tuple(label_text(str(label)) for label in self.classes_),
+            feature_names=tuple(getattr(self, "feature_names_in_", ())),
+            record=self._record(task, trained, n_train, data_sha256),
+        )
+
+    def _sharpness(self, points: Float32, targets: Indices) -> float:
+        """Return what scores are multiplied with before a softmax; see `predict_proba`."""
+        if self.loss == "cross_entropy":
+            return 1.0
+        return fitted_sharpness(self.model_.scores(points), targets)
+
+    def _tell(self, trained: Trained, told: int = 0) -> None:
+        """Keep what the optimizer reported; say what went wrong on the way."""
+        self.history_ = trained.history
+        self.n_iter_ = trained.history[-1].epoch
+        self.restarts_ = trained.restarts
+        for restart in trained.restarts[told:]:
+            warnings.warn(str(restart), ConvergenceWarning, stacklevel=4)
+
     def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         """Return raw points and class indices to report on."""
-        points, labels = validate_data(self, X, y, reset=False, dtype=np.float32)
+        points, labels = validate_data(
+            self, X, y, reset=False, dtype=np.float32, ensure_all_finite=False
+        )
+        check_finite(points, "evaluate_on")
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise InputError(
@@ -376,16 +592,14 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
+        if is_large(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return np.concatenate([self.model_.scores(chunk) for _, chunk in chunks_of(X)])
         points = validate_data(self, X, reset=False, dtype=np.float32)
         return self.model_.scores(points)
 
     def _record(
-        self,
-        points: Float32,
-        labels: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        task: Task,
-        trained: Trained,
+        self, task: Task, trained: Trained, n_train: int, data_sha256: str
     ) -> dict[str, Any]:
         """Return how the model came about, for its file: no time, no path."""
         settings = {
@@ -395,22 +609,25 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         }
         if not isinstance(self.init_projection, str):  # a digest, for it may have many numbers
             settings["init_projection"] = np.asarray(self.init_projection, dtype="<f4")
-        digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
-        targets = np.searchsorted(self.classes_, labels)
-        digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
-        if weights is not None:
-            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+        step = -(-len(trained.history) // _RECORDED_REPORTS)
+        history = trained.history[::-step][::-1]  # the last one is always among them
         return {
             "trainer": self.optimizer,
+            "versions": {
+                "protonn-edge": protonn_edge.__version__,
+                "numpy": np.__version__,
+                "scikit-learn": sklearn.__version__,
+            },
             "settings": json.loads(json.dumps(settings, default=_plain)),
             "seed": task.seed,
             "input_noise": task.input_noise,
             "learning_rate": trained.learning_rate,
-            "n_train": len(points),
-            "data_sha256": digest.hexdigest(),
+            "restarts": [str(restart) for restart in trained.restarts],
+            "n_train": n_train,
+            "data_sha256": data_sha256,
             "history": {
-                "objective": [round(report.objective, 6) for report in trained.history],
-                "accuracy": [round(report.accuracy, 6) for report in trained.history],
+                "objective": [round(report.objective, 6) for report in history],
+                "accuracy": [round(report.accuracy, 6) for report in history],
             },
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import Normalizer, mean_and_deviation
+from protonn_edge.model import InputStatistics, Normalizer
 
 DEVIATION_FLOOR = 0.1
 _NOISE_PER_DISTANCE = 0.1
@@ -14,10 +14,7 @@ _NEIGHBOURS = 4_000
 
 
 def fitted_normalizer(
-    kind: str,
-    X: NDArray[np.float32],
-    weights: NDArray[np.float32] | None = None,
-    common_extent: float = 0.0,
+    kind: str, X: NDArray[np.float32], weights: NDArray[np.float32] | None = None
 ) -> Normalizer:
     """Return the normalizer of a kind for training features X of shape (n, D).
 
@@ -25,20 +22,24 @@ def fitted_normalizer(
     `DEVIATION_FLOOR` of the feature's range: the rare values of a pixel that is almost always
     background, mostly accidents, would else be scaled up. "minmax" maps the range to 0..1.
     A constant feature is only shifted.
+    """
+    return normalizer_from(kind, InputStatistics.of(X, weights))
 
-    Averages of pixels all have the step that suits `common_extent`, the range of the pixels,
-    which then counts as the range of each: one that hardly ever changes would else get a weight so
-    large that there is no room for the others' in the integers.
+
+def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
+    """Return the normalizer of a kind for features of these statistics; see above.
+
+    Averages of pixels have the range of all pixels in their statistics. So each has the step that
+    suits that range: one that hardly ever changes would else get a weight so large that there is no
+    room for the others' in the integers.
     """
     if kind == "none":
-        return Normalizer.identity(X.shape[1])
-    lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    extent = np.maximum(upper - lower, common_extent)
+        return Normalizer.identity(len(inputs.mean))
+    extent = inputs.upper - inputs.lower
     if kind == "minmax":
-        return Normalizer(kind, lower, 1.0 / np.where(extent > 0, extent, 1.0))
-    mean, deviation = mean_and_deviation(X, weights)
-    deviation = np.maximum(deviation, DEVIATION_FLOOR * extent)
-    return Normalizer("standard", mean, 1.0 / np.where(extent > 0, deviation, 1.0))
+        return Normalizer(kind, inputs.lower, 1.0 / np.where(extent > 0, extent, 1.0))
+    deviation = np.maximum(inputs.deviation, DEVIATION_FLOOR * extent)
+    return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
 
 def neighbour_noise(X: NDArray[np.float32], generator: np.random.Generator) -> float:

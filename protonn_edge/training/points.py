@@ -7,13 +7,59 @@ left out, for every optimizer and every initialization, and the order of the row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+
+_EVALUATED_POINTS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The points of one step. Its arrays are its own: an optimizer may change them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (b,), int64
+        Which points they are.
+    X, Y, weights : ndarray
+        As in `TrainingSet`, of b points.
+    """
+
+    rows: Indices
+    X: Float32
+    Y: Float32
+    weights: Float32 | None
+
+
+class Source(Protocol):
+    """Where batches come from: points in memory, or on disk."""
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the D features are not the same in all points, shape (D,)."""
+
+    @property
+    def evaluated(self) -> tuple[Float32, Indices]:
+        """Normalized points and classes that the training accuracy is measured on."""
+
+    @property
+    def test(self) -> tuple[Float32, Indices] | None:
+        """Normalized points and classes that are only reported on."""
+
+    def __len__(self) -> int: ...
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+
+    def through(self, change: Callable[[Float32], Float32]) -> Self:
+        """Return the same source with something done to the points X of its batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +96,33 @@ class TrainingSet:
     ) -> TrainingSet:
         """Return the set whose targets are the classes `y` themselves."""
         return cls(X, y, np.eye(int(y.max()) + 1, dtype=np.float32)[y], weights, test)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the features are not the same in all points, shape (D,)."""
+        changing: NDArray[np.bool_] = self.X.min(axis=0) < self.X.max(axis=0)
+        return changing
+
+    @property
+    def evaluated(self) -> tuple[Float32, Indices]:
+        """The points and classes that the training accuracy is measured on, at even distances."""
+        step = -(-len(self.X) // _EVALUATED_POINTS)
+        return self.X[::step], self.y[::step]
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+        order = generator.permutation(len(self.X))
+        for start in range(0, len(self.X), size):
+            rows = order[start : start + size]
+            weights = None if self.weights is None else self.weights[rows]
+            yield Batch(rows, self.X[rows], self.Y[rows], weights)
+
+    def through(self, change: Callable[[Float32], Float32]) -> TrainingSet:
+        """Return the same set with something done to the points, all at once."""
+        return replace(self, X=change(self.X))
 
 
 def distinct_points(
