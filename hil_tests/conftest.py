@@ -25,7 +25,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import Result, Session, protocol, run
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, build
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import DeviceModel
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.verification import open_session
 
@@ -90,8 +90,8 @@ def model(project: Project) -> ProtoNNModel:
 
 
 @pytest.fixture(scope="session")
-def integer_model(model: ProtoNNModel) -> IntegerModel:
-    return quantize(model)
+def reference(project: Project) -> DeviceModel:
+    return project.device_model()
 
 
 @pytest.fixture(scope="session")
@@ -106,19 +106,19 @@ def usage(elf: Path, board: Board) -> Usage:
 
 
 @pytest.fixture(scope="session")
-def points(pytestconfig: pytest.Config, model: ProtoNNModel, integer_model: IntegerModel) -> Points:
+def points(pytestconfig: pytest.Config, model: ProtoNNModel, reference: DeviceModel) -> Points:
     """Give --data, or the digits for a model of digits, or random points."""
     data = pytestconfig.getoption("--data")
     digits = load_digits_dataset()
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
-        Q = integer_model.quantize(X)
+        Q = reference.quantize(X)
     elif (model.n_features, model.classes) == (64, digits.classes):
-        Q, y = integer_model.quantize(digits.X_test), digits.y_test
+        Q, y = reference.quantize(digits.X_test), digits.y_test
     else:
-        size, top = (200, model.n_features), integer_model.features.maximum
+        size, top = (200, model.n_features), reference.features.maximum
         Q, y = np.random.default_rng(0).integers(0, top, size, np.uint8, endpoint=True), None
-    return Points(Q, integer_model.scores(Q), y)
+    return Points(Q, reference.scores(Q), y)
 
 
 def _need_avr_tools() -> None:
@@ -143,18 +143,18 @@ def url(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator
 
 
 @pytest.fixture
-def session(url: str, integer_model: IntegerModel) -> Iterator[Session]:
+def session(url: str, reference: DeviceModel) -> Iterator[Session]:
     """Give a conversation with the device, which was reset for it."""
-    with open_session(url, integer_model) as opened:
+    with open_session(url, reference) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
-def results(url: str, integer_model: IntegerModel, points: Points) -> list[Result]:
+def results(url: str, reference: DeviceModel, points: Points) -> list[Result]:
     """Give what the device answers for all points; they are sent once."""
     y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
-    with open_session(url, integer_model) as opened:
-        return run(opened, points.Q, y, points.scores)
+    with open_session(url, reference) as opened:
+        return run(opened, points.Q, y, points.scores, tolerance=reference.score_tolerance)
 
 
 class Line:

@@ -1,4 +1,4 @@
-"""The device gives the integer model's scores, is as accurate as it must be, and fits the board."""
+"""The device gives the reference's scores, is as accurate as it must be, and fits the board."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from protonn_edge.hil import Session, summarize
 
 
-def test_every_score_is_the_integer_models(results, points):
+def test_every_score_is_the_references(results, points):
     assert len(results) == len(points.Q)
     assert [result.index for result in results if result.mismatch is not False] == []
 

@@ -10,13 +10,13 @@ from protonn_edge.hil import Session, protocol
 from protonn_edge.hil.protocol import ErrorReply, HelloReply, HelloRequest, StatsReply, StatsRequest
 
 
-def test_hello_says_which_model_the_device_has(session: Session, integer_model, board):
+def test_hello_says_which_model_the_device_has(session: Session, reference, board):
     assert session.device == HelloReply(
         protocol_version=protocol.PROTOCOL_VERSION,
         feature_type=protocol.FEATURE_TYPE_UINT8,
-        features=integer_model.n_features,
-        classes=integer_model.n_classes,
-        model_hash=bytes.fromhex(integer_model.model_sha256)[:8],
+        features=reference.n_features,
+        classes=reference.n_classes,
+        model_hash=bytes.fromhex(reference.model_sha256)[:8],
         clock_hz=board.clock_hz,
     )
 
@@ -35,19 +35,19 @@ def test_an_unknown_type_is_refused(line, kind):
 
 
 @pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04])
-def test_a_wrong_length_is_refused(line, integer_model, kind):
-    line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(integer_model.n_features + 1)))
+def test_a_wrong_length_is_refused(line, reference, kind):
+    line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 1)))
     assert line.receive() == (9, ErrorReply(2))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hello_is_answered_right_after_garbage(line, integer_model, seed):
+def test_hello_is_answered_right_after_garbage(line, reference, seed):
     line.send(random.Random(seed).randbytes(500) + b"\x00")
     line.send(protocol.encode_message(HelloRequest(), 7))
     message = line.receive()
     assert message is not None
     assert message[0] == 7
-    assert message[1].features == integer_model.n_features
+    assert message[1].features == reference.n_features
 
 
 def test_a_damaged_frame_is_counted_and_not_answered(line):

@@ -89,9 +89,13 @@ def check_constants_in_flash(elf: Path) -> None:
 
 
 def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
-    """Yield the names of those that the linker has put into SRAM."""
+    """Yield the names of those that the linker has put into SRAM.
+
+    What a compiler makes of a switch statement (CSWTCH) is none: nobody could declare it PROGMEM.
+    """
     linked = {name for section in in_sram for name in section.names}
-    yield from (name for name in constants.names if name in linked)
+    names = [name for name in constants.names if not name.startswith("CSWTCH")]
+    yield from (name for name in names if name in linked)
     if not constants.names:
         # Literals: the linker keeps each or leaves it out, and lets equal ones share a place.
         pieces = constants.contents.split(b"\0")

@@ -43,7 +43,7 @@ from protonn_edge.toolchain.platformio import upload_command
 @click.option(
     "--max-drop",
     type=FiniteRange(0),
-    help="Fail if the integers lose more than this many percentage points; needs --data.",
+    help="Fail if what is built loses more than this many percentage points; needs --data.",
 )
 @precision_option
 @json_option
@@ -103,7 +103,7 @@ def build_command(
 
 def _drop_failure(in_float: float, in_integers: float, max_drop: float) -> CheckFailed:
     return CheckFailed(
-        f"integers lose {100 * (in_float - in_integers):.2f} points of accuracy "
+        f"what is built loses {100 * (in_float - in_integers):.2f} points of accuracy "
         f"({100 * in_float:.2f} % to {100 * in_integers:.2f} %), --max-drop allows {max_drop:g}; "
         "train with more --prototypes or a larger --projection-dim"
     )

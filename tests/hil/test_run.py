@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.hil import NoReplyError, Result, ResultsFile, Session, protocol, read_results, run
+from protonn_edge.hil import (
+    NoReplyError,
+    Result,
+    ResultsFile,
+    Session,
+    differs,
+    protocol,
+    read_results,
+    run,
+)
 
 Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)
 Y = np.array([1, 0, 1])
@@ -43,6 +52,17 @@ def test_a_class_that_is_not_the_first_with_the_highest_score_is_a_mismatch(make
     with Session(device.url) as session:
         results = run(session, Q[:1], Y[:1], np.array([[0, 5, 5]]))
     assert results[0].mismatch is True
+
+
+def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():
+    expected = np.array([[100, 90, 0]] * 6)
+    scores = np.array(
+        [[97, 92, 0], [97, 92, 3], [97, 92, 4], [100, 90, 0], [94, 90, 0], [100, 90, 0]]
+    )
+    labels = np.array([0, 0, 0, 1, 0, 2])
+    assert differs(expected, labels, scores, 3).tolist() == [False, False, True, True, True, True]
+    assert differs(expected, labels, scores, 5).tolist() == [False] * 4 + [True] * 2
+    assert differs(expected, labels, scores, 0).tolist() == [True] * 6
 
 
 def test_without_expected_scores_nothing_is_compared(device):
