@@ -14,8 +14,7 @@ from model_factory import random_model, random_reduced_model
 
 from protonn_edge.codegen import render_c
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.model import InputStatistics
-from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.quantization import DeviceModel, InputQuantizer, float32_model, quantize
 from protonn_edge.reduction import Reduction
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
@@ -26,18 +25,24 @@ RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (4
 
 def model_of_raw_ranges(precision: str = "int8") -> DeviceModel:
     """Return a model whose features have different integer ranges, each resting at either end."""
-    each = [(low, high, rest) for low, high in RANGES for rest in (low, high)]
-    lower, upper, rest = (np.array(column, np.float64) for column in zip(*each, strict=True))
-    inputs = InputStatistics(lower, upper, (lower + upper) / 2, (upper - lower) / 4, rest)
-    model = dataclasses.replace(random_model(features=len(each)), inputs=inputs)
-    return device_model(model, precision)
+    each = [ends for low, high in RANGES for ends in ((low, high), (high, low))]
+    zero, other = (np.array(column, np.float64) for column in zip(*each, strict=True))
+    return with_inputs(zero, other, precision)
 
 
 def model_of_many_scales() -> DeviceModel:
     """Return a model with more different ranges than a byte can number."""
-    upper = np.arange(300.0) + 100
-    inputs = InputStatistics(upper * 0, upper, upper / 2, upper / 4, upper * 0)
-    return device_model(dataclasses.replace(random_model(features=300), inputs=inputs))
+    return with_inputs(np.zeros(300), np.arange(300.0) + 100, "int8")
+
+
+def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> DeviceModel:
+    """Return a random model whose inputs grow from one end of raw ranges (n,) to the other."""
+    model = random_model(features=len(zero))
+    integer_model = quantize(model)
+    maximum = integer_model.inputs.maximum
+    inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
+    integer_model = dataclasses.replace(integer_model, inputs=inputs)
+    return float32_model(model, integer_model) if precision == "float32" else integer_model
 
 
 def questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
@@ -71,7 +76,7 @@ MODELS = {
     "ranges": model_of_raw_ranges,
     "floats": lambda: model_of_raw_ranges("float32"),
     "many": model_of_many_scales,
-    "pixels": lambda: device_model(random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))),
+    "pixels": lambda: quantize(random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))),
 }
 
 

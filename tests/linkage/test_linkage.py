@@ -89,22 +89,21 @@ def test_a_constant_that_the_linker_leaves_out_does_not_count(build_with):
     assert (folder / "platformio.ini").is_file()
 
 
+WAKE = "    sei();\n    byte = ring[tail];"  # where uart_receive() has interrupts disabled
+
+
 def test_interrupts_off_for_longer_than_the_line_can_wait_are_refused(build_with):
     with pytest.raises(CheckFailed, match=r"may wait [\d,]+ cycles because of \w+ .*115,200 baud"):
-        build_with(
-            "prediction.c",
-            "    pnn_begin();",
-            '    pnn_begin(); __asm__(".rept 3000\\n nop\\n .endr");',
-        )
+        build_with("uart.c", WAKE, '    __asm__(".rept 3000\\n nop\\n .endr");\n' + WAKE)
 
 
 def test_waiting_with_interrupts_off_is_refused(build_with):
     with pytest.raises(CheckFailed, match="loops .* while interrupts are disabled"):
-        build_with("prediction.c", "    pnn_begin();", "    pnn_begin(); while (!(UCSR0A & 32)) {}")
+        build_with("uart.c", WAKE, "    loop_until_bit_is_set(UCSR0A, UDRE0);\n" + WAKE)
 
 
 def test_nothing_is_written_when_a_check_fails(build_with, tmp_path):
     with pytest.raises(CheckFailed):
-        build_with("prediction.c", "    pnn_begin();", "    pnn_begin(); while (!(UCSR0A & 32)) {}")
+        build_with("uart.c", WAKE, "    loop_until_bit_is_set(UCSR0A, UDRE0);\n" + WAKE)
     assert not (tmp_path / "platformio.ini").exists()
     assert not (tmp_path / "firmware" / "generated").exists()
