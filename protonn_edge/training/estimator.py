@@ -11,20 +11,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
+from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
-from protonn_edge.training.objective import LOSSES
+from protonn_edge.training.label_sets import are_label_sets, label_matrix
+from protonn_edge.training.normalization import dense_unless_kept
+from protonn_edge.training.objective import LABEL_RARITY, LOSSES
 from protonn_edge.training.points import Float32, Indices, distinct_points
 from protonn_edge.training.progress import Callback, Trained
 from protonn_edge.training.task import Task
@@ -43,6 +48,9 @@ def _has_probabilities(estimator: ProtoNNClassifier) -> bool:
 class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     """ProtoNN: nearest prototypes in a learned, low-dimensional space (Gupta et al., ICML 2017).
 
+    Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
+    of collections of labels. Points may be sparse.
+
     The projection W, the prototypes B and their label vectors Z are learned together, each under a
     constraint on its number of non-zero entries. The score of class l is
     ``sum_j Z[l, j] exp(-gamma^2 ||B[:, j] - W x||^2)``.
@@ -55,21 +63,25 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Number m of prototypes, shared evenly by the classes to start with. None: see
         `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
     prototypes_per_class : int, default=None
-        Another way to say `n_prototypes`; give one of the two. None for both is 4 a class.
+        Another way to say `n_prototypes`; give one of the two. None for both is 4 a class, or, for
+        sets of labels, 2 a label and at most 200.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     optimizer : {"joint", "alternating"}, default="joint"
         "joint" moves all three matrices together with Adam; "alternating" is the paper's algorithm,
         which takes them in turn.
-    loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
+    loss : {"cross_entropy", "squared_error", "hinge"}, default="cross_entropy"
         What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
-        scores generalizes better, and gives probabilities.
+        scores, or of a sigmoid for each label of a set, generalizes better, and gives
+        probabilities; the hinge holds each class against the rest.
     gamma_numerator : float, default=1.5
         The kernel's width starts at ``gamma = gamma_numerator / median distance``; the paper has
         2.5.
-    normalization : {"standard", "minmax", "none"}, default="standard"
+    normalization : {"standard", "minmax", "none", "l2"}, default="standard"
         Affine map of each feature, part of the model: zero mean and unit deviation (with a floor,
-        see `protonn_edge.training.normalization`), range 0 to 1, or nothing.
+        see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales points to
+        unit norm, as the paper does for sets of labels; a device cannot. With "none" and "l2"
+        sparse points stay sparse, with the others they are made dense, up to 1 GiB.
     epochs : int, default=200
         Passes over the training points of the joint optimizer.
     batch_size : int or "auto", default="auto"
@@ -79,12 +91,13 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Largest step of the joint optimizer; lowered on its own if training diverges.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
-        tenth of the median distance between neighbouring points, which suits test points of the
-        same origin; for other people, days or sensors than those in training, try 0.3 to 0.5. The
-        alternating optimizer adds none.
+        tenth of the median distance between neighbouring points (0.03 of it with "l2"), which suits
+        test points of the same origin; for other people, days or sensors than those in training,
+        try 0.3 to 0.5. The alternating optimizer adds none.
     quantization_aware : bool, default=True
         Whether the second half of the joint training minimizes the loss of the integer model: W, B,
-        Z and the inputs rounded, the kernel read from its table.
+        Z and the inputs rounded, the kernel read from its table. Without effect where no integer
+        model can be: for sets of labels, "l2", and more than 255 classes.
     iterations : int, default=20
         Alternating optimizer: how often Z, B and W have their turns (T in the paper).
     pass_epochs : int, default=20
@@ -94,11 +107,15 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         on the authors' poster, or eta_0 / t as in the paper.
     class_weight : dict, "balanced" or None, default=None
         What the points of a class count, by its label; "balanced" is one over the class's size.
-    init_projection : {"lda", "gaussian", "pca", "identity"} or array (d, D), default="lda"
+        Not for sets of labels.
+    init_projection : {"lda", "gaussian", "pca", "identity", "sleec"} or array (d, D), default="lda"
         Where W starts: linear discriminants, random numbers, principal directions, no projection
-        at all (d = D), or the given matrix, for normalized features.
+        at all (d = D), embeddings of the label sets as the paper's for multi-label data, or the
+        given matrix, for normalized features. For sets of labels and sparse points, "lda" stands
+        for "sleec".
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Where B and Z start: k-means in each class, k-means over all points, or some of the points.
+        For sets of labels the first is the second.
     gamma : float, default=None
         The kernel's width at the start, in place of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
@@ -117,7 +134,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (L,)
-        The labels, in the order of the scores.
+        The labels, in the order of the scores; the numbers of the columns for a matrix of labels.
+    multilabel_ : bool
+        Whether the targets were sets of labels.
     n_features_in_ : int
         Number of features D.
     feature_names_in_ : ndarray of shape (D,)
@@ -247,13 +266,14 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, D)
+        X : array or scipy.sparse matrix of shape (n, D)
             Raw features; they are normalized here.
-        y : array of shape (n,)
-            Labels of any type, at least two different ones.
+        y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
+            Labels of any type, at least two different ones. Or sets of labels: a matrix, dense or
+            sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple.
         sample_weight : array of shape (n,), optional
             What each point counts, not negative. A point of weight 2 is the same as two points.
-        evaluate_on : tuple of X (n', D) and y (n',), optional
+        evaluate_on : tuple of X (n', D) and y (n',) or (n', L), optional
             Points that the reports' test accuracy is measured on; training does not depend on them.
 
         Returns
@@ -266,11 +286,11 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If X or y are unusable, a parameter is out of its range, or training diverges.
         """
-        points, labels = validate_data(self, X, y, dtype=np.float32)
-        check_classification_targets(labels)
-        weights = point_weights(points, labels, sample_weight, self.class_weight)
-        counted = slice(None) if weights is None else weights > 0
-        self.classes_, targets = np.unique(labels[counted], return_inverse=True)
+        points, labels, weights = self._checked(X, y, sample_weight)
+        counted = slice(None) if weights is None else np.flatnonzero(weights)
+        targets = labels[counted]
+        if not self.multilabel_:
+            self.classes_, targets = np.unique(targets, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("the training data has only one class; a classifier needs at least 2")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -298,18 +318,26 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, L), or (n,) for two classes
-            The scores; for two classes the second less the first, as scikit-learn has it.
+            The scores; for two classes the second less the first, as scikit-learn has it. A higher
+            score ranks a label higher; see `ProtoNNModel.threshold` for where it begins to apply.
         """
         scores = self._scores(X)
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 and not self.multilabel_:
             difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
             return difference
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label with the highest score for each of the points X (n, D)."""
-        indices = self._scores(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[indices]
+        """Return the label with the highest score for each of the points X (n, D).
+
+        After training with sets of labels: a matrix (n, L), 1 where a point has the label, sparse
+        if the matrix of training was. The threshold is that of the best F1 on training points.
+        """
+        scores = self._scores(X)
+        if self.multilabel_:
+            indicator = self.model_.labels_of(scores)
+            return csr_array(indicator) if self._sparse_labels else indicator
+        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -317,8 +345,12 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 
         They are the softmax of the scores; only a model trained with the cross-entropy has them.
+        For sets of labels each label has a probability of its own.
         """
         likelihoods = self._scores(X)
+        if self.multilabel_:
+            labelled: NDArray[np.float64] = expit(likelihoods - LABEL_RARITY)
+            return labelled
         likelihoods -= likelihoods.max(axis=1, keepdims=True)
         np.exp(likelihoods, out=likelihoods)
         likelihoods /= likelihoods.sum(axis=1, keepdims=True)
@@ -350,9 +382,47 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             else tuple(feature_names),
         )
 
-    def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
-        """Return raw points and class indices to report on."""
-        points, labels = validate_data(self, X, y, reset=False, dtype=np.float32)
+    def _checked(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Float32 | Sparse, NDArray[Any] | Sparse, NDArray[np.float64] | None]:
+        """Return points, labels, which may be a matrix of label sets, and weights."""
+        self.multilabel_ = are_label_sets(y)
+        if not self.multilabel_:
+            points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32)
+            check_classification_targets(labels)
+            points = dense_unless_kept(points, self._zeros_by())
+            return points, labels, point_weights(points, labels, sample_weight, self.class_weight)
+        if self.class_weight is not None:
+            raise InputError(
+                "class_weight is set, but a point with a set of labels is of no one class; give "
+                "sample_weight"
+            )
+        points = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
+        sets, self.classes_ = label_matrix(y)
+        check_consistent_length(points, sets)
+        if not sets.nnz:
+            raise InputError("no point has a label; give the labels of each point")
+        self._sparse_labels = bool(issparse(y))
+        points = dense_unless_kept(points, self._zeros_by())
+        one_class = np.zeros(sets.shape[0])
+        return points, sets, point_weights(points, one_class, sample_weight, None)
+
+    def _zeros_by(self) -> str:
+        """Return the kind of normalizer that says whether zeros stay zeros."""
+        given = self.initial_model
+        return self.normalization if given is None else given.normalizer.kind
+
+    def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32 | Sparse, Indices | Sparse]:
+        """Return raw points and class indices, or label sets, to report on."""
+        if self.multilabel_:
+            points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+            sets, _ = label_matrix(y, self.classes_)
+            check_consistent_length(points, sets)
+            return dense_unless_kept(points, self._zeros_by()), sets
+        points, labels = validate_data(
+            self, X, y, reset=False, accept_sparse="csr", dtype=np.float32
+        )
+        points = dense_unless_kept(points, self._zeros_by())
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise InputError(
@@ -363,13 +433,19 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
-        points = validate_data(self, X, reset=False, dtype=np.float32)
+        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         return self.model_.scores(points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
 
     def _record(
         self,
-        points: Float32,
-        labels: NDArray[Any],
+        points: Float32 | Sparse,
+        labels: NDArray[Any] | Sparse,
         weights: NDArray[np.float64] | None,
         task: Task,
         trained: Trained,
@@ -382,9 +458,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         }
         if not isinstance(self.init_projection, str):  # a digest, for it may have many numbers
             settings["init_projection"] = np.asarray(self.init_projection, dtype="<f4")
-        digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f4").tobytes())
-        targets = np.searchsorted(self.classes_, labels)
-        digest.update(np.ascontiguousarray(targets, dtype="<i8").tobytes())
+        digest = hashlib.sha256()
+        _digest_matrix(digest, points, "<f4")
+        targets = labels if self.multilabel_ else np.searchsorted(self.classes_, labels)
+        _digest_matrix(digest, targets, "<i8")
         if weights is not None:
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         return {
@@ -393,13 +470,22 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             "seed": task.seed,
             "input_noise": task.input_noise,
             "learning_rate": trained.learning_rate,
-            "n_train": len(points),
+            "n_train": int(points.shape[0]),
             "data_sha256": digest.hexdigest(),
             "history": {
                 "objective": [round(report.objective, 6) for report in trained.history],
                 "accuracy": [round(report.accuracy, 6) for report in trained.history],
             },
         }
+
+
+def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
+    """Add a matrix or a vector to a digest; a sparse one by its non-zero values and places."""
+    if issparse(matrix):
+        for places in (matrix.indptr, matrix.indices):
+            digest.update(np.ascontiguousarray(places, dtype="<i8").tobytes())
+        matrix = matrix.data
+    digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())
 
 
 def _plain(value: Any) -> Any:

@@ -15,10 +15,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import tabulated_kernel
-from protonn_edge.training.objective import LOSSES, Matrix, Parameters, objective_gradient
+from protonn_edge.rows import constant_columns, dense_rows
+from protonn_edge.training.objective import (
+    LABEL_LOSSES,
+    LOSSES,
+    Matrix,
+    Parameters,
+    objective_gradient,
+)
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.progress import (
     Callback,
@@ -130,10 +138,9 @@ class _Run:
         self._data = data
         self._schedule = schedule
         self._generator = np.random.default_rng(seed)
-        self._loss = LOSSES[schedule.loss]
-        changing = data.X.min(axis=0) < data.X.max(axis=0)
-        self._noise = np.float32(schedule.input_noise) * changing
-        self._steps = schedule.epochs * math.ceil(len(data.X) / schedule.batch_size)
+        self._loss = (LABEL_LOSSES if data.multilabel else LOSSES)[schedule.loss]
+        self._noise = np.float32(schedule.input_noise) * ~constant_columns(data.X)
+        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
         self._adam, self._sparsifier = _Adam(parameters), _Sparsifier(schedule.sparsity)
         self._step = 0
         self._rounding = False
@@ -154,16 +161,16 @@ class _Run:
     def _epoch(self) -> float:
         """Go through the points once and return the mean loss on the way."""
         data, total = self._data, 0.0
-        for rows in _batches(len(data.X), self._schedule.batch_size, self._generator):
+        for rows in _batches(len(data), self._schedule.batch_size, self._generator):
             self._begin_rounding_in_time()
             weights = None if data.weights is None else data.weights[rows]
-            value, gradient = self._gradient(self._points(rows), data.Y[rows], weights)
+            value, gradient = self._gradient(self._points(rows), dense_rows(data.Y, rows), weights)
             total += value * len(rows)
             self._step += 1
             rate = _rate(self._schedule.learning_rate, self._step, self._steps)
             self._adam.step(self.parameters, gradient, rate)
             self._sparsifier.apply(self.parameters, self._step / self._steps)
-        return total / len(data.X)
+        return total / len(data)
 
     def _gradient(
         self, points: Float32, Y: Float32, weights: Float32 | None
@@ -179,15 +186,20 @@ class _Run:
     def _points(self, rows: Indices) -> Matrix:
         """Return a batch of points with everything that training does to them."""
         if self.augment is None:
-            points: Matrix = self._rounded_X[rows]
+            points: Matrix = dense_rows(self._rounded_X, rows)
         else:
             points = self.augment(rows, self._generator)
-            if self._rounding and self.quantization is not None:
-                points = self.quantization.rounded_points(points)
+        if self._rounds_batches and self._rounding and self.quantization is not None:
+            points = self.quantization.rounded_points(points)
         if self._schedule.input_noise > 0:
             noise = self._generator.standard_normal(points.shape, dtype=np.float32)
             points += self._noise * noise
         return points
+
+    @property
+    def _rounds_batches(self) -> bool:
+        """Whether points are rounded as they come, since all of them cannot be beforehand."""
+        return self.augment is not None or bool(issparse(self._data.X))
 
     def _begin_rounding_in_time(self) -> None:
         late = self._step >= QUANTIZATION_BEGINS * self._steps
@@ -195,7 +207,7 @@ class _Run:
             self._rounding = self.quantization.choose_precision(self.parameters)
             if not self._rounding:
                 self.quantization = None
-            elif self.augment is None:
+            elif not self._rounds_batches:
                 self._rounded_X = self.quantization.rounded_points(self._data.X)
 
 

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
+from protonn_edge.rows import Sparse
 from protonn_edge.training.objective import Matrix, Parameters, kernel_values
-from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.points import Indices, TrainingSet
 
 _EVALUATED_POINTS = 10_000
+_EVALUATED_SCORES = 2**28  # products of a prototype and a label, at least 1,000 points
 _VANISHED = 1e-6
 
 
@@ -25,7 +28,8 @@ class EpochReport:
     objective : float
         Mean loss: over the epoch's (noisy) batches, or over the training points after a pass.
     accuracy : float
-        Share of the training points (at most 10,000 of them) classified right, 0 to 1.
+        Share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with
+        a set of labels is, if the highest score is that of one of them.
     parameter : {"", "Z", "B", "W"}
         The matrix whose pass ended; empty where all are trained at once.
     test_accuracy : float or None
@@ -65,18 +69,25 @@ def accuracies(parameters: Parameters, data: TrainingSet) -> tuple[float, float 
         If training has run into the void: steps that are too large throw points and prototypes so
         far apart that all kernels vanish, and with them the gradient that could bring them back.
     """
-    X, y = data.X[:_EVALUATED_POINTS], data.y[:_EVALUATED_POINTS]
-    kernel = _kernel(parameters, X)
+    labels = parameters.labels
+    count = min(_EVALUATED_POINTS, max(1_000, _EVALUATED_SCORES // labels.size))
+    y, kernel = data.y[:count], _kernel(parameters, data.X[:count])
     within_reach = float(np.mean(kernel.max(axis=1) > _VANISHED))  # false for NaN, too
     if within_reach < 0.5 or not all(np.isfinite(matrix).all() for matrix in parameters):
         raise DivergedError
-    accuracy = float(np.mean((kernel @ parameters.labels.T).argmax(axis=1) == y))
+    accuracy = _share_right(kernel @ labels.T, y)
     if data.test is None:
         return accuracy, None
     X, y = data.test
-    found = (_kernel(parameters, X) @ parameters.labels.T).argmax(axis=1)
-    return accuracy, float(np.mean(found == y))
+    return accuracy, _share_right(_kernel(parameters, X) @ labels.T, y)
 
 
-def _kernel(parameters: Parameters, X: Matrix) -> Matrix:
+def _share_right(scores: Matrix, y: Indices | Sparse) -> float:
+    found = scores.argmax(axis=1)
+    if issparse(y):
+        return float(y[np.arange(len(found)), found].mean())
+    return float(np.mean(found == y))
+
+
+def _kernel(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
     return kernel_values(parameters, X @ parameters.projection.T)

@@ -6,24 +6,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Schedule, minimize
-from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise
+from protonn_edge.training.label_sets import best_threshold
+from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise, normalized
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.sparse_statistics import sparse_statistics
 from protonn_edge.training.warm_start import check_sizes, parameters_of
 
 if TYPE_CHECKING:
     from protonn_edge.training.estimator import ProtoNNClassifier
 
 _PROTOTYPES_PER_CLASS = 4
+_PROTOTYPES_PER_LABEL = 2  # the paper's
+_PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
+_THRESHOLD_SCORES = 4_000_000
 _BATCH_SIZE = 256
 
 
@@ -34,10 +42,10 @@ class Task:
     ----------
     settings : ProtoNNClassifier
         Its parameters, checked.
-    points : ndarray of shape (n, D), float32
+    points : ndarray or CSR matrix of shape (n, D), float32
         Raw features, distinct.
-    y : ndarray of shape (n,), int64
-        Class indices from 0; each class has at least one point.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Class indices from 0; each class has at least one point. Or label sets.
     weights : ndarray of shape (n,), float32, or None
         What each point counts, 1 on average.
     seed : int
@@ -54,20 +62,21 @@ class Task:
     def __init__(
         self,
         settings: ProtoNNClassifier,
-        points: Float32,
-        y: Indices,
+        points: Float32 | Sparse,
+        y: Indices | Sparse,
         weights: Float32 | None,
         *,
         seed: int,
     ) -> None:
         self.seed = seed
         self.input_noise = 0.0
-        self.test: tuple[Float32, Indices] | None = None
+        self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self._settings = settings
         self._points, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
         self._normalizer = self._chosen_normalizer()
-        self._inputs = InputStatistics.of(points, weights)
+        statistics = sparse_statistics if issparse(points) else InputStatistics.of
+        self._inputs = statistics(points, weights)
         self._gamma = 1.0
 
     def train(self) -> Trained:
@@ -95,7 +104,7 @@ class Task:
     ) -> ProtoNNModel:
         """Return the model of what was found."""
         V, C, Z, sharpness = trained.parameters
-        return ProtoNNModel(
+        model = ProtoNNModel(
             projection=(V / self._gamma).astype(np.float32),
             prototypes=(C / self._gamma).astype(np.float32),
             labels=Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z,
@@ -105,7 +114,16 @@ class Task:
             classes=classes,
             feature_names=feature_names,
             record=record,
+            threshold=0.0 if issparse(self._y) else None,
         )
+        return replace(model, threshold=self._threshold(model)) if model.multilabel else model
+
+    def _threshold(self, model: ProtoNNModel) -> float:
+        """Return the score from which on a label is best predicted, on some training points."""
+        count = max(100, _THRESHOLD_SCORES // model.n_classes)
+        rows = np.random.default_rng(self.seed).permutation(self._points.shape[0])[:count]
+        weights = None if self._weights is None else self._weights[rows]
+        return best_threshold(model.scores(self._points[rows]), self._y[rows], weights)
 
     def _train_in_turn(
         self, start: Parameters, data: TrainingSet, sparsity: tuple[float, float, float]
@@ -115,7 +133,7 @@ class Task:
             loss=settings.loss,
             iterations=settings.iterations,
             epochs=settings.pass_epochs,
-            batch_size=batch_size_for(len(data.X)) if size == "auto" else int(size),
+            batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
             step_sizes=settings.step_sizes,
             sparsity=sparsity,
         )
@@ -130,8 +148,9 @@ class Task:
     ) -> Trained:
         settings, size = self._settings, self._settings.batch_size
         noise = settings.input_noise
-        automatic = noise == "auto"
-        self.input_noise = neighbour_noise(data.X, self._generator) if automatic else float(noise)
+        if noise == "auto":
+            noise = neighbour_noise(data.X, self._generator, self._normalizer.kind)
+        self.input_noise = float(noise)
         schedule = Schedule(
             loss=settings.loss,
             epochs=settings.epochs,
@@ -147,24 +166,38 @@ class Task:
             schedule,
             seed=self.seed,
             callback=settings.callback,
-            quantization=rounding if settings.quantization_aware else None,
+            quantization=rounding if settings.quantization_aware and self._for_device else None,
             augment=augmentation,
         )
 
+    @property
+    def _for_device(self) -> bool:
+        """Whether what is trained can become integers; what cannot need not heed them."""
+        return not issparse(self._y) and self._normalizer.kind != "l2"
+
     def _chosen_normalizer(self) -> Normalizer:
         given = self._settings.initial_model
-        if given is not None:
-            check_sizes(given, self._points.shape[1], len(np.unique(self._y)))
-            return given.normalizer
-        return fitted_normalizer(self._settings.normalization, self._points, self._weights)
+        if given is None:
+            return fitted_normalizer(self._settings.normalization, self._points, self._weights)
+        multilabel = bool(issparse(self._y))
+        n_classes = self._y.shape[1] if multilabel else len(np.unique(self._y))
+        check_sizes(given, self._points.shape[1], n_classes)
+        if given.multilabel != multilabel:
+            kinds = ("one class a point", "sets of labels")
+            raise InputError(
+                f"the model to start from is for {kinds[given.multilabel]}, the data has "
+                f"{kinds[multilabel]}; start from a model of the same kind, or from none"
+            )
+        return given.normalizer
 
     def _training_set(self) -> TrainingSet:
-        X = self._normalizer.apply(self._points).astype(np.float32)
-        data = TrainingSet.of_classes(X, self._y, self._weights)
+        X = normalized(self._normalizer, self._points)
+        of = TrainingSet.of_label_sets if issparse(self._y) else TrainingSet.of_classes
+        data = of(X, self._y, self._weights)
         if self.test is None:
             return data
         points, y = self.test
-        return replace(data, test=(self._normalizer.apply(points).astype(np.float32), y))
+        return replace(data, test=(normalized(self._normalizer, points), y))
 
     def _start(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
@@ -172,15 +205,19 @@ class Task:
             self._gamma = given.gamma
             return parameters_of(given, scores_are_logits=settings.loss == "cross_entropy")
         kind = settings.init_projection
-        start, self._gamma = initial_parameters(
+        n_projections = min(settings.n_projections, data.X.shape[1])
+        start_from = initial_label_parameters if data.multilabel else initial_parameters
+        start, self._gamma = start_from(
             data.X,
             data.y,
-            n_projections=min(settings.n_projections, data.X.shape[1]),
-            n_prototypes=self._prototype_count(data.Y.shape[1]),
+            n_projections=n_projections,
+            n_prototypes=self._prototype_count(data.Y.shape[1], data.multilabel),
             gamma_numerator=settings.gamma_numerator,
             generator=self._generator,
             weights=data.weights,
-            projection=kind if isinstance(kind, str) else np.asarray(kind, dtype=np.float32),
+            projection=sparse_projection(kind, data, n_projections)
+            if isinstance(kind, str)
+            else np.asarray(kind, dtype=np.float32),
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
         )
@@ -192,6 +229,8 @@ class Task:
             check_image_shape(shape, self._points.shape[1])
         if not self._settings.augment:
             return None
+        if issparse(self._points):
+            raise InputError("augment is True, but the points are sparse; give dense images")
         if shape is None:
             raise InputError("augment is True, but image_shape is None; give (height, width)")
         if self._settings.optimizer == "alternating":
@@ -201,11 +240,13 @@ class Task:
             )
         return ImageAugmentation(self._points, shape, self._normalizer)
 
-    def _prototype_count(self, n_classes: int) -> int:
+    def _prototype_count(self, n_classes: int, multilabel: bool) -> int:
         total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class
         if total is not None and per_class is not None:
             raise InputError(
                 f"n_prototypes is {total} and prototypes_per_class is {per_class}; give only one "
                 "of the two"
             )
+        if multilabel and total is None and per_class is None:
+            return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
         return total if total is not None else n_classes * (per_class or _PROTOTYPES_PER_CLASS)
