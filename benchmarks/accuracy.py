@@ -6,6 +6,7 @@ prints one row a preset: the size by the paper's accounting, the int8 bytes of t
 accuracy in floats and in integers (mean over seeds 0, 1, 2) and the seconds to train one model.
 Settings such as augmentation were chosen on validation points of the training data, sizes by what
 they take; the test points are read at the end alone.
+Two further rows, see `ranking`, are of sets of labels.
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 
 import click
 import numpy as np
+import ranking
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
@@ -104,11 +106,30 @@ def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     }
 
 
+_RANKED = [preset.name for preset in ranking.PRESETS]
+_NAMES = [*(preset.name for preset in PRESETS), *_RANKED]
+
+
 @click.command()
-@click.option("--only", type=click.Choice([preset.name for preset in PRESETS]), help="One row.")
+@click.option("--only", type=click.Choice(_NAMES), help="One row.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, as_json: bool) -> None:
-    """Print the accuracy of each preset at its size."""
+    """Print the accuracy of each preset at its size, and the precision of those that rank."""
+    if only not in _RANKED:
+        _print_accuracies(only, as_json)
+    if only is None or only in _RANKED:
+        _print_precisions(only, as_json)
+
+
+def _print_precisions(only: str | None, as_json: bool) -> None:
+    if not as_json:
+        click.echo(ranking.HEADING)
+    for preset, dataset in chosen(ranking.PRESETS, only):
+        record = ranking.measure_ranking(preset, dataset)
+        click.echo(json.dumps(record) if as_json else ranking.table_row(record))
+
+
+def _print_accuracies(only: str | None, as_json: bool) -> None:
     if not as_json:
         click.echo("| preset | paper's accounting kB | int8 B | float % | integers % | paper | s |")
         click.echo("|---|---|---|---|---|---|---|")

@@ -341,8 +341,20 @@ def kernel(projected: Float64, prototypes: Float64, gamma: float) -> Float64:
 
 
 def save_model(model: ProtoNNModel, path: Path) -> None:
-    """Write `model` to `path`, whole or not at all; the same model gives the same bytes."""
-    write_atomically(path, model_bytes(model))
+    """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If the file would be larger than `load_model` takes.
+    """
+    content = model_bytes(model)
+    if len(content) > FILE_LIMIT_BYTES:
+        raise InputError(
+            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
+            "with fewer prototypes or projections"
+        )
+    write_atomically(path, content)
 
 
 def model_bytes(model: ProtoNNModel) -> bytes:

@@ -17,6 +17,7 @@ from protonn_edge.quantization.quantizer import (
     precision_for,
     quantize,
     quantize_in_order,
+    why_floats_alone,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "quantize",
     "quantize_in_order",
     "tabulated_kernel",
+    "why_floats_alone",
 ]

@@ -129,7 +129,8 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ({"X_train": None, **compressed("X_train", X)}, "no array 'n_features'"),
         ({"X_train": None, "n_features": 3, **compressed("X_train", X)}, "no array 'X_train_data'"),
         (
-            {"X_train": None, "n_features": 3} | compressed("X_train", X + np.r_[1, 1, np.inf], True),
+            {"X_train": None, "n_features": 3}
+            | compressed("X_train", X + np.r_[1, 1, np.inf], True),
             "'X_train_data' has a value that is NaN, infinite or too large in row 0, feature 2",
         ),
         (
