@@ -93,7 +93,7 @@ def _clusters(
     totals = np.asarray(around.sum(axis=1)).ravel()
     Z = (around @ Y).toarray()
     # A centre that was used again has its points counted elsewhere: it gets everybody's shares.
-    Z[totals == 0] = np.asarray(csr_array(counted[None]) @ Y.toarray()).ravel() / counted.sum()
+    Z[totals == 0] = np.asarray(counted @ Y) / counted.sum()
     Z /= np.where(totals > 0, totals, 1.0)[:, None]
     return centres.T.copy(), Z.T.astype(np.float32)
 
@@ -154,7 +154,10 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
 
 
 def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.float64]:
-    """Return the right singular vectors of the largest singular values, a row each, signs fixed."""
+    """Return the right singular vectors of the largest singular values, a row each, signs fixed.
+
+    They may be fewer than asked for where there are more columns than rows.
+    """
     size = matrix.shape[1]
     if size <= _FEATURES_SOLVED:
         product = matrix.T @ matrix
@@ -162,6 +165,7 @@ def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.floa
         vectors = np.linalg.eigh(gram.astype(np.float64))[1][:, ::-1][:, :count].T
     else:
         start = np.full(min(matrix.shape), 1.0)
+        count = min(count, *(size - 1 for size in matrix.shape))
         vectors = svds(matrix.astype(np.float64), k=count, v0=start)[2][::-1]
     largest = vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)]
     signed: NDArray[np.float64] = vectors * np.where(largest < 0, -1.0, 1.0)[:, None]

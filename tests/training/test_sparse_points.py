@@ -57,6 +57,15 @@ def test_every_start_takes_sparse_points(kind: str) -> None:
     assert classifier.score(X[200:], Y[200:]) > 0.4
 
 
+@pytest.mark.parametrize("kind", ["sleec", "pca"])
+def test_starts_take_more_features_than_can_be_solved_for(kind: str) -> None:
+    wide = csr_array((X[:8].data, X[:8].indices * 200, X[:8].indptr), (8, 8_000))
+    model = ProtoNNClassifier(
+        n_projections=12, epochs=2, normalization="l2", init_projection=kind, random_state=0
+    ).fit(wide, np.arange(8) % 2)
+    assert 1 <= model.model_.n_projections <= 12
+
+
 def test_points_with_quantization_in_mind_may_be_sparse() -> None:
     classifier = ProtoNNClassifier(n_projections=3, epochs=20, normalization="none", random_state=0)
     assert classifier.fit(X[:200], Y[:200]).score(X[200:], Y[200:]) > 0.8
