@@ -91,7 +91,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Largest step of the joint optimizer; lowered on its own if training diverges.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
-        tenth of the median distance between neighbouring points (a thirtieth with "l2"), which suits
+        tenth of the median distance between neighbouring points, a thirtieth with "l2", which suits
         test points of the same origin; for other people, days or sensors than those in training,
         try 0.3 to 0.5. The alternating optimizer adds none.
     quantization_aware : bool, default=True
