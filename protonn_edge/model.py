@@ -323,8 +323,9 @@ class ProtoNNModel(SizedByMatrices):
 def unit_rows(X: NDArray[Any]) -> Float64:
     """Return the rows of X (n, D) divided by their Euclidean norms; rows of zeros stay so."""
     # The largest entry is divided out first, so that no square overflows or vanishes.
-    largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
-    scaled = X / np.where(largest > 0, largest, 1.0)
+    points = X.astype(np.float64)
+    largest = np.abs(points).max(axis=1, keepdims=True)
+    scaled = points / np.where(largest > 0, largest, 1.0)
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
     unit: Float64 = scaled / np.where(norms > 0, norms, 1.0)
     return unit
