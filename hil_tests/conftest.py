@@ -116,7 +116,7 @@ def points(pytestconfig: pytest.Config, model: ProtoNNModel, integer_model: Inte
     elif (model.n_features, model.classes) == (64, digits.classes):
         Q, y = integer_model.quantize(digits.X_test), digits.y_test
     else:
-        size, top = (200, model.n_features), integer_model.inputs.maximum
+        size, top = (200, model.n_features), integer_model.features.maximum
         Q, y = np.random.default_rng(0).integers(0, top, size, np.uint8, endpoint=True), None
     return Points(Q, integer_model.scores(Q), y)
 

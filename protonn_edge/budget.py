@@ -20,7 +20,9 @@ from protonn_edge.toolchain.stack import worst_case_stack
 # emulator with a model that takes a given time for each feature.
 _FEATURE_CYCLES_LIMIT = 1_000
 
-_FLASH_REMEDY = "try fewer --prototypes, a smaller --projection-dim, or fewer features"
+_FLASH_REMEDY = (
+    "try fewer --prototypes, a smaller --projection-dim, or fewer features (of images: --reduce)"
+)
 _SRAM_REMEDY = "try a smaller --projection-dim or fewer classes"
 
 

@@ -17,8 +17,9 @@ Raising the format version
 version difference
 ======= ===================================================================================
 1       the first
-2       ``threshold``, a vector of one number in models of label sets and of none in others; the
-        normalizer "l2"
+2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
+3       "threshold": a vector of one number in models of label sets, of none in others (before,
+        there are only others); the normalizer "l2"
 ======= ===================================================================================
 """
 
@@ -40,15 +41,18 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
+from protonn_edge.reduction import Reduction
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
 
 _CHUNK_BYTES = 8 * 2**20
+_SIDE_LIMIT = 65_535
+_BINS = 256
 _ARRAYS = (
     "format_version",
     "W",
@@ -63,6 +67,7 @@ _ARRAYS = (
     "inputs_mean",
     "inputs_deviation",
     "inputs_background",
+    "reduction_shapes",
     "classes",
     "feature_names",
     "record",
@@ -126,17 +131,19 @@ class Normalizer:
 
 @dataclass(frozen=True, eq=False)
 class InputStatistics:
-    """What the quantizer calibrates with: statistics of the raw training features.
+    """What the quantizer calibrates with: statistics of the projection's inputs in training.
+
+    They are the raw features, or the averages of a reduction.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (D,), float64
-        Smallest and largest value of each feature.
+        Smallest and largest value of each feature; with a reduction those of any of its pixels.
     mean, deviation : ndarray of shape (D,), float64
         Mean and standard deviation (of the population) of each feature.
     background : ndarray of shape (D,), float64
         The most frequent value of each feature, the smallest such; the code skips inputs equal to
-        it.
+        it. With a reduction, that of its pixels.
     """
 
     lower: Float64
@@ -173,6 +180,25 @@ class InputStatistics:
             background=np.array(background, dtype=np.float64),
         )
 
+    @classmethod
+    def of_averages(
+        cls, X: NDArray[Any], averages: NDArray[Any], weights: NDArray[Any] | None = None
+    ) -> InputStatistics:
+        """Measure the averages (n, D) of training images X (n, H W), of weights (n,).
+
+        The device averages bytes, and all pixels become bytes in the same way. So all averages have
+        the range and the background of all pixels together.
+        """
+        mean, deviation = mean_and_deviation(averages, weights)
+        lower, upper, background = _common_range(X, weights)
+        return cls(
+            lower=np.full(len(mean), lower),
+            upper=np.full(len(mean), upper),
+            mean=mean,
+            deviation=deviation,
+            background=np.full(len(mean), background),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ProtoNNModel(SizedByMatrices):
@@ -189,15 +215,17 @@ class ProtoNNModel(SizedByMatrices):
     gamma : float
         Width of the kernel, > 0 (one over a distance in the projected space).
     normalizer : Normalizer
-        What turns raw features into those that W expects.
+        What turns raw features, or their averages, into those that W expects.
     inputs : InputStatistics
-        Statistics of the raw training features.
+        Statistics of what the normalizer is given in training.
     classes : tuple of str
         L display names, in the order of the scores: printable, distinct, at most `NAME_LIMIT` long.
     feature_names : tuple of str
-        D display names, or empty.
+        A display name for each feature of a point, or empty.
     record : mapping
         How the model was trained; whatever JSON can hold.
+    reduction : Reduction, optional
+        What averages the features before anything else.
     threshold : float, optional
         In a model of label sets (multi-label), the score from which on a point has a label; None
         where each point has exactly one class.
@@ -217,6 +245,7 @@ class ProtoNNModel(SizedByMatrices):
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
+    reduction: Reduction | None = None
     threshold: float | None = None
 
     def __post_init__(self) -> None:
@@ -239,16 +268,32 @@ class ProtoNNModel(SizedByMatrices):
             ("normalizer_scale", len(self.normalizer.scale)),
             ("inputs_lower", len(self.inputs.lower)),
         ):
-            if size != self.n_features:
+            if size != self.n_inputs:
                 raise InputError(
-                    f"array {name!r} has {size:,} features, 'W' has {self.n_features:,}; "
+                    f"array {name!r} has {size:,} features, 'W' has {self.n_inputs:,}; "
                     "train the model again"
                 )
+        self._check_reduction()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
             _check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
+
+    def _check_reduction(self) -> None:
+        if self.reduction is None:
+            return
+        if self.reduction.n_outputs != self.n_inputs:
+            raise InputError(
+                f"array 'reduction_shapes' gives {self.reduction.n_outputs:,} averages, 'W' has "
+                f"{self.n_inputs:,} columns; train the model again"
+            )
+        for name in ("lower", "upper", "background"):
+            if np.ptp(getattr(self.inputs, name)) > 0:
+                raise InputError(
+                    f"array 'inputs_{name}' differs from average to average, but pixels have one "
+                    "range; train the model again"
+                )
 
     @property
     def multilabel(self) -> bool:
@@ -281,7 +326,10 @@ class ProtoNNModel(SizedByMatrices):
         rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
         for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
-            projected = self.normalizer.apply(dense_rows(points, chunk)) @ W.T
+            inputs = dense_rows(points, chunk)
+            if self.reduction is not None:
+                inputs = self.reduction.apply(inputs)
+            projected = self.normalizer.apply(inputs) @ W.T
             scores[chunk] = kernel(projected, B, self.gamma) @ Z.T
         return scores
 
@@ -399,12 +447,17 @@ def load_model(path: Path) -> ProtoNNModel:
         raise InputError(message if str(path) in message else f"{path}: {message}") from error
 
 
-def _with_single_labels(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {**arrays, "threshold": np.zeros(0)}
+def _without_reduction(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays | {"reduction_shapes": np.empty((0, 2), dtype=np.int64)}
+
+
+def _without_threshold(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays | {"threshold": np.empty(0)}
 
 
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
-    1: _with_single_labels
+    1: _without_reduction,
+    2: _without_threshold,
 }
 
 
@@ -437,6 +490,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "inputs_mean": model.inputs.mean,
         "inputs_deviation": model.inputs.deviation,
         "inputs_background": model.inputs.background,
+        "reduction_shapes": _shapes(model.reduction),
         "classes": np.array(model.classes, dtype="<U"),
         "feature_names": np.array(model.feature_names, dtype="<U"),
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
@@ -486,8 +540,29 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=_parsed_record(arrays["record"]),
+        reduction=_reduction(arrays["reduction_shapes"]),
         threshold=_optional(arrays["threshold"], "threshold"),
     )
+
+
+def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:
+    if reduction is None:
+        return np.empty((0, 2), dtype=np.int64)
+    shapes = (reduction.image_shape, reduction.cropped_shape, reduction.shape)
+    return np.array(shapes, dtype=np.int64)
+
+
+def _reduction(array: NDArray[Any]) -> Reduction | None:
+    _check_type(array, "reduction_shapes", "i8")
+    if array.shape == (0, 2):
+        return None
+    if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:
+        raise InputError(
+            f"array 'reduction_shapes' has the shape {array.shape}; it must be three rows of a "
+            f"height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
+        )
+    image, cropped, reduced = ((int(height), int(width)) for height, width in array)
+    return Reduction(image, cropped, reduced)
 
 
 def _set(instance: object, name: str, value: object) -> None:
@@ -630,6 +705,22 @@ def mean_and_deviation(
     counted = np.asarray(weights, dtype=np.float64)
     mean: Float64 = np.average(X, axis=0, weights=counted)
     return mean, np.sqrt(np.average(np.square(X - mean), axis=0, weights=counted))
+
+
+def _common_range(X: NDArray[Any], weights: NDArray[Any] | None) -> tuple[float, float, float]:
+    """Return the least, the largest and, in 256 bins, the most frequent value in X (n, D)."""
+    lower, upper = float(X.min()), float(X.max())
+    extent = upper - lower
+    if not extent > 0:
+        return lower, upper, lower
+    counts = np.zeros(_BINS)
+    rows = max(1, _CHUNK_BYTES // (8 * X.shape[1]))
+    for start in range(0, len(X), rows):
+        chunk = slice(start, start + rows)
+        bins = np.rint((X[chunk].astype(np.float64) - lower) / extent * (_BINS - 1))
+        counted = None if weights is None else np.repeat(weights[chunk], X.shape[1])
+        counts += np.bincount(bins.astype(np.intp).ravel(), counted, minlength=_BINS)
+    return lower, upper, lower + extent * float(counts.argmax()) / (_BINS - 1)
 
 
 def _most_frequent(column: NDArray[Any], weights: NDArray[Any] | None) -> float:

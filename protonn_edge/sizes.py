@@ -12,19 +12,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.reduction import Reduction
+
 _VALUE_BYTES = 4
 
 
 class SizedByMatrices:
-    """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
+    """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers.
+
+    The projection's inputs are the features, or, with a reduction, averages of them.
+    """
 
     projection: NDArray[Any]
     prototypes: NDArray[Any]
     labels: NDArray[Any]
+    reduction: Reduction | None
 
     @property
     def n_features(self) -> int:
-        """D, the number of inputs of one prediction."""
+        """What a point has, and what the device is sent for it: at least D."""
+        return self.n_inputs if self.reduction is None else self.reduction.n_features
+
+    @property
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the projection."""
         return int(self.projection.shape[1])
 
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
+from protonn_edge.reduction import Reduction
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:
@@ -49,6 +52,38 @@ def random_model(
     )
 
 
+def random_images(seed: int, n: int, reduction: Reduction) -> np.ndarray:
+    """Return n images of bytes with dark and light areas, (n, pixels) uint8."""
+    rng = np.random.default_rng(seed)
+    height, width = reduction.image_shape
+    coarse = rng.integers(0, 256, (n, -(-height // 3), -(-width // 3)))
+    coarse[rng.random(coarse.shape) < 0.5] = 0
+    images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
+    images[rng.random(images.shape) < 0.1] = 255
+    return images.reshape(n, -1).astype(np.uint8)
+
+
+def random_reduced_model(reduction: Reduction, seed: int = 0, **sizes: float) -> ProtoNNModel:
+    """Return a float model of averages of images, else as `random_model` makes one."""
+    rng = np.random.default_rng(seed)
+    model = random_model(seed, features=reduction.n_outputs, **sizes)
+    images = random_images(seed, 300, reduction)
+    averages = reduction.apply(images)
+    scale = 1.0 / np.maximum(averages.std(axis=0), 1.0)
+    normalizer = Normalizer("standard", averages.mean(axis=0), scale)
+    projected = normalizer.apply(averages) @ model.projection.T.astype(np.float64)
+    chosen = projected[rng.integers(0, len(projected), model.n_prototypes)]
+    distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
+    return replace(
+        model,
+        prototypes=chosen.T.astype(np.float32),
+        gamma=sizes.get("gamma_numerator", 2.5) / float(np.median(distances)),
+        normalizer=normalizer,
+        inputs=InputStatistics.of_averages(images, averages),
+        reduction=reduction,
+    )
+
+
 def plain_model() -> ProtoNNModel:
     """Return a float model of exact binary fractions, the same on every machine."""
     i = np.arange(8 * 6).reshape(6, 8)
@@ -67,10 +102,10 @@ def plain_model() -> ProtoNNModel:
 def random_inputs(seed: int, n: int, model: IntegerModel) -> np.ndarray:
     """Return n quantized inputs, (n, D) uint8: random ones, sparse ones, all zeros, all maxima."""
     rng = np.random.default_rng(seed)
-    Q = rng.integers(0, model.inputs.maximum + 1, (n, model.n_features), dtype=np.uint8)
+    Q = rng.integers(0, model.features.maximum + 1, (n, model.n_features), dtype=np.uint8)
     Q[rng.random(Q.shape) < 0.3] = 0
     Q[0] = 0
-    Q[-1] = model.inputs.maximum
+    Q[-1] = model.features.maximum
     return Q
 
 
@@ -93,4 +128,13 @@ def tiny_integer_model() -> IntegerModel:
         labels=np.array([[127, -3, 0, 9], [-20, 110, 5, -9], [0, 1, 127, -127]], np.int8),
         score_scale=1 / 32385,
         classes=("still", "walking", 'a "quoted" */ name'),
+    )
+
+
+def tiny_reduced_model() -> IntegerModel:
+    """Return the tiny model for 2x3 averages of the 3x4 pixels in the middle of 5x6."""
+    return replace(
+        tiny_integer_model(),
+        inputs=InputQuantizer(zero=np.full(6, 0.5), step=np.full(6, 0.25), maximum=63),
+        reduction=Reduction((5, 6), (3, 4), (2, 3)),
     )

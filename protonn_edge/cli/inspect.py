@@ -12,6 +12,7 @@ from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.codegen import make_plan
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import IntegerModel, quantize, why_floats_alone
+from protonn_edge.reduction import Reduction, shape_text
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sizes import paper_bytes
 
@@ -33,6 +34,8 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
     reason = why_floats_alone(model)
     record = {
         "features": model.n_features,
+        "reduction": _reduction(model.reduction),
+        "inputs": model.n_inputs,
         "projections": model.n_projections,
         "prototypes": model.n_prototypes,
         "classes": list(model.classes),
@@ -56,9 +59,9 @@ def _describe_integers(integer_model: IntegerModel) -> dict[str, Any]:
     return {
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
-        "input_maximum": integer_model.inputs.maximum,
-        "zero": integer_model.inputs.zero.tolist(),
-        "step": integer_model.inputs.step.tolist(),
+        "input_maximum": integer_model.features.maximum,
+        "zero": integer_model.features.zero.tolist(),
+        "step": integer_model.features.step.tolist(),
         "accumulator_bits": integer_model.accumulator_bits,
         "accumulator_range": list(integer_model.accumulator_range()),
         "score_bits": plan.score_bits,
@@ -68,8 +71,29 @@ def _describe_integers(integer_model: IntegerModel) -> dict[str, Any]:
     }
 
 
+def _reduction(reduction: Reduction | None) -> dict[str, Any] | None:
+    if reduction is None:
+        return None
+    return {
+        "image_shape": list(reduction.image_shape),
+        "cropped_shape": list(reduction.cropped_shape),
+        "reduced_shape": list(reduction.shape),
+    }
+
+
 def _nonzero_share(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> float:
     return float(np.count_nonzero(matrix) / matrix.size)
+
+
+def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
+    if record["reduction"] is None:
+        return [("features D", f"{record['features']:,}")]
+    image, cropped, reduced = (shape_text(shape) for shape in record["reduction"].values())
+    middle = f", of which {cropped} in the middle" if cropped != image else ""
+    return [
+        ("features", f"{record['features']:,}: {image} pixels{middle}"),
+        ("averages D", f"{record['inputs']:,}: {reduced}"),
+    ]
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
@@ -77,7 +101,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
     facts = [
-        ("features D", f"{record['features']:,}"),
+        *_sizes(record),
         ("projections d", f"{record['projections']:,}"),
         ("prototypes m", f"{record['prototypes']:,}"),
         ("classes L", f"{len(names):,}: {shown}"),

@@ -15,6 +15,7 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize, why_floats_alone
+from protonn_edge.reduction import reduction_for
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.sizes import paper_bytes
@@ -132,6 +133,13 @@ def _setting(
 )
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
+@_setting(
+    "--reduce",
+    "reduced_shape",
+    _ImageShape(),
+    "Project this many area averages, which the device makes of the pixels.",
+)
+@_setting("--crop", "cropped_shape", _ImageShape(), "Average this much, in the image's middle.")
 @_setting(
     "--augment/--no-augment",
     "augment",
@@ -295,7 +303,11 @@ def _check_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
         return  # no code is generated
     features = dataset.n_features
-    projections = min(settings["n_projections"], features)
+    reduction = reduction_for(
+        settings["image_shape"], settings["reduced_shape"], settings["cropped_shape"]
+    )
+    inputs = features if reduction is None else reduction.n_outputs
+    projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
-        projections = features
+        projections = inputs
     check_counts(features, projections, prototypes, dataset.n_classes)

@@ -6,8 +6,14 @@ import re
 from dataclasses import dataclass
 
 from protonn_edge import __version__
-from protonn_edge.codegen.plan import CHUNK_CYCLES, Block, Plan
-from protonn_edge.quantization import MODEL_HASH_BYTES, PROJECTION_CLAMP, IntegerModel
+from protonn_edge.codegen.plan import CHUNK_CYCLES, PIXELS_AT_ONCE, Block, Plan, averages_at_once
+from protonn_edge.quantization import (
+    FEATURE_MAXIMUM,
+    MODEL_HASH_BYTES,
+    PROJECTION_CLAMP,
+    IntegerModel,
+)
+from protonn_edge.reduction import Reduction, shape_text
 
 API_VERSION = 1
 
@@ -23,6 +29,29 @@ class BlockContext:
     last: int
     size: int
     rows: Rows
+
+
+@dataclass(frozen=True)
+class ReductionContext:
+    """The stage that averages areas: sides in pixels; widths and heights in units."""
+
+    image: str
+    cropped: str
+    reduced: str
+    is_cropped: bool
+    pixels: int
+    row_pixels: int
+    pixels_before: int
+    pixels_between: int
+    pixel_width: int
+    area_width: int
+    pixel_height: int
+    area_height: int
+    areas_in_row: int
+    multiplier: int
+    sum_maximum: int
+    pixels_at_once: int
+    averages_at_once: int
 
 
 @dataclass(frozen=True)
@@ -42,10 +71,12 @@ class RenderContext:
     model_sha256: str
     hash_bytes: tuple[str, ...]
     n_features: int
+    n_inputs: int
     n_projections: int
     n_prototypes: int
     n_classes: int
     input_maximum: int
+    average_maximum: int
     accumulator_bits: int
     accumulator_range: tuple[int, int]
     projection_range: tuple[int, int]
@@ -69,6 +100,7 @@ class RenderContext:
     push_cycles: int
     push_zero_cycles: int
     push_call_cycles: int
+    reduction: ReductionContext | None
 
 
 def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
@@ -93,10 +125,12 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
             f"0x{byte:02x}" for byte in bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
         ),
         n_features=model.n_features,
+        n_inputs=model.n_inputs,
         n_projections=model.n_projections,
         n_prototypes=model.n_prototypes,
         n_classes=model.n_classes,
-        input_maximum=model.inputs.maximum,
+        input_maximum=model.features.maximum,
+        average_maximum=model.inputs.maximum,
         accumulator_bits=model.accumulator_bits,
         accumulator_range=model.accumulator_range(),
         projection_range=model.projection_range(),
@@ -120,6 +154,30 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_cycles=plan.push_cycles,
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
+        reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
+    )
+
+
+def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionContext:
+    rows, columns = reduction.rows, reduction.columns
+    return ReductionContext(
+        image=shape_text(reduction.image_shape),
+        cropped=shape_text(reduction.cropped_shape),
+        reduced=shape_text(reduction.shape),
+        is_cropped=reduction.cropped_shape != reduction.image_shape,
+        pixels=(rows.first + rows.pixels - 1) * columns.side + columns.first + columns.pixels,
+        row_pixels=columns.pixels,
+        pixels_before=rows.first * columns.side + columns.first,
+        pixels_between=columns.side - columns.pixels,
+        pixel_width=columns.pixel_units,
+        area_width=columns.output_units,
+        pixel_height=rows.pixel_units,
+        area_height=rows.output_units,
+        areas_in_row=columns.outputs,
+        multiplier=model.reduction_multiplier,
+        sum_maximum=FEATURE_MAXIMUM * reduction.area,
+        pixels_at_once=PIXELS_AT_ONCE,
+        averages_at_once=averages_at_once(reduction),
     )
 
 

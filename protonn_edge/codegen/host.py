@@ -22,7 +22,7 @@ from protonn_edge.toolchain.host import build_host_executable
 _HOST_MAIN = Path(__file__).with_name("host_main.c")
 _DEADLINE_S = 300.0
 
-Feeding = Literal["whole", "push", "split"]
+Feeding = Literal["whole", "push", "split", "chunks", "short"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class HostProgram:
         ----------
         Q : ndarray of shape (n, D), uint8
             Quantized inputs.
-        feeding : {"whole", "push", "split"}
-            Whether features are passed all at once, one by one, or in two parts.
+        feeding : {"whole", "push", "split", "chunks", "short"}
+            Whether features are passed all at once, one by one, in two parts, or in chunks of all
+            sizes; "short" leaves the last third out.
 
         Raises
         ------

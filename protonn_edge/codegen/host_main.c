@@ -2,8 +2,9 @@
  * Run a generated model on the host: PNN_FEATURES bytes a point on standard input; on standard
  * output, a point, the class as one byte and PNN_CLASSES scores as little-endian int32.
  *
- * With the argument "push" the features go in one by one, with "split" in two unequal parts, else
- * all at once: the three ways must agree.
+ * With the argument "push" the features go in one by one, with "split" in two unequal parts, with
+ * "chunks" in chunks of 0 to 40, which go on from point to point, else all at once: the ways must
+ * agree. With "short" the last third is not pushed, and counts as 0.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,27 @@ static uint8_t push_parts(const pnn_input_t *features)
     pnn_begin();
     pnn_push_many(features, first);
     pnn_push_many(features + first, (uint16_t)(PNN_FEATURES - first));
+    return pnn_finish();
+}
+
+static uint8_t push_chunks(const pnn_input_t *features)
+{
+    static uint16_t size;
+    uint16_t done = 0;
+    pnn_begin();
+    while (done < PNN_FEATURES) {
+        size = (uint16_t)((size + 17u) % 41u);
+        pnn_push_many(features + done,
+                      size < PNN_FEATURES - done ? size : (uint16_t)(PNN_FEATURES - done));
+        done = (uint16_t)(done + size);
+    }
+    return pnn_finish();
+}
+
+static uint8_t push_two_thirds(const pnn_input_t *features)
+{
+    pnn_begin();
+    pnn_push_many(features, (uint16_t)(PNN_FEATURES - PNN_FEATURES / 3u));
     return pnn_finish();
 }
 
@@ -52,6 +74,10 @@ int main(int argc, char **argv)
         classify = push_each;
     } else if (argc > 1 && strcmp(argv[1], "split") == 0) {
         classify = push_parts;
+    } else if (argc > 1 && strcmp(argv[1], "chunks") == 0) {
+        classify = push_chunks;
+    } else if (argc > 1 && strcmp(argv[1], "short") == 0) {
+        classify = push_two_thirds;
     }
     while (fread(features, 1, PNN_FEATURES, stdin) == PNN_FEATURES) {
         if (write_answer(classify(features)) != 0) {

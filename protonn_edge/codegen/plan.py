@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+from protonn_edge.reduction import Reduction
 
 # By the width of the accumulators: how many of them stay in registers, and bounds of the cycles
 # that a push takes: for a multiplication, a block's look at a feature, a call with what it loads
@@ -21,10 +22,20 @@ _FEATURE_CYCLES = {16: 13, 32: 20}
 _CALL_CYCLES = {16: 70, 32: 120}
 _CALL_CYCLES_PER_OUTPUT = {16: 15, 32: 30}
 
+# What the reduction adds to these bounds: for a pixel, for an area that a pixel completes, for the
+# end of an image's row, and for a call. The first two follow from the assembly, the others were
+# read off the emulator.
+_PIXEL_CYCLES = 12
+_AREA_CYCLES = 62
+_ROW_CYCLES = 100
+_REDUCTION_CALL_CYCLES = 60
 
 # What the firmware lets a push take with interrupts disabled: at 115,200 baud a byte arrives every
 # 1,389 cycles, and the fourth after the first would be lost.
 CHUNK_CYCLES = 2_500
+
+# Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
+PIXELS_AT_ONCE = 32
 
 
 @dataclass(frozen=True)
@@ -88,16 +99,67 @@ def make_plan(model: IntegerModel) -> Plan:
     bits = model.accumulator_bits
     blocks = _blocks(d, _OUTPUTS_AT_ONCE[bits])
     constants = bits // 8 + 4  # start and offset of one output
+    push = _push_cycles(model, blocks)
+    if model.reduction is not None:
+        push = _reducing(push, model.reduction)
     return Plan(
         blocks=blocks,
         score_bits=score_bits,
         clamp=p_low < -PROJECTION_CLAMP or p_high > PROJECTION_CLAMP,
         table_bytes=model.model_bytes + model.table.nbytes + d * constants,
-        state_bytes=d * bits // 8 + classes * score_bits // 8 + 2,
-        push_cycles=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES[bits] * len(blocks),
-        push_zero_cycles=_FEATURE_CYCLES[bits] * len(blocks),
-        push_call_cycles=_CALL_CYCLES[bits] + _CALL_CYCLES_PER_OUTPUT[bits] * d,
+        state_bytes=d * bits // 8 + classes * score_bits // 8 + 2 + _reduction_bytes(model),
+        push_cycles=push.feature,
+        push_zero_cycles=push.zero,
+        push_call_cycles=push.call,
     )
+
+
+@dataclass(frozen=True)
+class _PushCycles:
+    """Bounds of what ``pnn_push_many`` takes: for a feature, for one that is 0, for a call."""
+
+    feature: int
+    zero: int
+    call: int
+
+
+def _push_cycles(model: IntegerModel, blocks: tuple[Block, ...]) -> _PushCycles:
+    d, bits = model.n_projections, model.accumulator_bits
+    return _PushCycles(
+        feature=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES[bits] * len(blocks),
+        zero=_FEATURE_CYCLES[bits] * len(blocks),
+        call=_CALL_CYCLES[bits] + _CALL_CYCLES_PER_OUTPUT[bits] * d,
+    )
+
+
+def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
+    """Return the bounds for pixels, given those for the averages that they complete.
+
+    Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one, whatever they
+    are: a pixel that is 0 may be the last of an area that is not.
+    """
+    n, k = reduction.columns.pixels, reduction.columns.outputs
+    area = _AREA_CYCLES + projecting.feature
+    pixel = _PIXEL_CYCLES - (-(area * k + _ROW_CYCLES) // n)
+    call = projecting.call + _REDUCTION_CALL_CYCLES + area + 2 * _ROW_CYCLES
+    return _PushCycles(pixel, pixel, call)
+
+
+def _reduction_bytes(model: IntegerModel) -> int:
+    """Return the bytes of the variables that the reduction needs."""
+    if model.reduction is None:
+        return 0
+    rows, columns = model.reduction.rows, model.reduction.columns
+    cropped = model.reduction.cropped_shape != model.reduction.image_shape
+    sums = 3 + 2 * columns.outputs if rows.output_units > 1 else 0
+    counted = 1 if columns.pixels < 256 else 2
+    return 5 + counted + 2 * cropped + sums + averages_at_once(model.reduction)
+
+
+def averages_at_once(reduction: Reduction) -> int:
+    """Return how many averages `PIXELS_AT_ONCE` pixels can complete."""
+    columns = reduction.columns
+    return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)
 
 
 def _blocks(outputs: int, at_most: int) -> tuple[Block, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
 from protonn_edge.quantization.integer_model import (
+    FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
     PROJECTION_CLAMP,
     InputQuantizer,
@@ -21,6 +22,7 @@ from protonn_edge.quantization.quantizer import (
 )
 
 __all__ = [
+    "FEATURE_MAXIMUM",
     "MODEL_HASH_BYTES",
     "PROJECTION_CLAMP",
     "DequantizedModel",

@@ -26,7 +26,7 @@ class DequantizedModel:
     Attributes
     ----------
     projection : ndarray of shape (d, D), float64
-        W, for raw features x that an `InputQuantizer` can express exactly.
+        W, for raw features x, or averages of them, that an `InputQuantizer` can express exactly.
     start : ndarray of shape (d,), float64
         What a projected point begins with; rounding down is taken into account on average.
     prototypes : ndarray of shape (d, m), float64

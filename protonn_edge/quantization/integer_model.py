@@ -1,6 +1,12 @@
 """The integer model: the exact arithmetic that every generated program reproduces.
 
-For an input ``q`` of D unsigned bytes (see `InputQuantizer`)::
+A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with a reduction, an image of more of
+them, ``b``, of which the device makes D averages first::
+
+    v_i = sum_n weight_in b_n                         16 bits, never overflows
+    q_i = (v_i * reduction_multiplier + 2^15) >> 16   0..maximum
+
+The rest is the same for both::
 
     a_k = start_k + sum_i W_ki q_i                    16 or 32 bits, never overflows
     p_k = (a_k * multiplier + offset_k) >> shift      rounds to nearest: offset holds the half
@@ -24,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization.exponential import DISTANCE_LIMIT, KERNEL_MAXIMUM
+from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
 IntArray = NDArray[np.int64]
@@ -37,7 +44,9 @@ MAXIMUM_PROTOTYPE_FACTOR = 64
 MAXIMUM_MULTIPLIER = 0xFFFF
 SHIFTS = (24, 16, 8, 0)  # whole bytes: an 8-bit chip shifts by renaming registers
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
+FEATURE_MAXIMUM = 255  # of a pixel that goes into an average
 _DIFFERENCE_LIMIT = 255
+_HALF = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,7 @@ class IntegerModel(SizedByMatrices):
     Attributes
     ----------
     inputs : InputQuantizer
-        From raw features to bytes.
+        From raw features, or their averages, to the projection's inputs.
     projection : ndarray of shape (d, D), int8
         W.
     start : ndarray of shape (d,), int64
@@ -116,6 +125,8 @@ class IntegerModel(SizedByMatrices):
         What one unit of an integer score is worth in the float model's scores.
     classes : tuple of str
         Names of the L classes.
+    reduction : Reduction, optional
+        What the device averages before it projects.
     """
 
     inputs: InputQuantizer
@@ -131,6 +142,7 @@ class IntegerModel(SizedByMatrices):
     labels: NDArray[np.int8]
     score_scale: float
     classes: tuple[str, ...]
+    reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
         check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
@@ -149,12 +161,43 @@ class IntegerModel(SizedByMatrices):
             (self.shift in SHIFTS, f"shift {self.shift}"),
             (product < 1 << 31, f"rescaled accumulators up to {product:,}"),
             (1 <= self.prototype_factor <= MAXIMUM_PROTOTYPE_FACTOR, "prototype factor"),
+            (self._reduction_fits(), "a reduction that does not give the projection's inputs"),
         ):
             if not fits:
                 raise InputError(
                     f"the integer model has {what}, which generated code cannot hold; quantize a "
                     "model that was trained here"
                 )
+
+    def _reduction_fits(self) -> bool:
+        """Whether all pixels become bytes alike, and their averages the projection's inputs."""
+        if self.reduction is None:
+            return True
+        same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
+        largest = self.reduction.area * FEATURE_MAXIMUM * self.reduction_multiplier
+        return bool(
+            same
+            and self.reduction.n_outputs == self.n_inputs
+            and self.reduction_multiplier <= MAXIMUM_MULTIPLIER
+            and (largest + _HALF) >> 16 == self.inputs.maximum
+        )
+
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """What turns raw features into the bytes that the device is fed."""
+        if self.reduction is None:
+            return self.inputs
+        finer = self.inputs.maximum / FEATURE_MAXIMUM
+        zero, step = float(self.inputs.zero[0]), float(self.inputs.step[0]) * finer
+        n = self.n_features
+        return InputQuantizer(np.full(n, zero), np.full(n, step), FEATURE_MAXIMUM)
+
+    @property
+    def reduction_multiplier(self) -> int:
+        """What brings the sum of an area to 0..maximum, in units of 2**-16; 0 if none is made."""
+        if self.reduction is None:
+            return 0
+        return round(self.inputs.maximum * 65_536 / (FEATURE_MAXIMUM * self.reduction.area))
 
     @property
     def model_bytes(self) -> int:
@@ -168,24 +211,33 @@ class IntegerModel(SizedByMatrices):
         for part in (self.inputs, self):
             for field in fields(part):
                 value = getattr(part, field.name)
-                if isinstance(value, InputQuantizer):
+                if value is None or isinstance(value, InputQuantizer):
                     continue
                 digest.update(f"{field.name}:".encode())
                 digest.update(_canonical_bytes(value))
+        if self.reduction is not None:
+            digest.update(f"reduction_multiplier:{self.reduction_multiplier}".encode())
         return digest.hexdigest()
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
-        return self.inputs.quantize(X)
+        return self.features.quantize(X)
+
+    def reduce(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the projection's inputs, (n, D), of what the device is fed, both uint8."""
+        if self.reduction is None:
+            return Q
+        scaled = self.reduction.sums(Q).astype(np.uint32) * np.uint32(self.reduction_multiplier)
+        return ((scaled + np.uint32(_HALF)) >> 16).astype(np.uint8)
 
     def accumulate(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the accumulators a, (n, d), of quantized inputs Q, (n, D) uint8."""
+        """Return the accumulators a, (n, d), of the projection's inputs Q, (n, D) uint8."""
         # BLAS has no integer product; float64 is exact here, all sums are far below 2**53.
         sums = Q.astype(np.float64) @ self.projection.T.astype(np.float64)
         return self.start + sums.astype(np.int64)
 
     def project(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the projections p, (n, d), of quantized inputs Q, (n, D) uint8."""
+        """Return the projections p, (n, d), of the projection's inputs Q, (n, D) uint8."""
         return (self.accumulate(Q) * self.multiplier + self.offset) >> self.shift
 
     def kernels(self, P: IntArray) -> IntArray:
@@ -200,20 +252,21 @@ class IntegerModel(SizedByMatrices):
         return np.where(near, self.table[index].astype(np.int64), 0)
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the scores s, (n, L) int64, of quantized inputs Q, (n, D) uint8."""
+        """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
             raise InputError(
                 f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} "
                 f"{Q.dtype}; pass them through quantize() first"
             )
-        if Q.size and int(Q.max()) > self.inputs.maximum:
+        if Q.size and int(Q.max()) > self.features.maximum:
             raise InputError(
-                f"a quantized input is {int(Q.max())}, the largest is {self.inputs.maximum}; pass "
-                "the points through quantize() first"
+                f"a quantized input is {int(Q.max())}, the largest is {self.features.maximum}; "
+                "pass the points through quantize() first"
             )
         rows = [
-            self.kernels(self.project(Q[i : i + _ROWS_AT_ONCE])) @ self.labels.T.astype(np.int64)
+            self.kernels(self.project(self.reduce(Q[i : i + _ROWS_AT_ONCE])))
+            @ self.labels.T.astype(np.int64)
             for i in range(0, len(Q), _ROWS_AT_ONCE)
         ]
         return np.concatenate(rows) if rows else np.zeros((0, self.n_classes), np.int64)

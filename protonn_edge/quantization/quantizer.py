@@ -161,6 +161,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         labels=np.rint(model.labels.astype(np.float64) / label_unit).astype(np.int8),
         score_scale=label_unit / KERNEL_MAXIMUM,
         classes=model.classes,
+        reduction=model.reduction,
     )
 
 

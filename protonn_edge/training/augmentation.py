@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer
+from protonn_edge.reduction import Reduction
 from protonn_edge.training.points import Float32, Indices
 
 _SHIFT = 1.0 / 16.0  # of the image's height and width
@@ -31,6 +32,8 @@ class ImageAugmentation:
         Height and width, whose product is D.
     normalizer : Normalizer
         What the changed images go through.
+    reduction : Reduction, optional
+        What they go through before: it is the image as the camera sees it that moves.
 
     Raises
     ------
@@ -38,11 +41,18 @@ class ImageAugmentation:
         If the shape does not fit the number of features.
     """
 
-    def __init__(self, images: Float32, shape: tuple[int, int], normalizer: Normalizer) -> None:
+    def __init__(
+        self,
+        images: Float32,
+        shape: tuple[int, int],
+        normalizer: Normalizer,
+        reduction: Reduction | None = None,
+    ) -> None:
         check_image_shape(shape, images.shape[1])
         self._images = images
         self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
         self._shape = shape
+        self._reduction = reduction
         self._offset = normalizer.offset.astype(np.float32)
         self._scale = normalizer.scale.astype(np.float32)
 
@@ -59,6 +69,8 @@ class ImageAugmentation:
             )
         # A pixel that never changes has no weight and no range; it must not begin to change here.
         moved[:, self._constant] = self._images[0, self._constant]
+        if self._reduction is not None:
+            moved = self._reduction.apply(moved)
         moved -= self._offset
         moved *= self._scale
         return moved

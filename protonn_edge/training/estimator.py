@@ -58,7 +58,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_projections : int, default=10
-        Dimension d of the projected space; no more than there are features is used.
+        Dimension d of the projected space; no more than there are features, or averages, is used.
     n_prototypes : int, default=None
         Number m of prototypes, shared evenly by the classes to start with. None: see
         `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
@@ -111,17 +111,24 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     init_projection : {"lda", "gaussian", "pca", "identity", "sleec"} or array (d, D), default="lda"
         Where W starts: linear discriminants, random numbers, principal directions, no projection
         at all (d = D), embeddings of the label sets as the paper's for multi-label data, or the
-        given matrix, for normalized features. For sets of labels and sparse points, "lda" stands
-        for "sleec".
+        given matrix, for normalized features or averages. For sets of labels and sparse points,
+        "lda" stands for "sleec".
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Where B and Z start: k-means in each class, k-means over all points, or some of the points.
         For sets of labels the first is the second.
     gamma : float, default=None
         The kernel's width at the start, in place of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
-        A model to go on from, with its normalizer; sizes and initializations are then not used.
+        A model to go on from, with its normalizer and reduction; sizes and initializations are then
+        not used.
     image_shape : tuple of two int, default=None
-        Height and width, where the features are the pixels of an image, row by row.
+        Height and width, where the features are the pixels of an image, row by row; a signal is an
+        image of height 1.
+    reduced_shape : tuple of two int, default=None
+        Height and width of area averages of the image, made before anything else, on the device
+        too: see `protonn_edge.reduction`. W then has a column for each average, not for each pixel.
+    cropped_shape : tuple of two int, default=None
+        Height and width of the part in the middle of the image that is averaged; None is all of it.
     augment : bool, default=False
         Whether the joint optimizer shifts, turns and scales the images a little at random: worth
         it where a model is large enough to fit the training points, and not below.
@@ -189,6 +196,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "gamma": [_POSITIVE, None],
         "initial_model": [ProtoNNModel, None],
         "image_shape": [tuple, None],
+        "reduced_shape": [tuple, None],
+        "cropped_shape": [tuple, None],
         "augment": ["boolean"],
         "random_state": ["random_state"],
         "callback": [callable, None],
@@ -221,6 +230,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         gamma: float | None = None,
         initial_model: ProtoNNModel | None = None,
         image_shape: tuple[int, int] | None = None,
+        reduced_shape: tuple[int, int] | None = None,
+        cropped_shape: tuple[int, int] | None = None,
         augment: bool = False,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
@@ -249,6 +260,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.initial_model = initial_model
         self.image_shape = image_shape
+        self.reduced_shape = reduced_shape
+        self.cropped_shape = cropped_shape
         self.augment = augment
         self.random_state = random_state
         self.callback = callback

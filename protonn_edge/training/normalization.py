@@ -22,7 +22,10 @@ DENSE_LIMIT_BYTES = 2**30
 
 
 def fitted_normalizer(
-    kind: str, X: NDArray[np.float32], weights: NDArray[np.float32] | None = None
+    kind: str,
+    X: NDArray[np.float32],
+    weights: NDArray[np.float32] | None = None,
+    common_extent: float = 0.0,
 ) -> Normalizer:
     """Return the normalizer of a kind for training features X of shape (n, D).
 
@@ -31,11 +34,15 @@ def fitted_normalizer(
     background, mostly accidents, would else be scaled up. "minmax" maps the range to 0..1.
     A constant feature is only shifted. "l2" scales points to unit norm, as the paper does for data
     with sets of labels; it and "none" learn nothing, and keep sparse points sparse.
+
+    Averages of pixels all have the step that suits `common_extent`, the range of the pixels,
+    which then counts as the range of each: one that hardly ever changes would else get a weight so
+    large that there is no room for the others' in the integers.
     """
     if kind in ("none", "l2"):
         return Normalizer.identity(X.shape[1], kind)
     lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    extent = upper - lower
+    extent = np.maximum(upper - lower, common_extent)
     if kind == "minmax":
         return Normalizer(kind, lower, 1.0 / np.where(extent > 0, extent, 1.0))
     mean, deviation = mean_and_deviation(X, weights)

@@ -35,7 +35,7 @@ class QuantizationAware:
     normalizer : Normalizer
         What turned raw features into the points of training.
     inputs : InputStatistics
-        Statistics of the raw features.
+        Statistics of the raw features, or of their averages.
     """
 
     def __init__(self, gamma: float, normalizer: Normalizer, inputs: InputStatistics) -> None:

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.reduction import Reduction, reduction_for
 from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
@@ -42,7 +43,7 @@ class Task:
     ----------
     settings : ProtoNNClassifier
         Its parameters, checked.
-    points : ndarray or CSR matrix of shape (n, D), float32
+    points : ndarray or CSR matrix of shape (n, features), float32
         Raw features, distinct.
     y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
         Class indices from 0; each class has at least one point. Or label sets.
@@ -72,11 +73,12 @@ class Task:
         self.input_noise = 0.0
         self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self._settings = settings
-        self._points, self._y, self._weights = points, y, weights
+        self._raw, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
+        self._reduction = self._chosen_reduction()
+        self._points = self._reduced(points)
+        self._inputs = self._statistics()
         self._normalizer = self._chosen_normalizer()
-        statistics = sparse_statistics if issparse(points) else InputStatistics.of
-        self._inputs = statistics(points, weights)
         self._gamma = 1.0
 
     def train(self) -> Trained:
@@ -114,6 +116,7 @@ class Task:
             classes=classes,
             feature_names=feature_names,
             record=record,
+            reduction=self._reduction,
             threshold=0.0 if issparse(self._y) else None,
         )
         return replace(model, threshold=self._threshold(model)) if model.multilabel else model
@@ -121,9 +124,9 @@ class Task:
     def _threshold(self, model: ProtoNNModel) -> float:
         """Return the score from which on a label is best predicted, on some training points."""
         count = max(100, _THRESHOLD_SCORES // model.n_classes)
-        rows = np.random.default_rng(self.seed).permutation(self._points.shape[0])[:count]
+        rows = np.random.default_rng(self.seed).permutation(self._raw.shape[0])[:count]
         weights = None if self._weights is None else self._weights[rows]
-        return best_threshold(model.scores(self._points[rows]), self._y[rows], weights)
+        return best_threshold(model.scores(self._raw[rows]), self._y[rows], weights)
 
     def _train_in_turn(
         self, start: Parameters, data: TrainingSet, sparsity: tuple[float, float, float]
@@ -175,20 +178,61 @@ class Task:
         """Whether what is trained can become integers; what cannot need not heed them."""
         return not issparse(self._y) and self._normalizer.kind != "l2"
 
-    def _chosen_normalizer(self) -> Normalizer:
-        given = self._settings.initial_model
+    def _chosen_reduction(self) -> Reduction | None:
+        """Return that of the model to start from, or the one that the settings ask for."""
+        settings, given = self._settings, self._settings.initial_model
+        n_features = self._raw.shape[1]
+        if settings.image_shape is not None:
+            check_image_shape(settings.image_shape, n_features)
+        asked = reduction_for(settings.image_shape, settings.reduced_shape, settings.cropped_shape)
         if given is None:
-            return fitted_normalizer(self._settings.normalization, self._points, self._weights)
+            return asked
+        self._check_kind_of(given)
+        if asked is not None and asked != given.reduction:
+            raise InputError(
+                "the model to start from reduces its images in another way than reduced_shape and "
+                "cropped_shape say; leave them out"
+            )
+        return given.reduction
+
+    def _check_kind_of(self, given: ProtoNNModel) -> None:
+        """Refuse to start from a model for other data."""
         multilabel = bool(issparse(self._y))
         n_classes = self._y.shape[1] if multilabel else len(np.unique(self._y))
-        check_sizes(given, self._points.shape[1], n_classes)
+        check_sizes(given, self._raw.shape[1], n_classes)
         if given.multilabel != multilabel:
             kinds = ("one class a point", "sets of labels")
             raise InputError(
                 f"the model to start from is for {kinds[given.multilabel]}, the data has "
                 f"{kinds[multilabel]}; start from a model of the same kind, or from none"
             )
-        return given.normalizer
+
+    def _reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
+        if self._reduction is None:
+            return points
+        if issparse(points):
+            raise InputError(
+                "the images are reduced to averages, but the points are sparse; give dense images"
+            )
+        return self._reduction.apply(points)
+
+    def _statistics(self) -> InputStatistics:
+        if self._reduction is not None:
+            return InputStatistics.of_averages(self._raw, self._points, self._weights)
+        statistics = sparse_statistics if issparse(self._raw) else InputStatistics.of
+        return statistics(self._raw, self._weights)
+
+    def _chosen_normalizer(self) -> Normalizer:
+        given = self._settings.initial_model
+        if given is not None:
+            return given.normalizer
+        common = self._inputs.upper[0] - self._inputs.lower[0]
+        return fitted_normalizer(
+            self._settings.normalization,
+            self._points,
+            self._weights,
+            common_extent=0.0 if self._reduction is None else float(common),
+        )
 
     def _training_set(self) -> TrainingSet:
         X = normalized(self._normalizer, self._points)
@@ -197,7 +241,7 @@ class Task:
         if self.test is None:
             return data
         points, y = self.test
-        return replace(data, test=(normalized(self._normalizer, points), y))
+        return replace(data, test=(normalized(self._normalizer, self._reduced(points)), y))
 
     def _start(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
@@ -225,11 +269,9 @@ class Task:
 
     def _augmentation(self) -> ImageAugmentation | None:
         shape = self._settings.image_shape
-        if shape is not None:
-            check_image_shape(shape, self._points.shape[1])
         if not self._settings.augment:
             return None
-        if issparse(self._points):
+        if issparse(self._raw):
             raise InputError("augment is True, but the points are sparse; give dense images")
         if shape is None:
             raise InputError("augment is True, but image_shape is None; give (height, width)")
@@ -238,7 +280,7 @@ class Task:
                 "augment is True, but the alternating optimizer takes the points as they are; set "
                 "optimizer to joint"
             )
-        return ImageAugmentation(self._points, shape, self._normalizer)
+        return ImageAugmentation(self._raw, shape, self._normalizer, self._reduction)
 
     def _prototype_count(self, n_classes: int, multilabel: bool) -> int:
         total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class

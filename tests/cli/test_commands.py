@@ -82,6 +82,18 @@ def test_inspect_names_the_sizes_and_the_classes(folder: Path) -> None:
     assert len(record["zero"]) == len(record["step"]) == 4
 
 
+def test_inspect_says_what_is_averaged(folder: Path) -> None:
+    run("train", folder / "iris.csv", "-o", folder / "pairs.npz", "--epochs", 3, "--image-shape",
+        "1x4", "--reduce", "1x2")  # fmt: skip
+    record = run_json("inspect", folder / "pairs.npz")
+    assert record["reduction"] == {
+        "image_shape": [1, 4], "cropped_shape": [1, 4], "reduced_shape": [1, 2],
+    }  # fmt: skip
+    assert (record["features"], record["inputs"], record["input_maximum"]) == (4, 2, 255)
+    assert len(record["zero"]) == len(record["step"]) == 4
+    assert "4: 1x4 pixels" in run("inspect", folder / "pairs.npz").stdout
+
+
 @needs_avr
 def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
     assert (project / "platformio.ini").is_file()

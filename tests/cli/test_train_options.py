@@ -49,6 +49,12 @@ def train(data: Path, *options: object) -> ProtoNNModel:
         (["--class-weight", "balanced"], "class_weight", "balanced"),
         (["--no-quantization-aware"], "quantization_aware", False),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
+        (["--image-shape", "3x4", "--reduce", "2x2"], "reduced_shape", [2, 2]),
+        (
+            ["--image-shape", "3x4", "--crop", "2x4", "--reduce", "1x2"],
+            "cropped_shape",
+            [2, 4],
+        ),
         (["--batch-size", 8], "batch_size", 8),
     ],
 )
@@ -84,6 +90,9 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--image-shape", "0x12"], "16x16"),
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
         (["--augment"], "image_shape"),
+        (["--reduce", "2x2"], "its own shape is not given"),
+        (["--image-shape", "3x4", "--crop", "2x2"], "not to be reduced"),
+        (["--image-shape", "3x4", "--reduce", "3x4"], "averages nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
     ],
 )

@@ -7,11 +7,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model_factory import tiny_integer_model
+from model_factory import tiny_integer_model, tiny_reduced_model
 
 from protonn_edge.codegen import render_c
 from protonn_edge.files import write_atomically
 
+MODELS = {"golden": tiny_integer_model, "golden_reduced": tiny_reduced_model}
+
 if __name__ == "__main__":
-    for name, text in render_c(tiny_integer_model()).items():
-        write_atomically(Path(__file__).parent / "golden" / name, text)
+    for folder, model in MODELS.items():
+        for name, text in render_c(model()).items():
+            write_atomically(Path(__file__).parent / folder / name, text)

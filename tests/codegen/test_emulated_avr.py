@@ -5,17 +5,26 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from model_factory import random_inputs, random_model
+from model_factory import (
+    random_images,
+    random_inputs,
+    random_model,
+    random_reduced_model,
+)
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, build, trial_build
 from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.reduction import Reduction
+from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import verify_device
 
 pytestmark = pytest.mark.skipif(
@@ -84,6 +93,111 @@ def test_whole_firmware_gives_the_reference_scores(
     assert (stats.faults, stats.overruns) == ((), 0)
 
 
+REDUCTIONS = [
+    Reduction((28, 28), (28, 28), (16, 16)),
+    Reduction((28, 28), (24, 24), (12, 12)),
+    Reduction((9, 11), (7, 8), (7, 3)),
+    Reduction((1, 140), (1, 140), (1, 35)),
+    Reduction((3, 300), (2, 280), (1, 200)),
+]
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS, ids=str)
+def test_whole_firmware_reduces_as_the_reference_does(reduction: Reduction) -> None:
+    model = random_reduced_model(reduction, projections=12)
+    board = load_board("uno")
+    integer_model = quantize(model)
+    Q = random_images(0, 12, reduction)
+    Q[0], Q[1] = 0, 255
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
+        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
+        stats = uno.stats()
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+    assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
+    assert stats.stack_bytes <= trial.usage.stack_bytes
+    assert (stats.faults, stats.overruns) == ((), 0)
+
+
+@pytest.mark.parametrize("reduction", [None, *REDUCTIONS], ids=str)
+def test_variables_take_the_bytes_that_the_plan_says(
+    tmp_path: Path, reduction: Reduction | None
+) -> None:
+    model = quantize(random_model() if reduction is None else random_reduced_model(reduction))
+    elf = compile_with(model, '#include "pnn_model.h"\nint main(void) { return 0; }\n', tmp_path)
+    assert read_sections(elf).sram_bytes == make_plan(model).state_bytes
+
+
+# Pushes three images in chunks of COUNT, measures each with the timer, marks as many spans as the
+# longest took cycles, and a long span in the end.
+LONGEST_PUSH = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t features[COUNT];
+int main(void)
+{
+    uint16_t longest = 0;
+    TCCR1B = 1;
+    for (uint8_t image = 0; image < 3; ++image) {
+        uint8_t count = COUNT - image * 5 % COUNT;
+        pnn_begin();
+        for (uint16_t done = 0; done < PNN_FEATURES; done += count, count = COUNT) {
+            for (uint8_t i = 0; i < count; ++i) {
+                features[i] = image < 2 || (done + i) % (PNN_FEATURES / 8 + 5) < 20 ? 255 : 0;
+            }
+            const uint16_t start = TCNT1;
+            pnn_push_many(features, count);
+            const uint16_t taken = TCNT1 - start;
+            if (taken > longest) {
+                longest = taken;
+            }
+        }
+    }
+    while (longest-- > 0) {
+        GPIOR0 = 1;
+        GPIOR0 = 0;
+    }
+    GPIOR0 = 1;
+    for (volatile uint8_t i = 0; i < 100; ++i) {
+    }
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+READING_THE_TIMER = 8
+
+
+@pytest.mark.parametrize("projections", [1, 33])
+@pytest.mark.parametrize(
+    "reduction",
+    [
+        *REDUCTIONS[:4],
+        Reduction((8, 8), (8, 8), (6, 6)),
+        Reduction((30, 3), (30, 2), (15, 1)),
+        Reduction((50, 1), (50, 1), (35, 1)),
+    ],
+    ids=str,
+)
+def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
+    tmp_path: Path, reduction: Reduction, projections: int
+) -> None:
+    model = quantize(random_reduced_model(reduction, projections=projections, prototypes=3))
+    plan = make_plan(model)
+    for count in (1, 7, 32):
+        taken = longest_push(model, tmp_path, count)
+        bound = plan.push_call_cycles + count * plan.push_cycles
+        assert plan.push_zero_cycles == plan.push_cycles
+        assert 0 < taken <= bound + READING_THE_TIMER, count
+
+
+def longest_push(model: IntegerModel, folder: Path, count: int) -> int:
+    elf = compile_with(model, LONGEST_PUSH, folder, [f"-DCOUNT={count}"])
+    with EmulatedUno(elf) as uno:
+        while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
+            assert stats.cycles < 160_000_000, stats
+        return stats.marked_spans - 1
+
+
 @pytest.mark.parametrize("gamma_numerator", [2.5, 60.0])
 @pytest.mark.parametrize("projections", [1, 3, 5, 8, 10, 11, 20, 40])
 def test_pushing_stays_within_the_bound_that_the_header_states(
@@ -103,23 +217,33 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
 
 
 def push_cycles(model: IntegerModel, folder: Path, count: int, feature: int) -> int:
-    for name, text in {**render_c(model), "push.c": PUSH}.items():
-        (folder / name).write_text(text)
-    elf = folder / "push.elf"
     macros = [f"-DCOUNT={count}", f"-DFEATURE={feature}"]
-    sources = [folder / "push.c", folder / "pnn_model.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros, "-o", elf, *sources]
-    subprocess.run(command, check=True, timeout=60)
+    elf = compile_with(model, PUSH, folder, macros)
     with EmulatedUno(elf) as uno:
         while (stats := uno.stats()).marked_spans == 0:
             assert stats.cycles < 16_000_000, stats
         return stats.marked_cycles
 
 
+def compile_with(
+    model: IntegerModel, program: str, folder: Path, macros: Sequence[str] = ()
+) -> Path:
+    for name, text in {**render_c(model), "push.c": program}.items():
+        (folder / name).write_text(text)
+    elf = folder / "push.elf"
+    sources = [folder / "push.c", folder / "pnn_model.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros, "-o", elf, *sources]
+    subprocess.run(command, check=True, timeout=60)
+    return elf
+
+
+@pytest.mark.parametrize("model", ["golden", "golden_reduced"])
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
-def test_generated_c_compiles_at_every_optimization(tmp_path: Path, flags: str, chip: str) -> None:
-    golden = Path(__file__).parent / "golden" / "pnn_model.c"
+def test_generated_c_compiles_at_every_optimization(
+    tmp_path: Path, flags: str, chip: str, model: str
+) -> None:
+    golden = Path(__file__).parent / model / "pnn_model.c"
     command = [
         "avr-gcc",
         f"-mmcu={chip}",
@@ -139,15 +263,24 @@ def test_generated_c_compiles_at_every_optimization(tmp_path: Path, flags: str, 
     assert done.returncode == 0, done.stderr
 
 
-def test_portable_kernels_give_the_reference_scores_on_the_avr_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "model",
+    [
+        random_model(6, features=40, projections=12, prototypes=20, classes=5),
+        random_reduced_model(REDUCTIONS[2], projections=12),
+    ],
+)
+def test_portable_kernels_give_the_reference_scores_on_the_avr_too(
+    tmp_path: Path, model: ProtoNNModel
+) -> None:
     """What a chip without a multiplier runs, here with one, where the emulator knows the chip."""
-    model = random_model(6, features=40, projections=12, prototypes=20, classes=5)
     board = load_board("uno")
     build(model, board, tmp_path)
     integer_model = quantize(model)
-    settings = tmp_path / "platformio.ini"
-    text = settings.read_text().replace("    -O2\n", "    -O2\n    -U__AVR_HAVE_MUL__\n")
-    settings.write_text(text)
+    source = tmp_path / "firmware" / "generated" / "pnn_model.c"
+    text = source.read_text()  # avr-libc defines the chip's macros again, so -U would do nothing
+    assert text.count("#define PNN_ASSEMBLY\n") == 1
+    source.write_text(text.replace("#define PNN_ASSEMBLY\n", ""))
     Q = random_inputs(6, 40, integer_model)
     with EmulatedUno(Project(tmp_path).compile(board), board=board) as uno:
         agreement, _ = verify_device("portable", uno.url, integer_model, Q)

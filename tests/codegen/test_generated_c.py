@@ -9,32 +9,50 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_factory import random_inputs, random_model, tiny_integer_model
+from model_factory import (
+    random_images,
+    random_inputs,
+    random_model,
+    random_reduced_model,
+    tiny_integer_model,
+    tiny_reduced_model,
+)
 
 from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import HostProgram, host_program
+from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.reduction import Reduction
 
-GOLDEN = Path(__file__).parent / "golden"
+HERE = Path(__file__).parent
 
 
 def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.ndarray) -> None:
     expected = model.scores(Q)
-    for feeding in ("whole", "push", "split"):
+    for feeding in ("whole", "push", "split", "chunks"):
         labels, scores = program.run(Q, feeding)
         assert (scores == expected).all()
         assert (labels == expected.argmax(axis=1)).all()
+    short = Q.copy()
+    short[:, Q.shape[1] - Q.shape[1] // 3 :] = 0
+    assert (program.run(Q, "short")[1] == model.scores(short)).all()
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_small_model_renders_to_the_golden_file(name: str) -> None:
+@pytest.mark.parametrize(
+    ("folder", "model"),
+    [("golden", tiny_integer_model()), ("golden_reduced", tiny_reduced_model())],
+)
+def test_small_model_renders_to_the_golden_file(
+    folder: str, model: IntegerModel, name: str
+) -> None:
     """Renew the files with ``python tests/codegen/renew_golden.py`` and read the difference."""
-    assert render_c(tiny_integer_model())[name] == (GOLDEN / name).read_text(encoding="utf-8")
+    assert render_c(model)[name] == (HERE / folder / name).read_text(encoding="utf-8")
 
 
-def test_golden_model_gives_the_reference_scores_under_sanitizers() -> None:
-    model = tiny_integer_model()
+@pytest.mark.parametrize("model", [tiny_integer_model(), tiny_reduced_model()])
+def test_golden_model_gives_the_reference_scores_under_sanitizers(model: IntegerModel) -> None:
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 200, model))
 
@@ -72,6 +90,48 @@ def test_random_models_give_the_reference_scores(
     )
     with host_program(model) as program:
         assert_equal_to_reference(program, model, random_inputs(seed, 60, model))
+
+
+REDUCTIONS = [
+    Reduction((28, 28), (28, 28), (16, 16)),
+    Reduction((28, 28), (24, 24), (12, 12)),
+    Reduction((9, 11), (7, 8), (7, 3)),
+    Reduction((16, 16), (16, 16), (1, 1)),
+    Reduction((1, 140), (1, 140), (1, 35)),
+    Reduction((3, 300), (2, 280), (1, 200)),
+    Reduction((50, 1), (50, 1), (35, 1)),
+]
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS, ids=str)
+def test_reductions_give_the_reference_scores_under_sanitizers(reduction: Reduction) -> None:
+    model = quantize(random_reduced_model(reduction))
+    Q = random_images(1, 30, reduction)
+    Q[0], Q[1] = 0, 255
+    with host_program(model, sanitize=True) as program:
+        assert_equal_to_reference(program, model, Q)
+
+
+@given(
+    seed=st.integers(0, 1_000),
+    image=st.tuples(st.integers(1, 20), st.integers(1, 20)),
+    data=st.data(),
+)
+@settings(max_examples=12, deadline=None)
+def test_random_reductions_give_the_reference_scores(
+    seed: int, image: tuple[int, int], data: st.DataObject
+) -> None:
+    cropped = data.draw(st.tuples(*(st.integers(1, side) for side in image)))
+    shape = data.draw(st.tuples(*(st.integers(1, side) for side in cropped)))
+    try:
+        reduction = Reduction(image, cropped, shape)
+    except InputError:
+        return
+    model = quantize(random_reduced_model(reduction, seed))
+    Q = random_images(seed, 40, reduction)
+    Q[0], Q[1] = 0, 255
+    with host_program(model, sanitize=True) as program:
+        assert_equal_to_reference(program, model, Q)
 
 
 def test_clamped_projection_gives_the_reference_scores() -> None:

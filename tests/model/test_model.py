@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_factory import plain_model, random_images, random_reduced_model
 
 from protonn_edge import model as model_module
 from protonn_edge.errors import InputError
@@ -27,6 +28,7 @@ from protonn_edge.model import (
     model_bytes,
     save_model,
 )
+from protonn_edge.reduction import Reduction
 
 
 def make_model(
@@ -244,11 +246,107 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
 
 
+def test_a_file_of_the_first_format_still_loads() -> None:
+    """It was written before there were reductions, by ``save_model`` of version 1."""
+    model = load_model(Path(__file__).parent / "format_1.npz")
+    assert model_bytes(model) == model_bytes(
+        replace(plain_model(), record={"trainer": "joint", "seed": 0})
+    )
+    assert model.reduction is None
+
+
+def test_a_file_of_the_second_format_still_loads() -> None:
+    """It was written before there were label sets, by ``save_model`` of version 2."""
+    model = load_model(Path(__file__).parent / "format_2.npz")
+    assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
+    assert model.threshold is None
+
+
+def test_a_threshold_comes_back_from_the_file(tmp_path: Path) -> None:
+    model = replace(make_model(), threshold=0.25)
+    save_model(model, tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").threshold == 0.25
+
+
+@pytest.mark.parametrize(
+    ("threshold", "problem"),
+    [
+        (np.array([np.nan]), "'threshold' is not a finite number"),
+        (np.array([0.5, 0.5]), r"'threshold' has the shape \(2,\)"),
+        (np.array([1]), "'threshold' has the shape .* int64"),
+    ],
+)
+def test_a_threshold_that_is_none_is_refused(
+    tmp_path: Path, threshold: np.ndarray, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        load_model(write_arrays(tmp_path / "model.npz", threshold=threshold))
+
+
+def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'l2', but it has offsets or scales"):
+        load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
+
+
+def test_a_reduction_comes_back_from_the_file(tmp_path: Path) -> None:
+    model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.reduction == model.reduction
+    assert model_bytes(loaded) == model_bytes(model)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "problem"),
+    [
+        (np.ones((2, 2), np.int64), "'reduction_shapes' has the shape"),
+        (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
+        (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' has the shape"),
+        (np.array([[9, 2**40], [8, 8], [6, 4]]), "each 1 to 65,535"),
+        (np.array([[9, 8], [8, 8], [4, 4]]), "gives 16 averages, 'W' has 24 columns"),
+        (np.array([[9, 8], [6, 4], [6, 4]]), "averages nothing"),
+    ],
+)
+def test_a_reduction_that_cannot_be_is_refused(
+    tmp_path: Path, shapes: np.ndarray, problem: str
+) -> None:
+    arrays = arrays_of(random_reduced_model(Reduction((9, 8), (8, 8), (6, 4))))
+    np.savez(tmp_path / "model.npz", **(arrays | {"reduction_shapes": shapes}))
+    with pytest.raises(InputError, match=problem):
+        load_model(tmp_path / "model.npz")
+
+
+def test_averages_have_one_range_and_background() -> None:
+    model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
+    lower = model.inputs.lower - np.arange(24)
+    with pytest.raises(InputError, match="'inputs_lower' differs"):
+        replace(model, inputs=replace(model.inputs, lower=lower))
+
+
+def test_scores_are_those_of_the_averages() -> None:
+    model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
+    images = random_images(0, 30, model.reduction)
+    averages = model.reduction.apply(images)
+    plain = replace(model, reduction=None)
+    np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
+    assert (model.n_features, model.n_inputs) == (72, 24)
+    with pytest.raises(InputError, match="24 features, the model wants 72"):
+        model.scores(averages)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 3.0, 1.0])])
+def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> None:
+    images = np.array([[0, 8, 8, 2], [255, 3, 0, 255], [8, 8, 0, 1]], np.uint8)
+    statistics = InputStatistics.of_averages(images, images[:, :2] / 2, weights)
+    assert (statistics.lower == 0).all()
+    assert (statistics.upper == 255).all()
+    assert set(statistics.background) == {8.0 if weights is None else 255.0}
+
+
 def test_a_newer_format_asks_for_a_newer_program(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "model.npz", format_version=np.int64(FORMAT_VERSION + 1))
-    with pytest.raises(
-        InputError, match=f"install a newer protonn-edge.* knows format {FORMAT_VERSION + 1}"
-    ):
+    sentence = f"install a newer protonn-edge.* knows format {FORMAT_VERSION + 1}"
+    with pytest.raises(InputError, match=sentence):
         load_model(path)
 
 

@@ -10,6 +10,7 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer, model_bytes
+from protonn_edge.reduction import Reduction
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.augmentation import ImageAugmentation, random_resamplings, resampling
 
@@ -105,3 +106,12 @@ def test_augmentation_trains_and_is_repeatable() -> None:
 def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         fit(**settings)
+
+
+def test_it_is_the_whole_image_that_moves_before_it_is_reduced() -> None:
+    images = DIGITS.X_train[:40].astype(np.float32)
+    halved, rows = Reduction((8, 8), (8, 8), (4, 4)), np.arange(40)
+    whole = ImageAugmentation(images, (8, 8), Normalizer.identity(64))
+    reduced = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved)
+    expected = halved.apply(whole(rows, np.random.default_rng(0)))
+    np.testing.assert_allclose(reduced(rows, np.random.default_rng(0)), expected, rtol=1e-6)

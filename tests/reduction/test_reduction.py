@@ -1,0 +1,115 @@
+"""Area averages: the weights, the crop, memory, and sizes that are refused."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.errors import InputError
+from protonn_edge.reduction import Axis, Reduction, reduction_for
+
+SIDES = st.integers(1, 40)
+
+
+def averages_by_repetition(images: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Average (n, H, W) images by repeating pixels until areas are whole blocks of them."""
+    height, width = shape
+    fine = images.repeat(height, axis=1).repeat(width, axis=2)
+    n, rows, columns = fine.shape
+    blocks = fine.reshape(n, height, rows // height, width, columns // width)
+    return blocks.mean(axis=(2, 4)).reshape(n, -1)
+
+
+@given(pixels=SIDES, outputs=SIDES)
+def test_a_pixel_counts_for_two_outputs_at_most(pixels: int, outputs: int) -> None:
+    axis = Axis(pixels, pixels, min(pixels, outputs))
+    weights = axis.weights()
+    assert (weights.sum(axis=0) == axis.pixel_units).all()
+    assert (weights.sum(axis=1) == axis.output_units).all()
+    assert ((weights > 0).sum(axis=0) <= 2).all()
+
+
+@pytest.mark.parametrize(
+    ("image", "cropped", "shape"),
+    [
+        ((8, 8), (8, 8), (4, 4)),
+        ((8, 8), (8, 8), (6, 6)),
+        ((28, 28), (24, 24), (16, 16)),
+        ((5, 6), (3, 4), (2, 3)),
+        ((1, 140), (1, 140), (1, 35)),
+        ((7, 3), (7, 3), (2, 3)),
+    ],
+)
+def test_averages_are_means_over_areas(
+    image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int]
+) -> None:
+    reduction = Reduction(image, cropped, shape)
+    X = np.random.default_rng(0).normal(size=(7, image[0] * image[1]))
+    top, left = (image[0] - cropped[0]) // 2, (image[1] - cropped[1]) // 2
+    middle = X.reshape(-1, *image)[:, top : top + cropped[0], left : left + cropped[1]]
+    np.testing.assert_allclose(reduction.apply(X), averages_by_repetition(middle, shape))
+
+
+def test_sums_of_bytes_are_exact_and_fit_16_bits() -> None:
+    reduction = Reduction((16, 32), (16, 32), (1, 2))
+    sums = reduction.sums(np.full((3, 512), 255, np.uint8))
+    assert sums.dtype == np.uint16
+    assert (sums == 255 * 256).all()
+
+
+def test_memory_is_bounded_for_many_points() -> None:
+    reduction = Reduction((28, 28), (28, 28), (16, 16))
+    X = np.zeros((20_000, 784), np.uint8)
+    reduction.apply(X[:1])
+    tracemalloc.start()
+    averages = reduction.apply(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < averages.nbytes + 60 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("image", "cropped", "shape", "words"),
+    [
+        ((28, 28), (28, 28), (17, 17), "28x28 to 17x17 has averages .* try .*16x16"),
+        ((28, 28), (28, 28), (28, 28), "averages nothing; try .*"),
+        ((28, 28), (28, 28), (29, 28), "reduced to 29x28, which is larger than its 28x28"),
+        ((28, 28), (24, 29), (12, 12), "cropped to 24x29, which is larger than its 28x28"),
+        ((1, 256), (1, 256), (1, 1), "try 1x2"),
+        ((263, 1), (263, 1), (2, 1), "crop the image to sides that have common divisors"),
+        ((240, 300), (240, 300), (7, 7), "72,000 pixels, generated code counts up to 65,535"),
+        ((8, 8), (8, 8), (0, 4), "a shape is .0, 4."),
+        ((8, 8), (8, 8), (4,), "a shape is"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(
+    image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int], words: str
+) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        Reduction(image, cropped, shape)
+    assert "\n" not in str(caught.value)
+
+
+@given(cropped=st.tuples(SIDES, SIDES), shape=st.tuples(SIDES, SIDES))
+def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[int, int]) -> None:
+    try:
+        Reduction(cropped, cropped, shape)
+    except InputError as error:
+        _, named, sizes = str(error).partition("; try ")
+        for size in sizes.split(" or ") if named else ():
+            height, _, width = size.partition("x")
+            Reduction(cropped, cropped, (int(height), int(width)))
+
+
+def test_settings_of_training_say_which_reduction() -> None:
+    assert reduction_for((8, 8), None, None) is None
+    assert reduction_for((8, 8), (4, 4), None) == Reduction((8, 8), (8, 8), (4, 4))
+    assert reduction_for((8, 8), (3, 3), (6, 6)) == Reduction((8, 8), (6, 6), (3, 3))
+    with pytest.raises(InputError, match="its own shape is not given"):
+        reduction_for(None, (4, 4), None)
+    with pytest.raises(InputError, match="but not to be reduced"):
+        reduction_for((8, 8), None, (4, 4))

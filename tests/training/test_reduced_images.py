@@ -1,0 +1,124 @@
+"""Training on area averages: the estimator takes whole images and learns from the averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import model_bytes
+from protonn_edge.quantization import quantize, tabulated_kernel
+from protonn_edge.reduction import Reduction
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.objective import squared_distances
+from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.warm_start import parameters_of
+
+DIGITS = load_digits_dataset()
+
+
+def classifier(**settings: Any) -> ProtoNNClassifier:
+    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 30, "random_state": 0}
+    shapes = {"image_shape": (8, 8), "reduced_shape": (6, 6)}
+    return ProtoNNClassifier(**(chosen | shapes | settings))
+
+
+def trained(**settings: Any) -> ProtoNNClassifier:
+    return classifier(**settings).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+@pytest.mark.parametrize(("shape", "accuracy"), [((4, 4), 0.92), ((6, 6), 0.95)])
+def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: float) -> None:
+    estimator = trained(reduced_shape=shape)
+    model = estimator.to_model()
+    integers = quantize(model)
+    right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
+    assert model.reduction == Reduction((8, 8), (8, 8), shape)
+    assert (model.n_features, model.n_inputs) == (64, shape[0] * shape[1])
+    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > accuracy
+    assert right.mean() > accuracy - 0.01
+
+
+def test_it_learns_from_the_averages_alone() -> None:
+    averages = Reduction((8, 8), (6, 6), (3, 3))
+    settings = {"normalization": "none", "quantization_aware": False}
+    reduced = trained(cropped_shape=(6, 6), reduced_shape=(3, 3), **settings)
+    plain = classifier(image_shape=None, reduced_shape=None, **settings)
+    plain.fit(averages.apply(DIGITS.X_train), DIGITS.y_train)
+    accuracy = plain.score(averages.apply(DIGITS.X_test), DIGITS.y_test)
+    assert reduced.score(DIGITS.X_test, DIGITS.y_test) == pytest.approx(accuracy, abs=0.03)
+
+
+def test_scores_in_training_are_the_integer_models() -> None:
+    model = trained(normalization="standard").to_model()
+    assert model.reduction is not None
+    rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs)
+    parameters = parameters_of(model, scores_are_logits=False)
+    assert rounding.choose_precision(parameters)
+    rounded = rounding.rounded(parameters)
+    assert rounded is not None
+    integers = quantize(model)
+    bytes_of_pixels = integers.quantize(DIGITS.X_test)
+    seen = integers.inputs.restore(integers.reduce(bytes_of_pixels))  # averages, as on the device
+    points = model.normalizer.apply(seen).astype(np.float32)
+    squares = squared_distances(rounded, points @ rounded.projection.T)
+    scores = tabulated_kernel(squares) @ rounded.labels.T
+    expected = integers.scores(bytes_of_pixels) * integers.score_scale
+    assert (scores.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.97
+    averages = model.reduction.apply(DIGITS.X_test.astype(np.float32))
+    in_training = rounding.rounded_points(model.normalizer.apply(averages).astype(np.float32))
+    steps = np.abs(in_training - points) / (integers.inputs.step * model.normalizer.scale)
+    assert steps.max() < 1.01  # two roundings in place of one
+    assert steps.mean() < 0.1
+
+
+def test_an_average_that_hardly_changes_gets_no_large_weight() -> None:
+    """All averages have one step; a large weight would leave no room for the others'."""
+    images = DIGITS.X_train.copy()
+    images[:, :9] = 0
+    images[::97, 0] = 1.0
+    model = classifier(epochs=10).fit(images, DIGITS.y_train).to_model()
+    largest = np.abs(model.projection * model.normalizer.scale).max(axis=0)
+    assert largest[0] < largest.max()
+    integers = quantize(model)
+    agreement = integers.predict(integers.quantize(images)) == model.predict(images)
+    assert agreement.mean() > 0.97
+
+
+def test_test_points_are_whole_images_too() -> None:
+    reports: list[Any] = []
+    estimator = classifier(epochs=3, callback=reports.append)
+    estimator.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
+    assert reports[-1].test_accuracy == pytest.approx(
+        estimator.score(DIGITS.X_test, DIGITS.y_test), abs=0.01
+    )
+
+
+def test_going_on_keeps_the_reduction() -> None:
+    model = trained(epochs=3).to_model()
+    more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
+    assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().reduction == model.reduction
+    with pytest.raises(InputError, match="another way"):
+        trained(initial_model=model, reduced_shape=(4, 4))
+
+
+def test_the_same_settings_give_the_same_model() -> None:
+    assert model_bytes(trained(epochs=3).to_model()) == model_bytes(trained(epochs=3).to_model())
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"image_shape": None}, "its own shape is not given"),
+        ({"reduced_shape": None, "cropped_shape": (6, 6)}, "not to be reduced"),
+        ({"image_shape": (8, 9)}, "72 pixels, the points have 64"),
+        ({"reduced_shape": (9, 8)}, "larger than its 8x8 pixels"),
+        ({"cropped_shape": (4, 4)}, "6x6, which is larger than its 4x4"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        trained(**settings)
