@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import Normalizer, mean_and_deviation
+from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.rows import Sparse
 
 DEVIATION_FLOOR = 0.1
@@ -22,10 +22,7 @@ DENSE_LIMIT_BYTES = 2**30
 
 
 def fitted_normalizer(
-    kind: str,
-    X: NDArray[np.float32],
-    weights: NDArray[np.float32] | None = None,
-    common_extent: float = 0.0,
+    kind: str, X: NDArray[np.float32], weights: NDArray[np.float32] | None = None
 ) -> Normalizer:
     """Return the normalizer of a kind for training features X of shape (n, D).
 
@@ -34,20 +31,24 @@ def fitted_normalizer(
     background, mostly accidents, would else be scaled up. "minmax" maps the range to 0..1.
     A constant feature is only shifted. "l2" scales points to unit norm, as the paper does for data
     with sets of labels; it and "none" learn nothing, and keep sparse points sparse.
+    """
+    return normalizer_from(kind, InputStatistics.of(X, weights))
 
-    Averages of pixels all have the step that suits `common_extent`, the range of the pixels,
-    which then counts as the range of each: one that hardly ever changes would else get a weight so
-    large that there is no room for the others' in the integers.
+
+def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
+    """Return the normalizer of a kind for features of these statistics; see above.
+
+    Averages of pixels have the range of all pixels in their statistics. So each has the step that
+    suits that range: one that hardly ever changes would else get a weight so large that there is no
+    room for the others' in the integers.
     """
     if kind in ("none", "l2"):
-        return Normalizer.identity(X.shape[1], kind)
-    lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    extent = np.maximum(upper - lower, common_extent)
+        return Normalizer.identity(len(inputs.mean), kind)
+    extent = inputs.upper - inputs.lower
     if kind == "minmax":
-        return Normalizer(kind, lower, 1.0 / np.where(extent > 0, extent, 1.0))
-    mean, deviation = mean_and_deviation(X, weights)
-    deviation = np.maximum(deviation, DEVIATION_FLOOR * extent)
-    return Normalizer("standard", mean, 1.0 / np.where(extent > 0, deviation, 1.0))
+        return Normalizer(kind, inputs.lower, 1.0 / np.where(extent > 0, extent, 1.0))
+    deviation = np.maximum(inputs.deviation, DEVIATION_FLOOR * extent)
+    return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
 
 def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.float32] | Sparse:

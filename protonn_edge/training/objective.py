@@ -19,6 +19,8 @@ Matrix = NDArray[Any]
 LABEL_RARITY = 4.0
 """Log odds against a label where all kernels vanish; scores then need not be negative there."""
 
+_BRIER_WEIGHT = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
@@ -88,18 +90,22 @@ def cross_entropy(
 def label_cross_entropy(
     scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
 ) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``-sum_l log p(y_il)``, ``p(1) = sigmoid(t s_il - LABEL_RARITY)``.
+    """Return the mean of ``sum_l -log p(y_il) + 4 (p_il - y_il)^2`` and its derivatives.
 
-    Each label is a yes or no of its own, so the rows of Y may have any number of ones.
+    Each label is a yes or no of its own, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the rows of
+    Y may have any number of ones. The square, Brier's score, hardly heeds a label that the point
+    does not show, which many of a set are; the logarithm alone would spend its effort there.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
     logits -= scores.dtype.type(LABEL_RARITY)
     small = np.exp(-np.abs(logits))
     losses = np.maximum(logits, 0.0) - logits * Y + np.log1p(small)
+    likelihoods = np.where(logits >= 0, scores.dtype.type(1), small) / (1 + small)
+    wrong = likelihoods - Y
+    losses += _BRIER_WEIGHT * wrong * wrong
     value = _mean(losses.sum(axis=1), weights)
-    slope = np.where(logits >= 0, scores.dtype.type(1), small) / (1 + small)
-    slope -= Y
+    slope = wrong * (1 + 2 * _BRIER_WEIGHT * likelihoods * (1 - likelihoods))
     slope *= factor / len(Y)
     slope = _weighted(slope, weights)
     return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))

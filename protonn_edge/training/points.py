@@ -7,20 +7,68 @@ left out, for every optimizer and every initialization, and the order of the row
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from protonn_edge.rows import Sparse
+from protonn_edge.rows import Sparse, constant_columns, dense_rows
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+
+_EVALUATED_POINTS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The points of one step. Its arrays are its own: an optimizer may change them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (b,), int64
+        Which points they are.
+    X, Y, weights : ndarray
+        As in `TrainingSet`, of b points.
+    """
+
+    rows: Indices
+    X: Float32
+    Y: Float32
+    weights: Float32 | None
+
+
+class Source(Protocol):
+    """Where batches come from: points in memory, or on disk."""
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether the targets are sets of labels."""
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the D features are not the same in all points, shape (D,)."""
+
+    @property
+    def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
+        """Normalized points and classes that the training accuracy is measured on."""
+
+    @property
+    def test(self) -> tuple[Float32 | Sparse, Indices | Sparse] | None:
+        """Normalized points and classes that are only reported on."""
+
+    def __len__(self) -> int: ...
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+
+    def through(self, change: Callable[[Float32], Float32]) -> Self:
+        """Return the same source with something done to the points X of its batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +87,8 @@ class TrainingSet:
         What each point counts, 1 on average; None is 1 for all.
     test : tuple of (n', D) float32 and (n',) int64, or None
         Normalized points and classes, or label sets, that are only reported on.
+    change : callable, optional
+        What is done to the points of a batch.
     """
 
     X: Float32 | Sparse
@@ -46,6 +96,7 @@ class TrainingSet:
     Y: Float32 | Sparse
     weights: Float32 | None = None
     test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
+    change: Callable[[Float32], Float32] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -76,6 +127,34 @@ class TrainingSet:
     ) -> TrainingSet:
         """Return the set whose targets are the label sets `Y`."""
         return cls(X, Y, Y, weights, test)
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the features are not the same in all points, shape (D,)."""
+        return ~constant_columns(self.X)
+
+    @property
+    def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
+        """The points and classes that the training accuracy is measured on, at even distances."""
+        step = -(-len(self) // _EVALUATED_POINTS)
+        return self.X[::step], self.y[::step]
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+        order = generator.permutation(len(self))
+        for start in range(0, len(self), size):
+            rows = order[start : start + size]
+            weights = None if self.weights is None else self.weights[rows]
+            X = dense_rows(self.X, rows)
+            if self.change is not None:
+                X = self.change(X)
+            yield Batch(rows, X, dense_rows(self.Y, rows), weights)
+
+    def through(self, change: Callable[[Float32], Float32]) -> TrainingSet:
+        """Return the same set with something done to the points, all at once unless sparse."""
+        if issparse(self.X):
+            return replace(self, change=change)
+        return replace(self, X=change(self.X))
 
 
 def distinct_points(

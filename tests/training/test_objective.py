@@ -75,11 +75,12 @@ def test_hinge_is_zero_where_every_score_is_on_its_side() -> None:
     np.testing.assert_array_equal(slope, [[-2.0, 2.0, 0.0]])
 
 
-def test_cross_entropy_of_label_sets_is_that_of_a_sigmoid_for_each() -> None:
+def test_loss_of_label_sets_is_the_cross_entropy_and_the_brier_score_of_each_label() -> None:
     parameters, X, _ = problem()
     Y = label_sets(len(X))
     likelihoods = expit(scores_of(parameters, X) * np.exp(0.7) - LABEL_RARITY)
-    expected = -np.log(np.where(Y == 1, likelihoods, 1 - likelihoods)).sum(axis=1).mean()
+    entropies = -np.log(np.where(Y == 1, likelihoods, 1 - likelihoods))
+    expected = (entropies + 4 * (likelihoods - Y) ** 2).sum(axis=1).mean()
     assert objective(parameters, X, Y, LABEL_LOSSES["cross_entropy"]) == pytest.approx(expected)
 
 
