@@ -64,7 +64,7 @@ PRESETS = [
             "gamma_numerator": 1.0,
             "normalization": "l2",
             "learning_rate": 0.03,
-            "input_noise": 0.04,
+            "input_noise": 0.03,
             "epochs": 60,
         },
         logistic=True,
