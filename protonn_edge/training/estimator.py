@@ -462,14 +462,15 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         They are the softmax of the scores, which the cross-entropy trains for. For another loss the
         scores are first multiplied with `sharpness_`; see `protonn_edge.training.calibration`.
         For sets of labels each label has a probability of its own: the sigmoid that the
-        cross-entropy trains for, or a score of another loss, cut off at 0 and 1.
+        cross-entropy trains for, or that of ``4 s - 2`` for another loss, whose scores s go from 0
+        to 1; it has the slope of s in the middle, and is not calibrated.
         """
         scores = self._scores(X)
         if self.multilabel_:
-            if self.loss == "cross_entropy":
-                labelled: NDArray[np.float64] = expit(scores - LABEL_RARITY)
-                return labelled
-            return np.clip(scores, 0.0, 1.0)
+            trained_for = self.loss == "cross_entropy"
+            logits = scores - LABEL_RARITY if trained_for else 4.0 * scores - 2.0
+            labelled: NDArray[np.float64] = expit(logits)
+            return labelled
         return softmax(scores * self.sharpness_)
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
