@@ -62,7 +62,7 @@ CASES = [
         MNIST,
         {
             "n_projections": 30,
-            "n_prototypes": 590,
+            "n_prototypes": 540,
             "image_shape": (28, 28),
             "cropped_shape": (24, 24),
             "reduced_shape": (12, 12),

@@ -15,13 +15,16 @@ from click.core import ParameterSource
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
-from protonn_edge.datasets import Dataset, holdout, load_dataset
+from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
+from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import check_counts, quantize
+from protonn_edge.quantization import check_counts, quantize, why_floats_alone
 from protonn_edge.reduction import reduction_for
 from protonn_edge.reference_model import read_reference_model
 from protonn_edge.report.accuracy import share_right
+from protonn_edge.report.ranking import PLACES, precision_at
+from protonn_edge.sizes import paper_bytes
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 from protonn_edge.training.warm_start import model_of
 
@@ -102,13 +105,18 @@ def _setting(
     click.Choice(["joint", "alternating"]),
     "All three matrices together, or in turn as in the paper.",
 )
-@_setting("--loss", "loss", click.Choice(["cross_entropy", "squared_error"]), "What is minimized.")
+@_setting(
+    "--loss",
+    "loss",
+    click.Choice(["cross_entropy", "squared_error", "hinge"]),
+    "What is minimized.",
+)
 @_setting("--gamma-numerator", "gamma_numerator", _POSITIVE, "Gamma times the median distance.")
 @_setting("--gamma", "gamma", _POSITIVE, "The kernel's width, in place of the median's.")
 @_setting(
     "--init-projection",
     "init_projection",
-    click.Choice(["lda", "gaussian", "pca", "nca", "identity"]),
+    click.Choice(["lda", "gaussian", "pca", "nca", "identity", "sleec"]),
     "Where W starts; identity is no projection, whatever d is.",
 )
 @_setting(
@@ -126,8 +134,8 @@ def _setting(
 @_setting(
     "--normalization",
     "normalization",
-    click.Choice(["standard", "minmax", "none"]),
-    "What is done to the features; it costs the device nothing.",
+    click.Choice(["standard", "minmax", "none", "l2"]),
+    "What is done to the features; it costs the device nothing, but cannot be l2 there.",
 )
 @_setting("--epochs", "epochs", _COUNT, "Joint: passes over the training points.")
 @_setting("--iterations", "iterations", _COUNT, "Alternating: turns of each matrix.")
@@ -192,7 +200,8 @@ def train_command(
 ) -> None:
     """Learn a model from DATA and write it.
 
-    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt.
+    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Where its
+    points have sets of labels, the model is for floats alone, and ranks them.
     """
     _check_output(output)
     out = Output(as_json)
@@ -271,32 +280,76 @@ def _epochs(settings: dict[str, Any]) -> int:
 
 def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
-    integer_model = quantize(model)
+    if model.multilabel:
+        return _describe_ranking(model, dataset)
     X, y = dataset.X_test, dataset.y_test
-    in_float = in_integers = None
-    if len(y) > 0:
-        in_float = share_right(model.predict(X), y)
-        in_integers = share_right(integer_model.predict(integer_model.quantize(X)), y)
-    return {
+    record = {
         "train_accuracy": share_right(model.predict(dataset.X_train), dataset.y_train),
-        "float_accuracy": in_float,
-        "accuracy": in_integers,
+        "float_accuracy": share_right(model.predict(X), y) if len(y) else None,
         "n": len(y),
+        "restarts": list(model.record.get("restarts", ())),
+    }
+    reason = why_floats_alone(model)
+    if reason is not None:
+        return record | {"accuracy": None, "paper_bytes": paper_bytes(model), "no_device": reason}
+    integer_model = quantize(model)
+    in_integers = None
+    if len(y) > 0:
+        Q = integer_model.quantize(dense_features(X, "the test part"))
+        in_integers = share_right(integer_model.predict(Q), y)
+    return record | {
+        "accuracy": in_integers,
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
-        "restarts": list(model.record.get("restarts", ())),
     }
 
 
+def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+    """Return the JSON object of a model of label sets: precisions 0 to 1, or None."""
+    record: dict[str, Any] = {}
+    for prefix, X, labels in (
+        ("train_", dataset.X_train, dataset.y_train),
+        ("", dataset.X_test, dataset.y_test),
+    ):
+        found = precision_at(model.scores(X), labels) if labels.shape[0] else {}
+        record |= {f"{prefix}precision_at_{k}": found.get(k) for k in PLACES}
+    return record | {
+        "n": int(dataset.y_test.shape[0]),
+        "restarts": list(model.record.get("restarts", ())),
+        "threshold": model.threshold,
+        "paper_bytes": paper_bytes(model),
+        "no_device": why_floats_alone(model),
+    }
+
+
+def _precisions(record: dict[str, Any], prefix: str = "") -> str:
+    """Return a text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
+    figures = [100 * record[f"{prefix}precision_at_{k}"] for k in PLACES]
+    return f"P@{'/'.join(map(str, PLACES))} {' / '.join(f'{x:.2f}' for x in figures)} %"
+
+
+def _ranking_sentence(record: dict[str, Any]) -> str:
+    sizes = f"{record['paper_bytes']:,} B as the paper counts"
+    trained = f"{_precisions(record, 'train_')} in training"
+    if not record["n"]:
+        return f"{trained}, {sizes}; the data has no test part"
+    return f"{_precisions(record)} of {record['n']:,} test points ({trained}), {sizes}"
+
+
 def _sentence(record: dict[str, Any]) -> str:
-    sizes = f"{record['model_bytes']:,} B of int8 parameters"
+    if "precision_at_1" in record:
+        return _ranking_sentence(record)
+    if "no_device" in record:
+        sizes = f"{record['paper_bytes']:,} B as the paper counts, for floats alone"
+    else:
+        sizes = f"{record['model_bytes']:,} B of int8 parameters"
     trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"
     if not record["n"]:
         return f"{trained}, {sizes}; the data has no test part"
-    return (
-        f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} % in "
-        f"float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
-    )
+    tested = f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} %"
+    if record["accuracy"] is None:
+        return f"{tested}; {sizes}"
+    return f"{tested} in float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
 
 
 def _check_output(path: Path) -> None:
@@ -330,12 +383,14 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
             f"--projection-dim is {settings['n_projections']:,}, the data has {inputs:,} {what}; "
             f"a projection has no more outputs than inputs, so try at most {inputs:,}"
         )
-    prototypes, points = settings["n_prototypes"], len(dataset.y_train)
+    prototypes, points = settings["n_prototypes"], dataset.X_train.shape[0]
     if prototypes > points:
         raise InputError(
             f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
             "fewer prototypes"
         )
+    if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
+        return  # no code is generated
     projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
         projections = inputs

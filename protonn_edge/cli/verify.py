@@ -48,8 +48,8 @@ def verify_command(
     """
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
-    X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
     reference = device_model(model, precision)
+    X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
     Q = reference.quantize(X)
 
     if port is not None:

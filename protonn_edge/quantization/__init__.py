@@ -20,6 +20,7 @@ from protonn_edge.quantization.quantizer import (
     precision_for,
     quantize,
     quantize_in_order,
+    why_floats_alone,
 )
 from protonn_edge.quantization.raw_inputs import (
     RAW_SHIFT,
@@ -57,4 +58,5 @@ __all__ = [
     "raw_quantizer",
     "stage_losses",
     "tabulated_kernel",
+    "why_floats_alone",
 ]

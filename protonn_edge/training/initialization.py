@@ -15,6 +15,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import mean_and_deviation
+from protonn_edge.rows import constant_columns
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices
 
@@ -26,7 +27,7 @@ _MEDIAN_POINTS = 2_000
 _NEIGHBOURHOOD_POINTS = 2_000
 _NEIGHBOURHOOD_ITERATIONS = 50
 
-PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity")
+PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
 PROTOTYPES = ("per_class", "kmeans", "sample")
 
 
@@ -48,7 +49,7 @@ def initial_parameters(
     Parameters
     ----------
     X : ndarray of shape (n, D), float32
-        Normalized points.
+        Normalized points; they may be sparse if the projection is given, or "gaussian".
     y : ndarray of shape (n,), int64
         Class indices from 0; each class has at least one point.
     n_projections : int
@@ -67,8 +68,8 @@ def initial_parameters(
         In place of the median's.
     """
     W = initial_projection(projection, X, y, n_projections, weights, generator)
-    W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
-    if len(X) > _CLUSTERED_POINTS:
+    W[:, constant_columns(X)] = 0.0
+    if X.shape[0] > _CLUSTERED_POINTS:
         chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
         X, y, weights = X[chosen], y[chosen], None if weights is None else weights[chosen]
     projected = X @ W.T
@@ -214,7 +215,7 @@ def clustered_prototypes(
     seed = int(generator.integers(2**31))
     counts = np.bincount(y, weights=weights)
     if together or n_prototypes < len(counts):
-        centres, member = _centres(projected, n_prototypes, seed, generator, weights)
+        centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
         np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
         around = Z.sum(axis=0)
@@ -227,7 +228,7 @@ def clustered_prototypes(
     shares[largest_first[: n_prototypes - int(shares.sum())]] += 1
     centres = np.concatenate(
         [
-            _centres(
+            cluster_centres(
                 projected[y == label],
                 int(share),
                 seed,
@@ -272,7 +273,7 @@ def median_gamma(
     return numerator / median if median > 1e-12 else numerator
 
 
-def _centres(
+def cluster_centres(
     points: Float32,
     count: int,
     seed: int,

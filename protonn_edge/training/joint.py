@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import tabulated_kernel
-from protonn_edge.training.objective import LOSSES, Matrix, Parameters, objective_gradient
+from protonn_edge.training.objective import (
+    LABEL_LOSSES,
+    LOSSES,
+    Matrix,
+    Parameters,
+    objective_gradient,
+)
 from protonn_edge.training.points import Batch, Float32, Indices, Source
 from protonn_edge.training.progress import (
     Callback,
@@ -132,7 +138,7 @@ class _Run:
         self._data = self._source = data
         self._schedule = schedule
         self._generator = np.random.default_rng(seed)
-        self._loss = LOSSES[schedule.loss]
+        self._loss = (LABEL_LOSSES if data.multilabel else LOSSES)[schedule.loss]
         self._noise = np.float32(schedule.input_noise) * data.changing
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
         self._adam, self._sparsifier = Adam(parameters), Sparsifier(schedule.sparsity)

@@ -115,7 +115,8 @@ class OnlineTraining:
         start = self.task.start()
         noise = settings.input_noise
         if noise == "auto":
-            noise = neighbour_noise(self.task.normalized(points), self._generator)
+            kind = self.task.normalization
+            noise = neighbour_noise(self.task.normalized(points), self._generator, kind)
         self.task.input_noise = float(noise)
         self._parameters = _with_all_classes(start, present, n_classes)
         self._adam = Adam(self._parameters)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
+from protonn_edge.rows import Sparse
 from protonn_edge.training.objective import Matrix, Parameters, kernel_values
-from protonn_edge.training.points import Float32, Indices, Source
+from protonn_edge.training.points import Indices, Source
 
+_EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
 
 
@@ -24,7 +27,8 @@ class EpochReport:
     objective : float
         Mean loss: over the epoch's (noisy) batches, or over the training points after a pass.
     accuracy : float
-        Share of the training points (at most 10,000 of them) classified right, 0 to 1.
+        Share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with
+        a set of labels is, if the highest score is that of one of them.
     parameter : {"", "Z", "B", "W"}
         The matrix whose pass ended; empty where all are trained at once.
     test_accuracy : float or None
@@ -111,22 +115,26 @@ def accuracies(parameters: Parameters, data: Source) -> tuple[float, float | Non
     if not all(np.isfinite(matrix).all() for matrix in parameters):
         raise DivergedError("a parameter is no longer a finite number")
     X, y = data.evaluated
-    kernel = _kernel(parameters, X)
+    step = -(-X.shape[0] // max(1_000, _EVALUATED_SCORES // parameters.labels.size))
+    kernel = _kernel(parameters, X[::step])
     within_reach = float(np.mean(kernel.max(axis=1) > _VANISHED))  # false for NaN, too
     if within_reach < 0.5:
         raise DivergedError(
             f"{100 * (1.0 - within_reach):.0f} % of the points are out of every prototype's reach"
         )
-    accuracy = _share_right(kernel, parameters, y)
+    accuracy = _share_right(kernel, parameters, y[::step])
     if data.test is None:
         return accuracy, None
     X, y = data.test
     return accuracy, _share_right(_kernel(parameters, X), parameters, y)
 
 
-def _kernel(parameters: Parameters, X: Float32) -> Matrix:
+def _kernel(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
     return kernel_values(parameters, X @ parameters.projection.T)
 
 
-def _share_right(kernel: Matrix, parameters: Parameters, y: Indices) -> float:
-    return float(np.mean((kernel @ parameters.labels.T).argmax(axis=1) == y))
+def _share_right(kernel: Matrix, parameters: Parameters, y: Indices | Sparse) -> float:
+    found = (kernel @ parameters.labels.T).argmax(axis=1)
+    if issparse(y):
+        return float(y[np.arange(len(found)), found].mean())
+    return float(np.mean(found == y))

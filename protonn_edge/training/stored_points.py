@@ -167,6 +167,8 @@ class StoredSet:
         Some of the points, normalized, in random order; what is reported is measured on them.
     """
 
+    multilabel = False
+
     def __init__(
         self,
         points: StoredPoints,

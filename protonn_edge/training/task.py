@@ -6,21 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.reduction import Reduction, reduction_for
+from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Schedule, minimize
-from protonn_edge.training.normalization import neighbour_noise, normalizer_from
+from protonn_edge.training.label_sets import best_threshold
+from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.training.normalization import neighbour_noise, normalized, normalizer_from
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, Source, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.running_statistics import RunningInputs
+from protonn_edge.training.sparse_statistics import sparse_statistics
 from protonn_edge.training.stored_points import LARGE_BYTES, StoredPoints, StoredSet
 from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
@@ -29,6 +34,9 @@ if TYPE_CHECKING:
     from protonn_edge.training.estimator import ProtoNNClassifier
 
 _PROTOTYPES_PER_CLASS = 4
+_PROTOTYPES_PER_LABEL = 2  # the paper's
+_PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
+_THRESHOLD_SCORES = 4_000_000
 _BATCH_SIZE = 256
 _CALIBRATION_POINTS = 10_000
 
@@ -40,10 +48,10 @@ class Task:
     ----------
     settings : ProtoNNClassifier
         Its parameters, checked.
-    points : ndarray of shape (n, features), float32
+    points : ndarray or CSR matrix of shape (n, features), float32
         Raw features, distinct.
-    y : ndarray of shape (n,), int64
-        Class indices from 0; each class has at least one point.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Class indices from 0; each class has at least one point. Or label sets.
     weights : ndarray of shape (n,), float32, or None
         What each point counts, 1 on average.
     seed : int
@@ -72,8 +80,8 @@ class Task:
     def __init__(
         self,
         settings: ProtoNNClassifier,
-        points: Float32,
-        y: Indices,
+        points: Float32 | Sparse,
+        y: Indices | Sparse,
         weights: Float32 | None,
         *,
         seed: int,
@@ -81,13 +89,16 @@ class Task:
         stored: StoredPoints | None = None,
     ) -> None:
         self.seed = seed
-        self.n_rows = len(points)
+        self.n_rows = int(points.shape[0])
         self.input_noise = 0.0
-        self.test: tuple[Float32, Indices] | None = None
+        self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self._settings = settings
         self._raw, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
-        self._n_classes = len(np.unique(y)) if n_classes is None else n_classes
+        self._multilabel = bool(issparse(y))
+        if n_classes is None:
+            n_classes = y.shape[1] if self._multilabel else len(np.unique(y))
+        self._n_classes = n_classes
         self._stored = stored
         self._reduction = self._chosen_reduction()
         self._points = self.reduced(points)
@@ -112,13 +123,24 @@ class Task:
         """Return where training starts, gamma folded in."""
         return self._start(self._training_set())
 
-    def normalized(self, points: Float32) -> Float32:
+    def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points (n, D) as training sees them."""
-        return self._normalizer.apply(self.reduced(points)).astype(np.float32)
+        return normalized(self._normalizer, self.reduced(points))
 
-    def reduced(self, points: Float32) -> Float32:
+    def reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points, or what the model's reduction makes of them."""
-        return points if self._reduction is None else self._reduction.apply(points)
+        if self._reduction is None:
+            return points
+        if issparse(points):
+            raise InputError(
+                "the images are reduced to averages, but the points are sparse; give dense images"
+            )
+        return self._reduction.apply(points)
+
+    @property
+    def normalization(self) -> str:
+        """The kind of normalizer that training goes through."""
+        return self._normalizer.kind
 
     @property
     def sparsity(self) -> tuple[float, float, float]:
@@ -131,9 +153,9 @@ class Task:
         )
 
     @property
-    def calibration(self) -> tuple[Float32, Indices]:
+    def calibration(self) -> tuple[Float32 | Sparse, Indices]:
         """Raw training points and classes that are few enough to measure something on."""
-        step = -(-len(self._raw) // _CALIBRATION_POINTS)
+        step = -(-self._raw.shape[0] // _CALIBRATION_POINTS)
         return self._raw[::step], self._y[::step]
 
     @property
@@ -152,7 +174,7 @@ class Task:
     ) -> ProtoNNModel:
         """Return the model of what was found."""
         V, C, Z, sharpness = trained.parameters
-        return ProtoNNModel(
+        model = ProtoNNModel(
             projection=(V / self._gamma).astype(np.float32),
             prototypes=(C / self._gamma).astype(np.float32),
             labels=Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z,
@@ -163,7 +185,16 @@ class Task:
             feature_names=feature_names,
             record=record,
             reduction=self._reduction,
+            threshold=0.0 if self._multilabel else None,
         )
+        return replace(model, threshold=self._threshold(model)) if model.multilabel else model
+
+    def _threshold(self, model: ProtoNNModel) -> float:
+        """Return the score from which on a label is best predicted, on some training points."""
+        count = max(100, _THRESHOLD_SCORES // model.n_classes)
+        rows = np.random.default_rng(self.seed).permutation(self._raw.shape[0])[:count]
+        weights = None if self._weights is None else self._weights[rows]
+        return best_threshold(model.scores(self._raw[rows]), self._y[rows], weights)
 
     def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
         settings, size = self._settings, self._settings.batch_size
@@ -171,7 +202,7 @@ class Task:
             loss=settings.loss,
             iterations=settings.iterations,
             epochs=settings.pass_epochs,
-            batch_size=batch_size_for(len(data.X)) if size == "auto" else int(size),
+            batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
             step_sizes=settings.step_sizes,
             sparsity=self.sparsity,
         )
@@ -185,8 +216,9 @@ class Task:
     ) -> Trained:
         settings = self._settings
         noise = settings.input_noise
-        automatic = noise == "auto"
-        self.input_noise = neighbour_noise(data.X, self._generator) if automatic else float(noise)
+        if noise == "auto":
+            noise = neighbour_noise(data.X, self._generator, self._normalizer.kind)
+        self.input_noise = float(noise)
         schedule = Schedule(
             loss=settings.loss,
             epochs=settings.epochs,
@@ -205,9 +237,14 @@ class Task:
             schedule,
             seed=self.seed,
             callback=settings.callback,
-            quantization=rounding if settings.quantization_aware else None,
+            quantization=rounding if settings.quantization_aware and self._for_device else None,
             augment=augmentation,
         )
+
+    @property
+    def _for_device(self) -> bool:
+        """Whether what is trained can become integers; what cannot need not heed them."""
+        return not self._multilabel and self._normalizer.kind != "l2"
 
     def _chosen_reduction(self) -> Reduction | None:
         """Return that of the model to start from, or the one that the settings ask for."""
@@ -218,7 +255,7 @@ class Task:
         asked = reduction_for(settings.image_shape, settings.reduced_shape, settings.cropped_shape)
         if given is None:
             return asked
-        check_sizes(given, n_features, self._n_classes)
+        self._check_kind_of(given)
         if asked is not None and asked != given.reduction:
             raise InputError(
                 "the model to start from reduces its images in another way than reduced_shape and "
@@ -226,7 +263,19 @@ class Task:
             )
         return given.reduction
 
+    def _check_kind_of(self, given: ProtoNNModel) -> None:
+        """Refuse to start from a model for other data."""
+        check_sizes(given, self._raw.shape[1], self._n_classes)
+        if given.multilabel != self._multilabel:
+            kinds = ("one class a point", "sets of labels")
+            raise InputError(
+                f"the model to start from is for {kinds[given.multilabel]}, the data has "
+                f"{kinds[self._multilabel]}; start from a model of the same kind, or from none"
+            )
+
     def _statistics(self) -> InputStatistics:
+        if issparse(self._raw):
+            return sparse_statistics(self._raw, self._weights)
         if self._reduction is None:
             inputs = InputStatistics.of(self._raw, self._weights)
         else:
@@ -240,8 +289,9 @@ class Task:
         return normalizer_from(self._settings.normalization, self.inputs)
 
     def _training_set(self) -> TrainingSet:
-        X = self._normalizer.apply(self._points).astype(np.float32)
-        data = TrainingSet.of_classes(X, self._y, self._weights)
+        X = normalized(self._normalizer, self._points)
+        of = TrainingSet.of_label_sets if self._multilabel else TrainingSet.of_classes
+        data = of(X, self._y, self._weights)
         if self.test is None:
             return data
         points, y = self.test
@@ -259,7 +309,8 @@ class Task:
             return parameters_of(given, scores_are_logits=settings.loss == "cross_entropy")
         kind = settings.init_projection
         sizes = self._sizes(self.n_rows, data.X.shape[1], self._n_classes)
-        start, self._gamma = initial_parameters(
+        start_from = initial_label_parameters if data.multilabel else initial_parameters
+        start, self._gamma = start_from(
             data.X,
             data.y,
             n_projections=sizes.n_projections,
@@ -267,7 +318,9 @@ class Task:
             gamma_numerator=settings.gamma_numerator,
             generator=self._generator,
             weights=data.weights,
-            projection=kind if isinstance(kind, str) else np.asarray(kind, dtype=np.float32),
+            projection=sparse_projection(kind, data, sizes.n_projections)
+            if isinstance(kind, str)
+            else np.asarray(kind, dtype=np.float32),
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
         )
@@ -291,6 +344,8 @@ class Task:
         shape = self._settings.image_shape
         if not self._settings.augment:
             return None
+        if issparse(self._raw):
+            raise InputError("augment is True, but the points are sparse; give dense images")
         if shape is None:
             raise InputError("augment is True, but image_shape is None; give (height, width)")
         if self._settings.optimizer == "alternating":
@@ -305,6 +360,11 @@ class Task:
         if settings.budget is None:
             d = min(settings.n_projections, n_features)
             return ModelSizes(d, self._prototype_count(n_classes))
+        if not self._for_device:
+            raise InputError(
+                f"budget is {settings.budget:,}, in bytes on a device, which takes neither sets of "
+                "labels nor the normalization 'l2'; give n_projections and n_prototypes"
+            )
         if settings.n_prototypes is not None or settings.prototypes_per_class is not None:
             raise InputError(
                 f"budget is {settings.budget:,}, which decides on the number of prototypes; leave "
@@ -330,6 +390,8 @@ class Task:
                 "of the two"
             )
         if total is None and per_class is None:
+            if self._multilabel:
+                return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
             return n_classes * _PROTOTYPES_PER_CLASS
         count = total if total is not None else n_classes * (per_class or 1)
         check_prototype_count(count, self.n_rows)

@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
 
 
-def check_finite(X: NDArray[Any], what: str = "X", first_row: int = 0) -> None:
+def check_finite(X: Any, what: str = "X", first_row: int = 0) -> None:
     """Refuse points X (n, D) with a NaN or an infinite value; `first_row` is the number of X[0]."""
-    if X.dtype.kind != "f" or np.isfinite(np.sum(X, dtype=np.float64)):
+    values = X.data if issparse(X) else X
+    if X.dtype.kind != "f" or np.isfinite(np.sum(values, dtype=np.float64)):
         return
-    bad = ~np.isfinite(X)
+    bad = ~np.isfinite(values)
     if not bad.any():  # only their sum is too large
         return
-    row, feature = (int(index) for index in np.argwhere(bad)[0])
+    if issparse(X):
+        places, first = X.tocoo(), int(bad.argmax())
+        row, feature = int(places.row[first]), int(places.col[first])
+    else:
+        row, feature = (int(index) for index in np.argwhere(bad)[0])
     value = "NaN" if np.isnan(X[row, feature]) else "inf, or too large for float32"
     raise InputError(
         f"row {first_row + row:,} of {what} has {value} as feature {feature:,}; mend or drop the "
