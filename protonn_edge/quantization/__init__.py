@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
-from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
+from protonn_edge.quantization.exponential import (
+    KERNEL_CUTOFF,
+    cut_kernel,
+    exponential_table,
+    tabulated_kernel,
+)
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
@@ -23,6 +28,7 @@ from protonn_edge.quantization.quantizer import (
 
 __all__ = [
     "FEATURE_MAXIMUM",
+    "KERNEL_CUTOFF",
     "MODEL_HASH_BYTES",
     "PROJECTION_CLAMP",
     "DequantizedModel",
@@ -30,6 +36,7 @@ __all__ = [
     "IntegerModel",
     "Precision",
     "check_counts",
+    "cut_kernel",
     "dequantize",
     "exponential_table",
     "input_quantizer",
