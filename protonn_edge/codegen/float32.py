@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,6 +72,7 @@ class Float32Context:
     n_prototypes: int
     n_classes: int
     input_maximum: int
+    limit: str
     score_scale: str
     start: tuple[str, ...]
     weights: Rows
@@ -100,6 +102,7 @@ def float32_context(model: Float32Model) -> Float32Context:
         n_prototypes=model.n_prototypes,
         n_classes=model.n_classes,
         input_maximum=model.inputs.maximum,
+        limit=_literal(np.float32(model.limit)) if math.isfinite(model.limit) else "",
         score_scale=f"{model.score_scale:.6g}",
         start=_rows(model.start[None, :])[0],
         weights=_rows(model.projection.T),
@@ -118,7 +121,8 @@ def float32_context(model: Float32Model) -> Float32Context:
 
 def _rows(matrix: NDArray[np.float32]) -> Rows:
     """Return numbers as C literals, each the shortest that reads back as the same float."""
-    return tuple(
-        tuple(f"{np.format_float_scientific(number, unique=True, trim='0')}f" for number in row)
-        for row in matrix
-    )
+    return tuple(tuple(_literal(number) for number in row) for row in matrix)
+
+
+def _literal(number: np.float32) -> str:
+    return f"{np.format_float_scientific(number, unique=True, trim='0')}f"

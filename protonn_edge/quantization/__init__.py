@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
-from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
+from protonn_edge.quantization.exponential import (
+    KERNEL_CUTOFF,
+    cut_kernel,
+    exponential_table,
+    tabulated_kernel,
+)
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
@@ -32,6 +37,7 @@ from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
 
 __all__ = [
     "FEATURE_MAXIMUM",
+    "KERNEL_CUTOFF",
     "MODEL_HASH_BYTES",
     "PRECISIONS",
     "PROJECTION_CLAMP",
@@ -47,6 +53,7 @@ __all__ = [
     "RawScale",
     "StageLoss",
     "check_counts",
+    "cut_kernel",
     "dequantize",
     "device_model",
     "exponential_table",

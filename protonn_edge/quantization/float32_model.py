@@ -3,14 +3,16 @@
 For an input ``q`` of D unsigned bytes, the same as the integer model's::
 
     p_k = start_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
-    e_j = exp(-sum_k (p_k - B_jk)^2)
+    r_j = sum_k (p_k - B_jk)^2          "far" beyond `limit`
+    e_j = exp(-r_j), or 0 where prototype j is far
     s_l = sum_j Z_lj e_j                then rounded to an integer
     class = the first l with the largest s_l, before it is rounded
 
-The device computes in IEEE 754 binary32. NumPy computes the same formula in binary64, so the two
-differ by rounding: scores by at most `score_tolerance`, and classes only where two scores are that
-close. Z is scaled by a power of two such that scores are integers of 24 bits: so they travel and
-are compared as an integer build's.
+The device computes in IEEE 754 binary32, and so does NumPy up to r, in the same order, so that both
+find the same prototypes far. The exponential and the scores NumPy computes in binary64: scores
+differ by at most `score_tolerance`, and classes only where two scores are that close. Z is scaled
+by a power of two such that scores are integers of 24 bits: so they travel and are compared as an
+integer build's.
 """
 
 from __future__ import annotations
@@ -25,13 +27,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, kernel
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization.integer_model import InputQuantizer, IntegerModel
 from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.sizes import SizedByMatrices
 
 Float32 = NDArray[np.float32]
 
+_ROWS_AT_ONCE = 1024
 _SCORE_BITS = 24
 _FLOAT_BYTES = 4
 
@@ -52,6 +55,9 @@ class Float32Model(SizedByMatrices):
         B, in units of 1/gamma.
     labels : ndarray of shape (L, m), float32
         Z, in units of `score_scale`.
+    limit : float
+        Squared distances beyond it are far: where the kernel falls below the float model's cutoff;
+        a float32, or infinite.
     score_scale : float
         What one unit of a score is worth in the float model's scores: a power of two.
     classes : tuple of str
@@ -67,6 +73,7 @@ class Float32Model(SizedByMatrices):
     start: Float32
     prototypes: Float32
     labels: Float32
+    limit: float
     score_scale: float
     classes: tuple[str, ...]
 
@@ -114,10 +121,18 @@ class Float32Model(SizedByMatrices):
         return indices
 
     def _sums(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
-        P = Q.astype(np.float64) @ self.projection.T.astype(np.float64) + self.start
-        sums: NDArray[np.float64] = kernel(P, self.prototypes.astype(np.float64), 1.0) @ (
-            self.labels.T.astype(np.float64)
-        )
+        parts = [self._part(Q[i : i + _ROWS_AT_ONCE]) for i in range(0, len(Q), _ROWS_AT_ONCE)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.n_classes))
+
+    def _part(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
+        P = np.tile(self.start, (len(Q), 1))
+        for column, x in zip(self.projection.T, Q.T.astype(np.float32), strict=True):
+            P += column * x[:, None]
+        r = np.zeros((len(Q), self.n_prototypes), np.float32)
+        for coordinates, p in zip(self.prototypes, P.T, strict=True):
+            r += np.square(p[:, None] - coordinates)
+        kernels = np.where(r > np.float32(self.limit), 0.0, np.exp(-r.astype(np.float64)))
+        sums: NDArray[np.float64] = kernels @ self.labels.T.astype(np.float64)
         return sums
 
 
@@ -146,6 +161,7 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
             start=start.astype(np.float32),
             prototypes=(gamma * model.prototypes.astype(np.float64)).astype(np.float32),
             labels=(labels / scale).astype(np.float32),
+            limit=float(np.float32(-math.log(model.cutoff))) if model.cutoff else math.inf,
             score_scale=scale,
             classes=model.classes,
         )

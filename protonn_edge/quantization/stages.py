@@ -93,12 +93,20 @@ def _scores(
     fed = integer_model.quantize(X)
     inputs = integer_model.reduce(fed)
     restored = integer_model.inputs.restore(inputs)
-    yield kernel(ordered.gamma * (ordered.normalizer.apply(restored) @ W.T), coordinates, 1.0) @ Z.T
+    projected = ordered.gamma * (ordered.normalizer.apply(restored) @ W.T)
+    yield _kernels(projected, coordinates, model.cutoff) @ Z.T
     integers = dequantize(integer_model)
     centred = coordinates - centre_of(coordinates)
-    yield kernel(restored @ integers.projection.T + integers.start, centred, 1.0) @ Z.T
+    projected = restored @ integers.projection.T + integers.start
+    yield _kernels(projected, centred, model.cutoff) @ Z.T
     yield integer_model.kernels(integer_model.project(inputs)).astype(np.float64) @ Z.T
     yield integer_model.scores(fed)
+
+
+def _kernels(projected: FloatArray, coordinates: FloatArray, cutoff: float) -> FloatArray:
+    values = kernel(projected, coordinates, 1.0)
+    values[values < cutoff] = 0.0
+    return values
 
 
 def centre_of(coordinates: FloatArray) -> FloatArray:

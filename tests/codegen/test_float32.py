@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,9 +51,11 @@ def inputs_near_prototypes(seed: int, n: int, model: DeviceModel) -> np.ndarray:
 
 
 @pytest.mark.parametrize("gamma_numerator", [0.3, 2.5, 10.0])
+@pytest.mark.parametrize("cutoff", [0.0, 1 / 128])
 @pytest.mark.parametrize("feeding", ["whole", "push", "split"])
-def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, feeding):
-    model = device_model(random_model(5, gamma_numerator=gamma_numerator), "float32")
+def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, cutoff, feeding):
+    model = random_model(5, gamma_numerator=gamma_numerator)
+    model = device_model(dataclasses.replace(model, cutoff=cutoff), "float32")
     Q = inputs_near_prototypes(5, 200, model)
     with host_program(model, sanitize=True) as program:
         labels, scores = program.run(Q, feeding)
@@ -63,6 +66,7 @@ def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, fee
 @needs_avr
 def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
     model, board = random_model(6, features=64, projections=10, prototypes=20), load_board("uno")
+    model = dataclasses.replace(model, cutoff=1 / 128)
     took = {}
     for precision in ("float32", "int8"):
         reference = device_model(model, precision)

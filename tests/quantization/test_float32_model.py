@@ -22,6 +22,15 @@ def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
     assert (floats.predict(Q) == expected.argmax(axis=1)).all()
 
 
+def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
+    model = dataclasses.replace(random_model(1, features=20), cutoff=1 / 128)
+    floats = device_model(model, "float32")
+    Q = floats.quantize(random_points(1, 200, 20))
+    expected = model.scores(floats.inputs.restore(Q))
+    assert floats.limit == pytest.approx(np.log(128))
+    assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-4)
+
+
 def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():
     model = random_model(2)
     floats, integers = device_model(model, "float32"), device_model(model, "int8")
