@@ -118,14 +118,18 @@ def check_interrupts(elf: Path, model: DeviceModel, board: Board) -> None:
 def spans_without_interrupts(elf: Path, model: DeviceModel) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off, whatever the features are."""
     plan = plan_for(model)
-    sums = 0 if model.reduction is None else model.reduction.columns.outputs
     bounds = {
-        "pnn_begin": _BEGIN_CYCLES
-        + _BEGIN_CYCLES_PER_OUTPUT * model.n_projections
-        + _BEGIN_CYCLES_PER_SUM * sums,
+        "pnn_begin": begin_cycles(model),
         "pnn_push_many": max(CHUNK_CYCLES, plan.push_call_cycles + plan.push_cycles),
     }
     return masked_spans(elf, bounds)
+
+
+def begin_cycles(model: DeviceModel) -> int:
+    """Return what a call of ``pnn_begin`` takes at most."""
+    sums = 0 if model.reduction is None else model.reduction.columns.outputs
+    outputs = _BEGIN_CYCLES_PER_OUTPUT * model.n_projections
+    return _BEGIN_CYCLES + outputs + _BEGIN_CYCLES_PER_SUM * sums
 
 
 def receiver_limit(board: Board) -> int:
