@@ -79,7 +79,7 @@ PRESETS = [
     _preset("usps2", "usps10_libsvm", 4_000, 12, 230, paper="11.6 kB, 95.67", halves=True,
             **_USPS_8),
     _preset("mnist10", "mnist10", 28_500, 30, 590, paper=_MNIST10, **_DIGITS_12, augment=True,
-            input_noise=0.05, epochs=300),
+            input_noise=0.05, epochs=240),
     _preset("mnist10-16kB", "mnist10", 16_000, 25, 350, paper=_MNIST10, **_DIGITS_12, augment=True,
             input_noise=0.05),
     _preset("mnist10-2kB", "mnist10", 2_000, 11, 60, paper=_MNIST10, **_DIGITS_8),
