@@ -78,7 +78,7 @@ PRESETS = [
             optimizer="alternating", loss="squared_error"),
     _preset("usps2", "usps10_libsvm", 4_000, 12, 230, paper="11.6 kB, 95.67", halves=True,
             **_USPS_8),
-    _preset("mnist10", "mnist10", 28_500, 30, 590, paper=_MNIST10, **_DIGITS_12, augment=True,
+    _preset("mnist10", "mnist10", 28_500, 30, 540, paper=_MNIST10, **_DIGITS_12, augment=True,
             input_noise=0.05, epochs=240),
     _preset("mnist10-16kB", "mnist10", 16_000, 25, 350, paper=_MNIST10, **_DIGITS_12, augment=True,
             input_noise=0.05),
