@@ -22,6 +22,7 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
+from presets import PRESETS
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
@@ -34,9 +35,6 @@ from protonn_edge.quantization import IntegerModel, device_model, quantize
 from protonn_edge.quantization.exponential import DISTANCE_LIMIT
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.verification import verify_host
-
-SMALL = {"n_projections": 10, "n_prototypes": 40}
-USPS, MNIST = "usps10_libsvm.npz", "mnist10.npz"
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
 # the product (2), and its sum (1 for each byte); one more for the difference in a distance.
@@ -54,24 +52,19 @@ class Case(Row):
     precision: str = "int8"
 
 
+def _case(name: str, preset: str, *, precision: str = "int8", **settings: Any) -> Case:
+    """Return a row for one of the models whose accuracy `accuracy.py` measures."""
+    model = next(each for each in PRESETS if each.name == preset)
+    return Case(name, model.file, {**model.settings, **settings}, precision)
+
+
 CASES = [
-    Case("usps10", USPS, SMALL),
-    Case("usps10-sparse", USPS, {**SMALL, "sparsity_projection": 0.3}),
-    Case(
-        "mnist10",
-        MNIST,
-        {
-            "n_projections": 30,
-            "n_prototypes": 540,
-            "image_shape": (28, 28),
-            "cropped_shape": (24, 24),
-            "reduced_shape": (12, 12),
-            "augment": True,
-        },
-    ),
-    Case("letter26", "letter26.npz", {"n_projections": 15, "n_prototypes": 520}),
-    Case("har", "har_hapt.npz", SMALL),
-    Case("usps10-float", USPS, SMALL, "float32"),
+    _case("usps10", "usps10-small"),
+    _case("usps10-sparse", "usps10-small", sparsity_projection=0.3),
+    _case("mnist10", "mnist10"),
+    _case("letter26", "letter26"),
+    _case("har", "har"),
+    _case("usps10-float", "usps10-small", precision="float32"),
 ]
 COLUMNS = [
     ("model", lambda r: r["name"]),
