@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.codegen.plan import CHUNK_CYCLES, PIXELS_AT_ONCE, Block, Plan, averages_at_once
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
-    PROJECTION_CLAMP,
+    PROJECTION_MAXIMUM,
+    PROJECTION_MINIMUM,
     IntegerModel,
 )
 from protonn_edge.reduction import Reduction, shape_text
@@ -22,13 +26,43 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class BlockContext:
-    """One pass of the projection: `rows` holds the weights, (D rows of `size` outputs)."""
+    """Sums of outputs `first` to `last` that are in registers at once, `width` bytes each."""
 
     number: int
     first: int
     last: int
     size: int
+    width: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ProjectionContext(BlockContext):
+    """One pass of the projection: `rows` holds the weights, (D rows of `size` outputs)."""
+
     rows: Rows
+
+
+@dataclass(frozen=True)
+class CoordinateContext:
+    """One coordinate of a point: `overflows` if its differences may need more than a byte."""
+
+    offset: int
+    least: int
+    most: int
+    overflows: bool
+
+
+@dataclass(frozen=True)
+class ComparisonContext:
+    """The loop over the prototypes: how the point's coordinates are split, and its constants."""
+
+    head: int
+    tail: int
+    coordinates: tuple[CoordinateContext, ...]
+    stride: int
+    distance_shift: int
+    limit_high: int
 
 
 @dataclass(frozen=True)
@@ -80,17 +114,19 @@ class RenderContext:
     accumulator_bits: int
     accumulator_range: tuple[int, int]
     projection_range: tuple[int, int]
-    projection_clamp: int | None
+    clamps: bool
     score_bits: int
     score_range: tuple[int, int]
     start: tuple[int, ...]
     multiplier: int
-    shift: int
-    offset: tuple[int, ...]
-    prototype_factor: int
-    blocks: tuple[BlockContext, ...]
+    distance_shift: int
+    distance_limit: int
+    neighbours_at_once: int
+    coordinates: tuple[CoordinateContext, ...]
+    comparison: ComparisonContext
+    blocks: tuple[ProjectionContext, ...]
+    votes: tuple[BlockContext, ...]
     prototypes: Rows
-    labels: Rows
     table: Rows
     class_names: tuple[ClassName, ...]
     model_bytes: int
@@ -107,15 +143,9 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     columns = model.projection.T.tolist()
     blocks = tuple(
-        BlockContext(
-            number=number,
-            first=block.first,
-            last=block.first + block.size - 1,
-            size=block.size,
-            rows=_part(columns, block),
-        )
-        for number, block in enumerate(plan.blocks)
+        ProjectionContext(**_place(block), rows=_part(columns, block)) for block in plan.blocks
     )
+    coordinates = _coordinates(model)
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
@@ -134,17 +164,26 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         accumulator_bits=model.accumulator_bits,
         accumulator_range=model.accumulator_range(),
         projection_range=model.projection_range(),
-        projection_clamp=PROJECTION_CLAMP if plan.clamp else None,
-        score_bits=plan.score_bits,
+        clamps=model.clamps,
+        score_bits=model.score_bits,
         score_range=model.score_range(),
         start=tuple(model.start.tolist()),
         multiplier=model.multiplier,
-        shift=model.shift,
-        offset=tuple(model.offset.tolist()),
-        prototype_factor=model.prototype_factor,
+        distance_shift=model.distance_shift,
+        distance_limit=model.distance_limit,
+        neighbours_at_once=plan.neighbours_at_once,
+        coordinates=coordinates,
+        comparison=ComparisonContext(
+            head=plan.head,
+            tail=model.n_projections - plan.head,
+            coordinates=coordinates,
+            stride=model.n_projections + model.n_classes,
+            distance_shift=model.distance_shift,
+            limit_high=model.distance_limit >> 8,
+        ),
         blocks=blocks,
-        prototypes=_rows(model.prototypes.T.tolist()),
-        labels=_rows(model.labels.T.tolist()),
+        votes=tuple(BlockContext(**_place(block)) for block in plan.votes),
+        prototypes=_rows(np.concatenate([model.prototypes, model.labels]).T.tolist()),
         table=_rows([table[i : i + 16] for i in range(0, len(table), 16)]),
         class_names=tuple(ClassName(c_string(name), c_comment(name)) for name in model.classes),
         model_bytes=model.model_bytes,
@@ -156,6 +195,23 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_call_cycles=plan.push_call_cycles,
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
     )
+
+
+def _place(block: Block) -> dict[str, int]:
+    last = block.first + block.size - 1
+    return {**asdict(block), "last": last, "bytes": block.bytes}
+
+
+def _coordinates(model: IntegerModel) -> tuple[CoordinateContext, ...]:
+    """Return what becomes of each coordinate; one beyond its limits is far from all prototypes."""
+    radius = math.isqrt(model.distance_limit - 1) + 1
+    contexts = []
+    for residuals, offset in zip(model.prototypes.tolist(), model.offset.tolist(), strict=True):
+        least = max(PROJECTION_MINIMUM, min(residuals) - radius)
+        most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
+        overflows = min(residuals) - most < -128 or max(residuals) - least > 127
+        contexts.append(CoordinateContext(offset, least, most, overflows))
+    return tuple(contexts)
 
 
 def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionContext:

@@ -9,18 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+from protonn_edge.quantization import IntegerModel
 from protonn_edge.reduction import Reduction
 
-# By the width of the accumulators: how many of them stay in registers, and bounds of the cycles
-# that a push takes: for a multiplication, a block's look at a feature, a call with what it loads
-# and stores for each output. With 16 bits they follow from the assembly in templates/c/avr.j2, with
-# 32 they were read off the emulator for avr-gcc at -O2 and 1 to 40 outputs.
-_OUTPUTS_AT_ONCE = {16: 10, 32: 4}
-_MULTIPLICATION_CYCLES = {16: 7, 32: 21}
-_FEATURE_CYCLES = {16: 13, 32: 20}
-_CALL_CYCLES = {16: 70, 32: 120}
-_CALL_CYCLES_PER_OUTPUT = {16: 15, 32: 30}
+# Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
+_REGISTERS = {2: 20, 3: 18, 4: 16}
+
+# Coordinates of a point that fit registers, without and with a pointer to the others.
+_COORDINATES_IN_REGISTERS = 16
+_COORDINATES_BEFORE_TAIL = 14
+
+# Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
+_NEIGHBOURS_AT_ONCE = 12
+
+# Bounds of what a push takes: a multiplication, by the bytes of a sum; a block's look at a feature;
+# saving registers; entering a block; loading and storing a byte of a sum.
+_MULTIPLICATION_CYCLES = {2: 7, 3: 9}
+_FEATURE_CYCLES = 10
+_SAVING_CYCLES = 64
+_BLOCK_CYCLES = 80
+_SUM_BYTE_CYCLES = 4
 
 # What the reduction adds to these bounds: for a pixel, for an area that a pixel completes, for the
 # end of an image's row, and for a call. The first two follow from the assembly, the others were
@@ -40,18 +48,29 @@ PIXELS_AT_ONCE = 32
 
 @dataclass(frozen=True)
 class Block:
-    """Outputs of the projection that are accumulated in registers at once.
+    """Sums that are kept in registers at once.
 
     Attributes
     ----------
+    number : int
+        Of the block, from 0 on.
     first : int
         The first output of the block.
     size : int
         How many outputs it has.
+    width : int
+        Bytes of a sum.
     """
 
+    number: int
     first: int
     size: int
+    width: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all its sums."""
+        return self.size * self.width
 
 
 @dataclass(frozen=True)
@@ -62,10 +81,12 @@ class Plan:
     ----------
     blocks : tuple of Block
         The projection's passes over the inputs.
-    score_bits : int
-        16 or 32, from the range of the scores.
-    clamp : bool
-        Whether some input could push a projection beyond 16 bits.
+    votes : tuple of Block
+        The passes of the scores over the near prototypes.
+    head : int
+        Coordinates of the point that are in registers while prototypes are compared with it.
+    neighbours_at_once : int
+        Near prototypes that vote together.
     table_bytes : int
         Flash of the constant tables that a prediction reads; the linked program adds its code.
     state_bytes : int
@@ -75,8 +96,9 @@ class Plan:
     """
 
     blocks: tuple[Block, ...]
-    score_bits: int
-    clamp: bool
+    votes: tuple[Block, ...]
+    head: int
+    neighbours_at_once: int
     table_bytes: int
     state_bytes: int
     push_cycles: int
@@ -93,21 +115,22 @@ class Plan:
 def make_plan(model: IntegerModel) -> Plan:
     """Return the plan for an integer model: a function of the model alone."""
     d, classes = model.n_projections, model.n_classes
-    low, high = model.score_range()
-    score_bits = 16 if low >= -(1 << 15) and high < 1 << 15 else 32
-    p_low, p_high = model.projection_range()
-    bits = model.accumulator_bits
-    blocks = _blocks(d, _OUTPUTS_AT_ONCE[bits])
-    constants = bits // 8 + 4  # start and offset of one output
+    width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
+    blocks = _blocks(d, width)
+    in_registers = d <= _COORDINATES_IN_REGISTERS
+    neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
     push = _push_cycles(model, blocks)
     if model.reduction is not None:
         push = _reducing(push, model.reduction)
+    constants = width + 4 + 2 * model.clamps  # of one output
+    state = d * width + classes * score_bytes + 2 + 3 * neighbours
     return Plan(
         blocks=blocks,
-        score_bits=score_bits,
-        clamp=p_low < -PROJECTION_CLAMP or p_high > PROJECTION_CLAMP,
+        votes=_blocks(classes, score_bytes),
+        head=d if in_registers else _COORDINATES_BEFORE_TAIL,
+        neighbours_at_once=neighbours,
         table_bytes=model.model_bytes + model.table.nbytes + d * constants,
-        state_bytes=d * bits // 8 + classes * score_bits // 8 + 2 + _reduction_bytes(model),
+        state_bytes=state + _reduction_bytes(model),
         push_cycles=push.feature,
         push_zero_cycles=push.zero,
         push_call_cycles=push.call,
@@ -124,11 +147,12 @@ class _PushCycles:
 
 
 def _push_cycles(model: IntegerModel, blocks: tuple[Block, ...]) -> _PushCycles:
-    d, bits = model.n_projections, model.accumulator_bits
+    d, width = model.n_projections, model.accumulator_bits // 8
+    looking = _FEATURE_CYCLES * len(blocks)
     return _PushCycles(
-        feature=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES[bits] * len(blocks),
-        zero=_FEATURE_CYCLES[bits] * len(blocks),
-        call=_CALL_CYCLES[bits] + _CALL_CYCLES_PER_OUTPUT[bits] * d,
+        feature=_MULTIPLICATION_CYCLES[width] * d + looking,
+        zero=looking,
+        call=_SAVING_CYCLES + _BLOCK_CYCLES * len(blocks) + _SUM_BYTE_CYCLES * width * d,
     )
 
 
@@ -162,8 +186,9 @@ def averages_at_once(reduction: Reduction) -> int:
     return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)
 
 
-def _blocks(outputs: int, at_most: int) -> tuple[Block, ...]:
+def _blocks(outputs: int, width: int) -> tuple[Block, ...]:
     """Split `outputs` into as few blocks as possible, of nearly equal size."""
+    at_most = _REGISTERS[width] // width
     number = -(-outputs // at_most)
     bounds = [outputs * i // number for i in range(number + 1)]
-    return tuple(Block(low, high - low) for low, high in pairwise(bounds))
+    return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))

@@ -7,7 +7,8 @@ from protonn_edge.quantization.exponential import exponential_table, tabulated_k
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
-    PROJECTION_CLAMP,
+    PROJECTION_MAXIMUM,
+    PROJECTION_MINIMUM,
     InputQuantizer,
     IntegerModel,
     check_counts,
@@ -23,7 +24,8 @@ from protonn_edge.quantization.quantizer import (
 __all__ = [
     "FEATURE_MAXIMUM",
     "MODEL_HASH_BYTES",
-    "PROJECTION_CLAMP",
+    "PROJECTION_MAXIMUM",
+    "PROJECTION_MINIMUM",
     "DequantizedModel",
     "InputQuantizer",
     "IntegerModel",
