@@ -10,16 +10,17 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import Usage, check_estimate, measure_usage
-from protonn_edge.codegen import SOURCES, make_plan, render_c
+from protonn_edge.budget import OverBudget, Usage, check_estimate, measure_usage
+from protonn_edge.codegen import KERNELS, SOURCES, KernelName, Limits, Plan, plans, render_c
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import Activity, IntegerModel, quantize
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -60,26 +61,64 @@ class Project:
         return load_model(self.folder / _MODEL)
 
     def check_generated(self, integer_model: IntegerModel) -> None:
-        """Raise `InputError` if a generated file is not what this model renders to."""
-        for name, text in render_c(integer_model).items():
-            path = self.folder / _GENERATED / name
-            if not path.is_file() or path.read_bytes() != text.encode():
+        """Raise `InputError` if a generated file is not what a plan of this model renders to."""
+        rendered = [
+            render_c(integer_model, plan_with(integer_model, kernel, buffered=buffered))
+            for kernel in KERNELS
+            for buffered in (True, False)
+        ]
+        for name in SOURCES:
+            rendered = [files for files in rendered if self._has(name, files[name])]
+            if not rendered:
+                path = self.folder / _GENERATED / name
                 raise InputError(f"{path} is not what 'build' writes for its model; run it again")
+
+    def _has(self, name: str, text: str) -> bool:
+        path = self.folder / _GENERATED / name
+        return path.is_file() and path.read_bytes() == text.encode()
 
     def compile(self, board: Board) -> Path:
         """Build the firmware with PlatformIO and return the path of its ELF."""
         return build_firmware(self.folder, board.platformio_board)
 
 
-def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """What narrows the choice of a plan.
+
+    Attributes
+    ----------
+    flash_bytes, sram_bytes : int, optional
+        What the firmware may take, SRAM with the stack; by default all that the board has.
+    kernel : {"columns", "masked", "unrolled"}, optional
+        The projection's kernel; by default the fastest that fits.
+    activity : Activity, optional
+        What mean cycles are counted for.
+    """
+
+    flash_bytes: int | None = None
+    sram_bytes: int | None = None
+    kernel: KernelName | None = None
+    activity: Activity | None = None
+
+    def within(self, board: Board) -> Board:
+        """Return the board with what the firmware may take of it."""
+        return replace(
+            board,
+            flash_bytes=min(board.flash_bytes, self.flash_bytes or board.flash_bytes),
+            sram_bytes=min(board.sram_bytes, self.sram_bytes or board.sram_bytes),
+        )
+
+
+def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None = None) -> Build:
     """Quantize, render, compile and check a model; then put the project into `folder`.
 
     Files of the firmware that are there already stay as they are; the generated ones are replaced.
 
     Returns
     -------
-    Usage
-        What the linked firmware takes of the board.
+    Build
+        The plan that was taken, and what the linked firmware takes of the board.
 
     Raises
     ------
@@ -90,23 +129,35 @@ def build(model: ProtoNNModel, board: Board, folder: Path) -> Usage:
         If the folder holds something else where the project's files belong.
     """
     check_folder(folder, board)
-    with trial_build(model, board, firmware_of=folder) as trial:
+    with trial_build(model, board, firmware_of=folder, wishes=wishes) as trial:
         _copy_over(trial.project, Project(folder))
-    return trial.usage
+    return Build(trial.plan, trial.usage)
+
+
+@dataclass(frozen=True)
+class Build:
+    """The plan of a firmware that fits, and what it takes once it is linked."""
+
+    plan: Plan
+    usage: Usage
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder whose firmware fits: its ELF file, and what that takes."""
+    """A project in a scratch folder whose firmware fits: its ELF file, its plan, what it takes."""
 
     project: Project
     elf: Path
+    plan: Plan
     usage: Usage
 
 
 @contextmanager
 def trial_build(
-    model: ProtoNNModel, board: Board, firmware_of: Path | None = None
+    model: ProtoNNModel,
+    board: Board,
+    firmware_of: Path | None = None,
+    wishes: Wishes | None = None,
 ) -> Iterator[Trial]:
     """Build a model in a folder that is gone afterwards; raises as `build` does.
 
@@ -118,15 +169,29 @@ def trial_build(
         The board that it must fit.
     firmware_of : Path, optional
         A project folder whose own firmware and settings are taken, where it has them.
+    wishes : Wishes, optional
+        What narrows the choice of a plan.
     """
     integer_model = quantize(model)
-    check_estimate(make_plan(integer_model), board)
+    wishes = wishes or Wishes()
+    allowed = wishes.within(board)
+    choices = plans(
+        integer_model, Limits.of(allowed), kernel=wishes.kernel, activity=wishes.activity
+    )
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        project = _write_project(model, integer_model, Path(scratch, "project"), firmware_of)
-        elf = project.compile(board)
-        usage = measure_usage(elf)
-        usage.check(board)
-        yield Trial(project, elf, usage)
+        for plan in choices:
+            check_estimate(plan, allowed)
+            sources = render_c(integer_model, plan)
+            project = _write_project(model, sources, Path(scratch, plan.kernel), firmware_of)
+            elf = project.compile(board)
+            usage = measure_usage(elf)
+            try:
+                usage.check(allowed)
+                break
+            except OverBudget:
+                if plan is choices[-1]:
+                    raise
+        yield Trial(project, elf, plan, usage)
 
 
 def check_folder(folder: Path, board: Board) -> None:
@@ -149,7 +214,7 @@ def check_folder(folder: Path, board: Board) -> None:
 
 
 def _write_project(
-    model: ProtoNNModel, integer_model: IntegerModel, folder: Path, firmware_of: Path | None
+    model: ProtoNNModel, sources: dict[str, str], folder: Path, firmware_of: Path | None
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
     _copy_tree(resource("firmware"), folder / "firmware")
@@ -160,7 +225,7 @@ def _write_project(
         if (firmware_of / "platformio.ini").is_file():
             settings = firmware_of / "platformio.ini"
     _copy(settings, folder / "platformio.ini")
-    for name, text in render_c(integer_model).items():
+    for name, text in sources.items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
     return Project(folder)

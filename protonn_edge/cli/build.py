@@ -9,13 +9,14 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.budget import OverBudget
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.codegen import KERNELS, KernelName
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import load_model
-from protonn_edge.project import build, check_folder
-from protonn_edge.quantization import quantize
+from protonn_edge.project import Wishes, build, check_folder
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.report.terminal import budget_facts, fact_table
+from protonn_edge.report.terminal import budget_facts, fact_table, plan_table
 from protonn_edge.toolchain.platformio import upload_command
 
 
@@ -37,6 +38,24 @@ from protonn_edge.toolchain.platformio import upload_command
     type=FiniteRange(0),
     help="Fail if the integers lose more than this many percentage points; needs --data.",
 )
+@click.option(
+    "--max-flash",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Flash that the firmware may take.  [default: all]",
+)
+@click.option(
+    "--max-sram",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="SRAM that the firmware may take, with the stack.  [default: all]",
+)
+@click.option(
+    "--plan",
+    "kernel",
+    type=click.Choice(KERNELS),
+    help="How the projection reads its weights.  [default: the fastest that fits]",
+)
 @json_option
 def build_command(
     model_file: Path,
@@ -44,11 +63,15 @@ def build_command(
     output: Path,
     data: Path | None,
     max_drop: float | None,
+    max_flash: int | None,
+    max_sram: int | None,
+    kernel: KernelName | None,
     as_json: bool,
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    'pio run -t upload' in the same folder then puts it on the board.
+    'pio run -t upload' in the same folder then puts it on the board. With --data, the plan's mean
+    cycles are those on these points, and the fastest plan is the fastest on them.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
@@ -62,9 +85,12 @@ def build_command(
         "model_sha256": integer_model.model_sha256,
     }
     facts: list[tuple[str, str]] = []
+    activity = None
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
-        predicted = integer_model.predict(integer_model.quantize(X))
+        Q = integer_model.quantize(X)
+        activity = measure_activity(integer_model, Q)
+        predicted = integer_model.predict(Q)
         in_float, in_integers = share_right(model.predict(X), y), share_right(predicted, y)
         record |= {"n": len(y), "float_accuracy": in_float, "accuracy": in_integers}
         facts += [
@@ -75,12 +101,14 @@ def build_command(
             out.finish(record, _drop_failure(in_float, in_integers, max_drop))
     try:
         with out.status(f"building for {board.name}"):
-            usage = build(model, board, output)
+            built = build(model, board, output, Wishes(max_flash, max_sram, kernel, activity))
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
+    usage = built.usage
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
+    out.say("its plan:", plan_table(built.plan))
     out.say("next, with the board on USB:", f"  {upload_command(output)}")
-    out.finish(record | usage.to_json())
+    out.finish(record | usage.to_json() | {"plan": built.plan.to_json()})
 
 
 def _drop_failure(in_float: float, in_integers: float, max_drop: float) -> CheckFailed:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.codegen.plan import CHUNK_CYCLES, PIXELS_AT_ONCE, Block, Plan, averages_at_once
+from protonn_edge.codegen.kernels import Block, KernelName
+from protonn_edge.codegen.plan import (
+    CHUNK_CYCLES,
+    PIXELS_AT_ONCE,
+    Plan,
+    Stage,
+    averages_at_once,
+    coordinates_of,
+)
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
-    PROJECTION_MAXIMUM,
-    PROJECTION_MINIMUM,
     IntegerModel,
 )
 from protonn_edge.reduction import Reduction, shape_text
 
 API_VERSION = 1
+_COUNTED_IN_A_BYTE = 255
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -38,7 +44,7 @@ class BlockContext:
 
 @dataclass(frozen=True)
 class ProjectionContext(BlockContext):
-    """One pass of the projection: `rows` holds the weights, (D rows of `size` outputs)."""
+    """One pass of the projection: `rows` holds the weights, a row per input, as the kernel does."""
 
     rows: Rows
 
@@ -101,9 +107,12 @@ class RenderContext:
     """All that `templates/c` needs; see the templates for what each value becomes."""
 
     tool_version: str
+    stages: tuple[Stage, ...]
     api_version: int
     model_sha256: str
     hash_bytes: tuple[str, ...]
+    kernel: KernelName
+    splits: bool
     n_features: int
     n_inputs: int
     n_projections: int
@@ -133,6 +142,7 @@ class RenderContext:
     table_bytes: int
     state_bytes: int
     chunk_cycles: int
+    chunk_features: int
     push_cycles: int
     push_zero_cycles: int
     push_call_cycles: int
@@ -143,17 +153,21 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     columns = model.projection.T.tolist()
     blocks = tuple(
-        ProjectionContext(**_place(block), rows=_part(columns, block)) for block in plan.blocks
+        ProjectionContext(**_place(block), rows=_part(columns, block, plan.kernel))
+        for block in plan.blocks
     )
     coordinates = _coordinates(model)
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
+        stages=plan.stages,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
         hash_bytes=tuple(
             f"0x{byte:02x}" for byte in bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
         ),
+        kernel=plan.kernel,
+        splits=plan.kernel != "columns" and model.n_features > _COUNTED_IN_A_BYTE,
         n_features=model.n_features,
         n_inputs=model.n_inputs,
         n_projections=model.n_projections,
@@ -190,6 +204,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,
         chunk_cycles=CHUNK_CYCLES,
+        chunk_features=plan.chunk_features,
         push_cycles=plan.push_cycles,
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
@@ -203,15 +218,10 @@ def _place(block: Block) -> dict[str, int]:
 
 
 def _coordinates(model: IntegerModel) -> tuple[CoordinateContext, ...]:
-    """Return what becomes of each coordinate; one beyond its limits is far from all prototypes."""
-    radius = math.isqrt(model.distance_limit - 1) + 1
-    contexts = []
-    for residuals, offset in zip(model.prototypes.tolist(), model.offset.tolist(), strict=True):
-        least = max(PROJECTION_MINIMUM, min(residuals) - radius)
-        most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
-        overflows = min(residuals) - most < -128 or max(residuals) - least > 127
-        contexts.append(CoordinateContext(offset, least, most, overflows))
-    return tuple(contexts)
+    return tuple(
+        CoordinateContext(offset, place.least, place.most, place.overflows)
+        for offset, place in zip(model.offset.tolist(), coordinates_of(model), strict=True)
+    )
 
 
 def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionContext:
@@ -255,9 +265,20 @@ def c_comment(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 
-def _part(columns: list[list[int]], block: Block) -> Rows:
-    """Return the outputs of one block, a row per feature."""
-    return _rows([column[block.first : block.first + block.size] for column in columns])
+def _part(columns: list[list[int]], block: Block, kernel: KernelName) -> Rows:
+    """Return the outputs of one block, a row per input."""
+    part = [column[block.first : block.first + block.size] for column in columns]
+    return _rows([_masked(row) for row in part] if kernel == "masked" else part)
+
+
+def _masked(row: list[int]) -> list[int]:
+    """Return the bytes that follow; for each 8 weights a mask, and those that are not 0."""
+    content: list[int] = []
+    for first in range(0, len(row), 8):
+        part = row[first : first + 8]
+        mask = sum(1 << k for k, weight in enumerate(part) if weight != 0)
+        content += [mask - 256 if mask > 127 else mask, *(weight for weight in part if weight != 0)]
+    return [len(content), *content]
 
 
 def _rows(rows: list[list[int]]) -> Rows:

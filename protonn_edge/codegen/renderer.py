@@ -7,20 +7,23 @@ from dataclasses import asdict
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.codegen.context import render_context
-from protonn_edge.codegen.plan import make_plan
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.resources import resource
 
 SOURCES = ("pnn_model.h", "pnn_model.c")
 
 
-def render_c(model: IntegerModel) -> dict[str, str]:
+def render_c(model: IntegerModel, plan: Plan | None = None) -> dict[str, str]:
     """Return the generated files by name: the same text for the same model, on every machine.
 
     Parameters
     ----------
     model : IntegerModel
         The model to render.
+    plan : Plan, optional
+        One of the model's plans; by default the fastest that fits an Arduino Uno.
 
     Returns
     -------
@@ -34,5 +37,5 @@ def render_c(model: IntegerModel) -> dict[str, str]:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    context = asdict(render_context(model, make_plan(model)))
+    context = asdict(render_context(model, plan or make_plan(model)))
     return {name: environment.get_template(f"{name}.j2").render(context) for name in SOURCES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.quantization.activity import Activity, compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
 from protonn_edge.quantization.integer_model import (
@@ -26,14 +27,17 @@ __all__ = [
     "MODEL_HASH_BYTES",
     "PROJECTION_MAXIMUM",
     "PROJECTION_MINIMUM",
+    "Activity",
     "DequantizedModel",
     "InputQuantizer",
     "IntegerModel",
     "Precision",
     "check_counts",
+    "compared",
     "dequantize",
     "exponential_table",
     "input_quantizer",
+    "measure_activity",
     "precision_for",
     "quantize",
     "quantize_in_order",

@@ -254,19 +254,23 @@ class IntegerModel(SizedByMatrices):
 
     def _rescaled(self, accumulators: IntArray) -> IntArray:
         upper = accumulators >> (self.accumulator_bits - 16)
-        return (upper * self.multiplier + self.offset) >> RESCALING_SHIFT
+        rescaled: IntArray = (upper * self.multiplier + self.offset) >> RESCALING_SHIFT
+        return rescaled
 
     def squared_distances(self, P: IntArray) -> IntArray:
         """Return r, (n, m), the squares of the distances of projections P, (n, d)."""
         points, prototypes = P.astype(np.float64), self.prototypes.astype(np.float64)
         squares = np.square(points).sum(axis=1)[:, None] + np.square(prototypes).sum(axis=0)
-        return (squares - 2.0 * (points @ prototypes)).astype(np.int64)  # exact, below 2**53
+        squares -= 2.0 * (points @ prototypes)
+        exact: IntArray = squares.astype(np.int64)  # all are far below 2**53
+        return exact
 
     def kernels(self, P: IntArray) -> IntArray:
         """Return the table's values e, (n, m) in 0..255, of projections P, (n, d)."""
         index = self.squared_distances(P) >> self.distance_shift
         entries = np.append(self.table, np.uint8(0)).astype(np.int64)
-        return entries[np.minimum(index, len(self.table))]
+        kernels: IntArray = entries[np.minimum(index, len(self.table))]
+        return kernels
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
@@ -320,7 +324,7 @@ class IntegerModel(SizedByMatrices):
     def score_bits(self) -> int:
         """Bits of a score, 16 or 32: the least that hold it on any input."""
         low, high = self.score_range()
-        return SCORE_BITS[0] if -(1 << 15) <= low and high < 1 << 15 else SCORE_BITS[1]
+        return SCORE_BITS[0] if low >= -(1 << 15) and high < 1 << 15 else SCORE_BITS[1]
 
     def score_range(self) -> tuple[int, int]:
         """Return bounds of the scores on any input.
@@ -371,7 +375,8 @@ def score_norms(
     error = float(np.abs(entries - KERNEL_MAXIMUM * kernel_of_squares(r, distance_shift)).max())
     energy = np.maximum(((Z @ gram) * Z).sum(axis=1), 0.0)
     norms = KERNEL_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
-    return np.ceil(norms * (1 + 1e-9)) + 1
+    bound: NDArray[np.float64] = np.ceil(norms * (1 + 1e-9)) + 1
+    return bound
 
 
 def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:

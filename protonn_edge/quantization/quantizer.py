@@ -10,7 +10,8 @@ predicts the error of the projection from the training features' statistics for 
 the best one with 16-bit accumulators, and falls back to 24 bits where that is not good enough.
 
 Scores are a trade too: labels of few bits keep them within 16 bits. The quantizer takes the finest
-labels for which that is proven (see `score_norms`), and 32-bit scores where those would be too coarse.
+labels for which that is proven (see `score_norms`), and scores of 32 bits where those would be too
+coarse.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _TOLERATED_ERROR = 0.06
 
 # The finest step that is taken even where a coarser one is not needed: it is a 30th of the kernel's
 # width, and differences of coordinates that spread little then fit a signed byte.
-_DISTANCE_SHIFT = 4
+_DISTANCE_SHIFT = 3
 
 # Labels are given at least this many steps of either sign, or else scores of 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24

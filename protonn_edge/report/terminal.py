@@ -12,6 +12,7 @@ from rich.text import Text
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage
+from protonn_edge.codegen import Plan
 from protonn_edge.hil.results import Spread, Summary
 
 _LABEL_WIDTH = 12
@@ -37,6 +38,21 @@ def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
         ("SRAM + stack", _of(sram, board.sram_bytes)),
         ("budget", f"fits {board.name}"),
     ]
+
+
+def plan_table(plan: Plan) -> Table:
+    """Return a row per stage of a prediction: how it is done, and what that takes."""
+    table = Table(box=box.SIMPLE)
+    for heading in ("stage", "kernel"):
+        table.add_column(heading)
+    for heading in ("flash B", "cycles mean", "cycles at most"):
+        table.add_column(heading, justify="right")
+    for stage in plan.stages:
+        mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
+        table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
+    total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
+    table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
+    return table
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:

@@ -176,8 +176,14 @@ class Task:
         return points if self._reduction is None else self._reduction.apply(points)
 
     def _statistics(self) -> InputStatistics:
+        dead_zone = self._settings.dead_zone
         if self._reduction is None:
-            return InputStatistics.of(self._raw, self._weights)
+            return InputStatistics.of(self._raw, self._weights).with_dead_zone(dead_zone)
+        if dead_zone > 0:
+            raise InputError(
+                f"dead_zone is {dead_zone:g}, but images are reduced, and their pixels have none; "
+                "leave it, or reduced_shape, out"
+            )
         return InputStatistics.of_averages(self._raw, self._points, self._weights)
 
     def _chosen_normalizer(self) -> Normalizer:

@@ -54,7 +54,7 @@ def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path
     def model(prototypes: int) -> ProtoNNModel:
         return random_model(projections=10, classes=6, prototypes=prototypes)
 
-    usage = build(model(1000), UNO, tmp_path / "some")
+    usage = build(model(1000), UNO, tmp_path / "some").usage
     fits = 1000 + (UNO.flash_bytes - usage.flash_bytes) // 16 - 2  # d + L bytes a prototype
     build(model(fits), UNO, tmp_path / "fits")
     while (reason := refusal(model(fits + 1), tmp_path / f"{fits + 1}")) is None:

@@ -5,7 +5,7 @@
  * Model c24242327c3ca702f82938d3def992b71b7952dce20b7b6f6f85c114938f7730
  *
  *   int8 parameters (W, B, Z)       42 B flash
- *   all constant tables            322 B flash
+ *   all constant tables            304 B flash
  *   variables                       32 B SRAM
  *
  * Feed it 6 quantized features (0..63) at once:
@@ -39,12 +39,14 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 63u
 #define PNN_MODEL_HASH_BYTES 8u
 
-/* For the serial firmware: the cycles that pushing may take at once, and what pnn_push_many takes at
+/* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
+ * and what pnn_push_many takes at
  * most on an ATmega328P for each feature, for each that is 0, and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
-#define PNN_PUSH_CYCLES 31u
-#define PNN_PUSH_ZERO_CYCLES 10u
-#define PNN_PUSH_CALL_CYCLES 168u
+#define PNN_CHUNK_FEATURES 6u
+#define PNN_PUSH_CYCLES 22u
+#define PNN_PUSH_ZERO_CYCLES 8u
+#define PNN_PUSH_CALL_CYCLES 172u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */

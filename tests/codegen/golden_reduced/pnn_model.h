@@ -5,7 +5,7 @@
  * Model 7110881fc36609ad4ce765ce5a18521f66ac38a302a5fe08f4615f4b73b6387c
  *
  *   int8 parameters (W, B, Z)       42 B flash
- *   all constant tables            322 B flash
+ *   all constant tables            304 B flash
  *   variables                       73 B SRAM
  *
  * The features are the pixels of a 5x6 image, row by row, of which the 3x4 in the middle count;
@@ -42,13 +42,15 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 255u
 #define PNN_MODEL_HASH_BYTES 8u
 
-/* For the serial firmware: the cycles that pushing may take at once, and what pnn_push_many takes at
+/* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
+ * and what pnn_push_many takes at
  * most on an ATmega328P for each feature, for each that is 0, and for each call with at most 32 of
  * them. */
 #define PNN_CHUNK_CYCLES 2500u
-#define PNN_PUSH_CYCLES 107u
-#define PNN_PUSH_ZERO_CYCLES 107u
-#define PNN_PUSH_CALL_CYCLES 521u
+#define PNN_CHUNK_FEATURES 30u
+#define PNN_PUSH_CYCLES 100u
+#define PNN_PUSH_ZERO_CYCLES 100u
+#define PNN_PUSH_CALL_CYCLES 516u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */
