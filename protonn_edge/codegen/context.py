@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.codegen.kernels import Block, KernelName
+from protonn_edge.codegen.kernels import GROUP, Block, KernelName
 from protonn_edge.codegen.plan import (
     CHUNK_CYCLES,
     PIXELS_AT_ONCE,
@@ -113,6 +113,8 @@ class RenderContext:
     hash_bytes: tuple[str, ...]
     kernel: KernelName
     splits: bool
+    group: int
+    projecting: str
     n_features: int
     n_inputs: int
     n_projections: int
@@ -167,7 +169,9 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
             f"0x{byte:02x}" for byte in bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
         ),
         kernel=plan.kernel,
-        splits=plan.kernel != "columns" and model.n_features > _COUNTED_IN_A_BYTE,
+        splits=plan.kernel == "masked" and model.n_features > _COUNTED_IN_A_BYTE,
+        group=GROUP,
+        projecting="project_groups" if plan.kernel == "unrolled" else "project",
         n_features=model.n_features,
         n_inputs=model.n_inputs,
         n_projections=model.n_projections,

@@ -33,6 +33,11 @@ BEGIN_BY_COMPILER = 70
 SCORE_BY_COMPILER = 17
 
 
+# Features whose code is entered and left together where weights are instructions.
+GROUP = 8
+GROUP_CYCLES = 3
+
+
 @dataclass(frozen=True)
 class Block:
     """Sums that are kept in registers at once.
@@ -97,7 +102,7 @@ def _masked(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int6
 def _unrolled(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int64]]:
     magnitudes = np.abs(weights.astype(np.int64))
     products, sums = (magnitudes > 1).sum(axis=0), (magnitudes == 1).sum(axis=0)
-    return 8, 7 + _MULTIPLY_ADD_CODE[width] * products + _ADD_CODE[width] * sums
+    return 5, 4 + _MULTIPLY_ADD_CODE[width] * products + _ADD_CODE[width] * sums
 
 
 _CYCLES = {"columns": _columns, "masked": _masked, "unrolled": _unrolled}
@@ -119,7 +124,7 @@ def projection_bytes(
     ones = int((np.abs(weights.astype(np.int64)) == 1).sum())
     width = blocks[0].width
     products = (4 + 2 * width) * (nonzero - ones) + 2 * width * ones
-    return 0, moves + products + D * len(blocks) * 16 + 40 * len(blocks)
+    return 0, moves + products + len(blocks) * (6 * D + 10 * -(-D // GROUP) + 120)
 
 
 @dataclass(frozen=True)

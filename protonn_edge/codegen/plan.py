@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from protonn_edge.codegen.kernels import (
     BEGIN_BY_COMPILER,
     FINISH_BY_COMPILER,
+    GROUP,
+    GROUP_CYCLES,
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
     SCORE_BY_COMPILER,
@@ -49,7 +51,7 @@ _NEIGHBOUR_BYTES = 3
 _CODE_BYTES = 3_300
 _CODE_BYTES_PER_COORDINATE = 18
 _CODE_BYTES_PER_SCORE = 16
-_FIRMWARE_SRAM_BYTES = 176
+_FIRMWARE_SRAM_BYTES = 200
 
 # What the reduction adds to these bounds: for a pixel, for an area that a pixel completes, for the
 # end of an image's row, and for a call. The first two follow from the assembly, the others were
@@ -196,7 +198,7 @@ def plan_with(
     weights, code = projection_bytes(kernel, model.projection, blocks)
     constants = d * (width + 4 + 2 * model.clamps) + model.table.nbytes
     prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
-    pointers = 2 * len(blocks) if kernel == "masked" else 0
+    pointers = {"columns": 0, "masked": 2 * len(blocks), "unrolled": GROUP + 1}[kernel]
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += _reduction_bytes(model)
     stages = (
@@ -271,9 +273,7 @@ class _Feed:
     @property
     def parts(self) -> int:
         """Calls of the projection for features that are there all at once."""
-        if self.kernel == "columns":
-            return 1
-        return -(-self.n_features // _COUNTED_IN_A_BYTE)
+        return -(-self.n_features // _COUNTED_IN_A_BYTE) if self.kernel == "masked" else 1
 
 
 def _projection_stage(
@@ -287,6 +287,8 @@ def _projection_stage(
 ) -> Stage:
     """Return the stage from ``pnn_begin`` to the last ``pnn_push_many``, fed by the firmware."""
     begin = BEGIN_BY_COMPILER + 3 * sum(block.bytes for block in blocks)
+    if kernel == "unrolled":
+        begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
     worst = begin + int(features.other.sum())
     worst += push.call * math.ceil(_calls(np.ones(len(features.other)), push, feed))
     mean = None

@@ -12,7 +12,8 @@ from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.budget import Usage, check_estimate
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen import Plan, make_plan
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import build
@@ -41,10 +42,15 @@ def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> N
         check_estimate(dataclasses.replace(plan, state_bytes=3_000), UNO)
 
 
-def test_model_that_a_serial_line_feeds_too_fast_is_refused() -> None:
-    check_estimate(make_plan(quantize(random_model(projections=50))), UNO)
+def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_all() -> None:
+    def plan(projections: int, buffered: bool) -> Plan:
+        model = quantize(random_model(projections=projections))
+        return plan_with(model, "columns", buffered=buffered)
+
+    check_estimate(plan(50, buffered=False), UNO)
+    check_estimate(plan(120, buffered=True), UNO)
     with pytest.raises(CheckFailed, match="cycles for each feature, the serial line leaves 1,000"):
-        check_estimate(make_plan(quantize(random_model(projections=90))), UNO)
+        check_estimate(plan(120, buffered=False), UNO)
 
 
 @pytest.mark.skipif(

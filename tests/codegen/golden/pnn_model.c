@@ -5,7 +5,7 @@
  * Model c24242327c3ca702f82938d3def992b71b7952dce20b7b6f6f85c114938f7730
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 300 B flash, at most 374 cycles
+ *     projection  unrolled, 330 B flash, at most 359 cycles
  *     rescaling   loop, 18 B flash, at most 212 cycles
  *     prototypes  point in registers, 32-bit scores, 280 B flash, at most 849 cycles
  *
@@ -63,6 +63,13 @@
 #define PNN_ASSEMBLY
 #endif
 
+/* Where not every call projects, not every call should save the registers for it. */
+#ifdef __GNUC__
+#define PNN_NOINLINE __attribute__((noinline))
+#else
+#define PNN_NOINLINE
+#endif
+
 /* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
@@ -71,6 +78,8 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define MULTIPLIER 1600
 #define DISTANCE_SHIFT 4
 #define DISTANCE_LIMIT 4096u
+#define INPUTS 6u /* of the projection */
+#define GROUP 8u      /* inputs that are projected together */
 #define NEIGHBOURS_AT_ONCE 4u /* near prototypes that vote together */
 
 typedef int16_t accumulator_t;
@@ -87,7 +96,8 @@ static const struct scaling {
 };
 
 /* W, a row per feature: outputs 0..2. The assembly makes code of it. */
-#define WEIGHTS_0(ROW) \
+#define WEIGHTS_0(ROW, NEXT_GROUP) \
+    NEXT_GROUP \
     ROW( -60,    1,    0) \
     ROW(  35,    2,    0) \
     ROW(   0,   -3,   90) \
@@ -98,7 +108,7 @@ static const struct scaling {
 
 #ifndef PNN_ASSEMBLY
 #define PNN_NUMBERS(...) __VA_ARGS__,
-static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS) };
+static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS, ) };
 #undef PNN_NUMBERS
 #endif
 
@@ -158,6 +168,8 @@ static struct neighbour {
 
 static pnn_score_t scores[PNN_CLASSES];
 static uint16_t consumed;
+static pnn_input_t waiting[GROUP]; /* for the rest of their group */
+static uint8_t waiting_count;
 
 /* ---- Projection, column by column ----------------------------------------------------------- */
 
@@ -167,6 +179,7 @@ void pnn_begin(void)
     projected.sums[1] = -158;
     projected.sums[2] = 0;
     consumed = 0;
+    waiting_count = 0;
 }
 
 /* Add what the next features contribute to outputs 0..2; a feature that is 0 contributes
@@ -175,8 +188,8 @@ void pnn_begin(void)
 #define PNN_CODE(...) "feature " #__VA_ARGS__ "\n"
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
-    uint16_t next = consumed;
-    uint8_t left = (uint8_t)(end - feature);
+    uint16_t next = consumed / GROUP;
+    uint8_t left = (uint8_t)(((uint16_t)(end - feature) + GROUP - 1) / GROUP);
     __asm__ volatile(
         ".macro multiply weight, low, high\n"
         ".if \\weight > 1\n"
@@ -197,14 +210,17 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    sbc   \\high, r25\n"
         ".endif\n"
         ".endm\n"
-        ".macro feature w0, w1, w2\n"
+        ".macro group\n"
         "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
         "    .word gs(5b)\n"
         "    .popsection\n"
         "    subi  %[left], 1\n"
         "    brcc  1f\n"
         "    jmp   9f\n"
-        "1:  ld    r23, X+\n"
+        "1:\n"
+        ".endm\n"
+        ".macro feature w0, w1, w2\n"
+        "    ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  2f\n"
         "    multiply \\w0, r2, r3\n"
@@ -227,10 +243,11 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    subi  r30, lo8(-(gs(7b)))\n"
         "    sbci  r31, hi8(-(gs(7b)))\n"
         "    jmp   __tablejump2__\n"
-        WEIGHTS_0(PNN_CODE)
+        WEIGHTS_0(PNN_CODE, "group\n")
         "9:  clr   __zero_reg__\n"
         ".purgem multiply\n"
         ".purgem feature\n"
+        ".purgem group\n"
         "    sts   %[sums] + 0, r2\n"
         "    sts   %[sums] + 1, r3\n"
         "    sts   %[sums] + 2, r4\n"
@@ -267,10 +284,31 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 }
 #endif
 
-static void project(const pnn_input_t *first, const pnn_input_t *end)
+static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *end)
 {
     project_0(first, end);
     consumed = (uint16_t)(consumed + (end - first));
+}
+
+/* Project whole groups; the rest waits. The last group may be a small one. */
+static void project_groups(const pnn_input_t *first, const pnn_input_t *end)
+{
+    while (first != end) {
+        uint16_t count = (uint16_t)(end - first);
+        if (waiting_count == 0 && (count >= GROUP || consumed + count == INPUTS)) {
+            if (consumed + count != INPUTS) {
+                count = (uint16_t)(count & ~(GROUP - 1));
+            }
+            project(first, first + count);
+            first += count;
+            continue;
+        }
+        waiting[waiting_count++] = *first++;
+        if (waiting_count == GROUP || consumed + waiting_count == INPUTS) {
+            project(waiting, waiting + waiting_count);
+            waiting_count = 0;
+        }
+    }
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
@@ -278,7 +316,7 @@ void pnn_push_many(const pnn_input_t *features, uint16_t count)
     if (count > PNN_FEATURES - consumed) {
         count = PNN_FEATURES - consumed;
     }
-    project(features, features + count);
+    project_groups(features, features + count);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -560,6 +598,9 @@ uint8_t pnn_finish(void)
 {
     const int8_t *prototype = prototypes;
     uint16_t left = PNN_PROTOTYPES;
+    while (waiting_count > 0) {
+        pnn_push(0);
+    }
     rescale();
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = 0;

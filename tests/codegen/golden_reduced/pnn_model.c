@@ -5,7 +5,7 @@
  * Model 7110881fc36609ad4ce765ce5a18521f66ac38a302a5fe08f4615f4b73b6387c
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 300 B flash, at most 718 cycles
+ *     projection  unrolled, 330 B flash, at most 700 cycles
  *     rescaling   loop, 18 B flash, at most 212 cycles
  *     prototypes  point in registers, 32-bit scores, 280 B flash, at most 849 cycles
  *
@@ -83,6 +83,8 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define MULTIPLIER 1600
 #define DISTANCE_SHIFT 4
 #define DISTANCE_LIMIT 4096u
+#define INPUTS 6u /* of the projection */
+#define GROUP 8u      /* inputs that are projected together */
 #define NEIGHBOURS_AT_ONCE 4u /* near prototypes that vote together */
 
 /* The image has 5x6 pixels, of which the 3x4 in the middle count; its averages are 2x3.
@@ -114,7 +116,8 @@ static const struct scaling {
 };
 
 /* W, a row per area: outputs 0..2. The assembly makes code of it. */
-#define WEIGHTS_0(ROW) \
+#define WEIGHTS_0(ROW, NEXT_GROUP) \
+    NEXT_GROUP \
     ROW( -60,    1,    0) \
     ROW(  35,    2,    0) \
     ROW(   0,   -3,   90) \
@@ -125,7 +128,7 @@ static const struct scaling {
 
 #ifndef PNN_ASSEMBLY
 #define PNN_NUMBERS(...) __VA_ARGS__,
-static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS) };
+static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS, ) };
 #undef PNN_NUMBERS
 #endif
 
@@ -185,6 +188,8 @@ static struct neighbour {
 
 static pnn_score_t scores[PNN_CLASSES];
 static uint16_t consumed;
+static pnn_input_t waiting[GROUP]; /* for the rest of their group */
+static uint8_t waiting_count;
 
 static uint16_t pushed;     /* pixels */
 static uint16_t ignored;    /* pixels still to come before the next one that counts */
@@ -218,6 +223,7 @@ void pnn_begin(void)
     projected.sums[1] = -158;
     projected.sums[2] = 0;
     consumed = 0;
+    waiting_count = 0;
     begin_image();
 }
 
@@ -227,8 +233,8 @@ void pnn_begin(void)
 #define PNN_CODE(...) "feature " #__VA_ARGS__ "\n"
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
-    uint16_t next = consumed;
-    uint8_t left = (uint8_t)(end - feature);
+    uint16_t next = consumed / GROUP;
+    uint8_t left = (uint8_t)(((uint16_t)(end - feature) + GROUP - 1) / GROUP);
     __asm__ volatile(
         ".macro multiply weight, low, high\n"
         ".if \\weight > 1\n"
@@ -249,14 +255,17 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    sbc   \\high, r25\n"
         ".endif\n"
         ".endm\n"
-        ".macro feature w0, w1, w2\n"
+        ".macro group\n"
         "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
         "    .word gs(5b)\n"
         "    .popsection\n"
         "    subi  %[left], 1\n"
         "    brcc  1f\n"
         "    jmp   9f\n"
-        "1:  ld    r23, X+\n"
+        "1:\n"
+        ".endm\n"
+        ".macro feature w0, w1, w2\n"
+        "    ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  2f\n"
         "    multiply \\w0, r2, r3\n"
@@ -279,10 +288,11 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    subi  r30, lo8(-(gs(7b)))\n"
         "    sbci  r31, hi8(-(gs(7b)))\n"
         "    jmp   __tablejump2__\n"
-        WEIGHTS_0(PNN_CODE)
+        WEIGHTS_0(PNN_CODE, "group\n")
         "9:  clr   __zero_reg__\n"
         ".purgem multiply\n"
         ".purgem feature\n"
+        ".purgem group\n"
         "    sts   %[sums] + 0, r2\n"
         "    sts   %[sums] + 1, r3\n"
         "    sts   %[sums] + 2, r4\n"
@@ -323,6 +333,27 @@ static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *en
 {
     project_0(first, end);
     consumed = (uint16_t)(consumed + (end - first));
+}
+
+/* Project whole groups; the rest waits. The last group may be a small one. */
+static void project_groups(const pnn_input_t *first, const pnn_input_t *end)
+{
+    while (first != end) {
+        uint16_t count = (uint16_t)(end - first);
+        if (waiting_count == 0 && (count >= GROUP || consumed + count == INPUTS)) {
+            if (consumed + count != INPUTS) {
+                count = (uint16_t)(count & ~(GROUP - 1));
+            }
+            project(first, first + count);
+            first += count;
+            continue;
+        }
+        waiting[waiting_count++] = *first++;
+        if (waiting_count == GROUP || consumed + waiting_count == INPUTS) {
+            project(waiting, waiting + waiting_count);
+            waiting_count = 0;
+        }
+    }
 }
 
 /* ---- Reduction, pixel by pixel -------------------------------------------------------------- */
@@ -489,17 +520,13 @@ static pnn_input_t *reduce(const pnn_input_t *pixel, uint8_t count, pnn_input_t 
     return average;
 }
 
-/* Project what becomes complete, in one pass; averages that are 0 in front need none. */
+/* Project what becomes complete, in one pass. */
 static PNN_NOINLINE void push_part(const pnn_input_t *features, uint8_t count)
 {
     const pnn_input_t *first = averages;
     const pnn_input_t *end = reduce(features, count, averages);
-    while (first != end && *first == 0) {
-        ++first;
-    }
-    consumed = (uint16_t)(consumed + (first - averages));
     if (first != end) {
-        project(first, end);
+        project_groups(first, end);
     }
 }
 
