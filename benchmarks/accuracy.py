@@ -1,11 +1,12 @@
-"""Accuracy at a given size, beside the ProtoNN paper's: named presets, three seeds each.
+"""Accuracy at a given size, beside the ProtoNN paper's: the presets, three seeds each.
 
     python benchmarks/accuracy.py [--only NAME] [--json]
 
-prints one row a preset: the size by the paper's accounting, the int8 bytes of the parameters, the
-accuracy in floats and in integers (mean over seeds 0, 1, 2) and the seconds to train one model.
-Settings such as augmentation were chosen on validation points of the training data, sizes by what
-they take; the test points are read at the end alone.
+prints one row for each of `presets.PRESETS`: the size by the paper's accounting, the int8 bytes of
+the parameters and their limit, the accuracy in floats and in integers (mean over seeds 0, 1, 2),
+what the paper or a support vector machine reaches, and the seconds to train one model. Each model
+is built for the Uno, and has to fit. The test points are read at the end alone.
+Two further rows, see `ranking`, are of sets of labels.
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
 
@@ -13,75 +14,48 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 import numpy as np
-from rows import Row, chosen
+import ranking
+from presets import PRESETS, Preset
+from rows import chosen
+from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.budget import check_estimate
-from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.sizes import paper_bytes
 
 SEEDS = (0, 1, 2)
 
-
-@dataclass(frozen=True)
-class Preset(Row):
-    """A row, and what the paper reaches there: its size, its accuracy in %."""
-
-    paper: str = "-"
-
-
-PRESETS = [
-    Preset(
-        "usps10",
-        "usps10_libsvm.npz",
-        {"n_projections": 20, "n_prototypes": 300, "image_shape": (16, 16), "augment": True},
-        "63.8 kB, 94.92",
-    ),
-    Preset(
-        "usps10-small",
-        "usps10_libsvm.npz",
-        {"n_projections": 10, "n_prototypes": 40},
-        "63.8 kB, 94.92",
-    ),
-    Preset(
-        "usps10-paper",
-        "usps10_libsvm.npz",
-        {
-            "n_projections": 10,
-            "n_prototypes": 40,
-            "optimizer": "alternating",
-            "loss": "squared_error",
-        },
-        "63.8 kB, 94.92",
-    ),
-    Preset(
-        "letter26",
-        "letter26.npz",
-        {"n_projections": 15, "n_prototypes": 520},
-        "63.4 kB, 97.10",
-    ),
-    Preset("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 40}),
-    Preset("fsdd", "fsdd_mfcc.npz", {"n_projections": 10, "n_prototypes": 40}),
-    Preset("ecg5000", "ecg5000.npz", {"n_projections": 8, "n_prototypes": 20}),
-]
+_HEADING = (
+    "| preset | paper's accounting kB | int8 B (limit) | float % | integers % | others | s |\n"
+    "|---|---|---|---|---|---|---|"
+)
 
 
 def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
-    """Train a preset with each seed and return the means; each model must pass the estimate."""
+    """Train a preset with each seed and return the means.
+
+    Raises
+    ------
+    CheckFailed
+        If a model does not fit the Uno.
+    """
     runs = [_one_run(preset, dataset, seed) for seed in SEEDS]
     means = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     return {
         "name": preset.name,
+        "limit_bytes": preset.limit_bytes,
         "paper": preset.paper,
+        "svm_accuracy": rbf_svm_accuracy(dataset) if preset.beside_svm else None,
         "seeds": list(SEEDS),
         "integer_accuracies": [run["accuracy"] for run in runs],
         **means,
@@ -93,7 +67,8 @@ def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
 def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     model, seconds = preset.train(dataset, seed)
     integer_model = quantize(model)
-    check_estimate(make_plan(integer_model), load_board("uno"))
+    with TemporaryDirectory() as folder:
+        build(model, load_board("uno"), Path(folder))
     X, y = dataset.X_test, dataset.y_test
     return {
         "float_accuracy": share_right(model.predict(X), y),
@@ -104,27 +79,47 @@ def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     }
 
 
+_RANKED = [preset.name for preset in ranking.PRESETS]
+_NAMES = [*(preset.name for preset in PRESETS), *_RANKED]
+
+
 @click.command()
-@click.option("--only", type=click.Choice([preset.name for preset in PRESETS]), help="One row.")
+@click.option("--only", type=click.Choice(_NAMES), help="One row.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, as_json: bool) -> None:
-    """Print the accuracy of each preset at its size."""
+    """Print the accuracy of each preset at its size, and the precision of those that rank."""
+    if only not in _RANKED:
+        _print_accuracies(only, as_json)
+    if only is None or only in _RANKED:
+        _print_precisions(only, as_json)
+
+
+def _print_precisions(only: str | None, as_json: bool) -> None:
     if not as_json:
-        click.echo("| preset | paper's accounting kB | int8 B | float % | integers % | paper | s |")
-        click.echo("|---|---|---|---|---|---|---|")
+        click.echo(ranking.HEADING)
+    for preset, dataset in chosen(ranking.PRESETS, only):
+        record = ranking.measure_ranking(preset, dataset)
+        click.echo(json.dumps(record) if as_json else ranking.table_row(record))
+
+
+def _print_accuracies(only: str | None, as_json: bool) -> None:
+    if not as_json:
+        click.echo(_HEADING)
     for preset, dataset in chosen(PRESETS, only):
         record = measure_preset(preset, dataset)
         click.echo(json.dumps(record) if as_json else _table_row(record))
 
 
 def _table_row(record: dict[str, Any]) -> str:
+    svm = record["svm_accuracy"]
+    others = f"ProtoNN paper: {record['paper']}" if svm is None else f"RBF-SVM: {100 * svm:.2f}"
     cells = [
         record["name"],
         f"{record['paper_bytes'] / 1000:.1f}",
-        f"{record['model_bytes']:,}",
+        f"{record['model_bytes']:,} ({record['limit_bytes']:,})",
         f"{100 * record['float_accuracy']:.2f}",
         f"{100 * record['accuracy']:.2f}",
-        record["paper"],
+        others,
         f"{record['seconds']:.0f}",
     ]
     return "| " + " | ".join(cells) + " |"

@@ -18,6 +18,8 @@ version difference
 ======= ===================================================================================
 1       the first
 2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
+3       "threshold": a vector of one number in models of label sets, of none in others (before,
+        there are only others); the normalizer "l2"
 ======= ===================================================================================
 """
 
@@ -29,22 +31,24 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
+from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
-NORMALIZER_KINDS = ("none", "standard", "minmax")
+NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
 
 _CHUNK_BYTES = 8 * 2**20
 _SIDE_LIMIT = 65_535
@@ -67,6 +71,7 @@ _ARRAYS = (
     "classes",
     "feature_names",
     "record",
+    "threshold",
 )
 
 Float32 = NDArray[np.float32]
@@ -77,10 +82,13 @@ Float64 = NDArray[np.float64]
 class Normalizer:
     """An affine map per feature, ``(x - offset) * scale``, which the quantizer folds into W.
 
+    The kind "l2" is another thing: it divides each point by its Euclidean norm, a point of zeros
+    excepted, which no matrix can do.
+
     Attributes
     ----------
-    kind : {"none", "standard", "minmax"}
-        How the numbers were found; "none" has offset 0 and scale 1.
+    kind : {"none", "standard", "minmax", "l2"}
+        How the numbers were found; "none" and "l2" have offset 0 and scale 1.
     offset, scale : ndarray of shape (D,), float64
         In the unit of the feature, and one over it. A scale may be 0, never infinite.
     """
@@ -97,16 +105,28 @@ class Normalizer:
             )
         _set(self, "offset", _vector(self.offset, "normalizer_offset"))
         _set(self, "scale", _vector(self.scale, "normalizer_scale", size=len(self.offset)))
+        if self.kind == "l2" and (self.offset.any() or (self.scale != 1).any()):
+            raise InputError(
+                "the normalizer's kind is 'l2', but it has offsets or scales, which only an affine "
+                "one has; train the model again"
+            )
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether zeros stay zeros whatever the data, so that sparse points stay sparse."""
+        return self.kind in ("none", "l2")
 
     def apply(self, X: NDArray[Any]) -> Float64:
-        """Return ``(X - offset) * scale``, of X's shape (n, D), in float64."""
+        """Return X of shape (n, D) normalized, in float64."""
+        if self.kind == "l2":
+            return unit_rows(X)
         normalized: Float64 = (X - self.offset) * self.scale
         return normalized
 
     @classmethod
-    def identity(cls, n_features: int) -> Normalizer:
-        """Return the normalizer that changes nothing."""
-        return cls("none", np.zeros(n_features), np.ones(n_features))
+    def identity(cls, n_features: int, kind: str = "none") -> Normalizer:
+        """Return the normalizer of a kind that has no numbers: "none", or "l2"."""
+        return cls(kind, np.zeros(n_features), np.ones(n_features))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +237,9 @@ class ProtoNNModel(SizedByMatrices):
         How the model was trained; whatever JSON can hold.
     reduction : Reduction, optional
         What averages the features before anything else.
+    threshold : float, optional
+        In a model of label sets (multi-label), the score from which on a point has a label; None
+        where each point has exactly one class.
 
     Raises
     ------
@@ -234,6 +257,7 @@ class ProtoNNModel(SizedByMatrices):
     feature_names: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     reduction: Reduction | None = None
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -245,7 +269,11 @@ class ProtoNNModel(SizedByMatrices):
         _set(self, "record", _checked_record(self.record))
         if not (np.isfinite(self.gamma) and self.gamma > 0):
             raise InputError(f"'gamma' is {self.gamma:g}; it must be a finite number above 0")
-        if self.n_classes < 2:
+        if self.threshold is not None:
+            _set(self, "threshold", float(self.threshold))
+            if not np.isfinite(self.threshold):
+                raise InputError("'threshold' is not a finite number; train the model again")
+        elif self.n_classes < 2:
             raise InputError("array 'Z' has one row; a classifier needs at least 2 classes")
         for name, size in (
             ("normalizer_scale", len(self.normalizer.scale)),
@@ -278,12 +306,17 @@ class ProtoNNModel(SizedByMatrices):
                     "range; train the model again"
                 )
 
+    @property
+    def multilabel(self) -> bool:
+        """Whether a point has a set of labels instead of one class."""
+        return self.threshold is not None
+
     def scores(self, X: ArrayLike) -> Float64:
         """Return ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for each row x (paper, section 3).
 
         Parameters
         ----------
-        X : array of shape (n, D)
+        X : array or scipy.sparse matrix of shape (n, D)
             Raw features, as the data set has them.
 
         Returns
@@ -300,11 +333,11 @@ class ProtoNNModel(SizedByMatrices):
         W = self.projection.astype(np.float64)
         B = self.prototypes.astype(np.float64)
         Z = self.labels.astype(np.float64)
-        scores = np.empty((len(points), self.n_classes))
+        scores = np.empty((points.shape[0], self.n_classes))
         rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
-        for start in range(0, len(points), rows):
+        for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
-            inputs = points[chunk]
+            inputs = dense_rows(points, chunk)
             if self.reduction is not None:
                 inputs = self.reduction.apply(inputs)
             projected = self.normalizer.apply(inputs) @ W.T
@@ -312,12 +345,23 @@ class ProtoNNModel(SizedByMatrices):
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return the index of the highest score of each row of X, the lowest index on a tie."""
-        indices: NDArray[np.int64] = self.scores(X).argmax(axis=1).astype(np.int64)
+        """Return the index of the highest score of each row of X, the lowest index on a tie.
+
+        A model of label sets returns the matrix (n, L) that is 1 where a point has a label.
+        """
+        scores = self.scores(X)
+        if self.multilabel:
+            return self.labels_of(scores)
+        indices: NDArray[np.int64] = scores.argmax(axis=1).astype(np.int64)
         return indices
 
-    def _checked_points(self, X: ArrayLike) -> NDArray[Any]:
-        points = np.asarray(X)
+    def labels_of(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Return 1 where scores (n, L) of a model of label sets reach the threshold, else 0."""
+        assert self.threshold is not None
+        return (scores >= self.threshold).astype(np.int64)
+
+    def _checked_points(self, X: ArrayLike) -> Matrix | Sparse:
+        points: Any = csr_array(X) if issparse(X) else np.asarray(X)
         if points.dtype.kind not in "buif" or points.ndim != 2:
             raise InputError("the points must be a table of numbers, one row a point")
         if points.shape[1] != self.n_features:
@@ -325,12 +369,25 @@ class ProtoNNModel(SizedByMatrices):
                 f"the points have {points.shape[1]:,} features, the model wants "
                 f"{self.n_features:,}; use the data that it was trained for"
             )
-        if not np.isfinite(points).all():
-            row = int(np.argmin(np.isfinite(points).all(axis=1)))
+        values = points.data if issparse(X) else points
+        if not np.isfinite(values).all():
+            place = int(np.argmin(np.isfinite(values).ravel()))
+            row = points.tocoo().row[place] if issparse(X) else place // self.n_features
             raise InputError(
                 f"row {row} of the points has a NaN or infinite feature; mend or drop it"
             )
-        return points
+        return cast("Matrix | Sparse", points)
+
+
+def unit_rows(X: NDArray[Any]) -> Float64:
+    """Return the rows of X (n, D) divided by their Euclidean norms; rows of zeros stay so."""
+    # The largest entry is divided out first, so that no square overflows or vanishes.
+    points = X.astype(np.float64)
+    largest = np.abs(points).max(axis=1, keepdims=True)
+    scaled = points / np.where(largest > 0, largest, 1.0)
+    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    unit: Float64 = scaled / np.where(norms > 0, norms, 1.0)
+    return unit
 
 
 def kernel(projected: Float64, prototypes: Float64, gamma: float) -> Float64:
@@ -344,8 +401,20 @@ def kernel(projected: Float64, prototypes: Float64, gamma: float) -> Float64:
 
 
 def save_model(model: ProtoNNModel, path: Path) -> None:
-    """Write `model` to `path`, whole or not at all; the same model gives the same bytes."""
-    write_atomically(path, model_bytes(model))
+    """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If the file would be larger than `load_model` takes.
+    """
+    content = model_bytes(model)
+    if len(content) > FILE_LIMIT_BYTES:
+        raise InputError(
+            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
+            "with fewer prototypes or projections"
+        )
+    write_atomically(path, content)
 
 
 def model_bytes(model: ProtoNNModel) -> bytes:
@@ -393,8 +462,13 @@ def _without_reduction(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any
     return arrays | {"reduction_shapes": np.empty((0, 2), dtype=np.int64)}
 
 
+def _without_threshold(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays | {"threshold": np.empty(0)}
+
+
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
     1: _without_reduction,
+    2: _without_threshold,
 }
 
 
@@ -431,6 +505,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "classes": np.array(model.classes, dtype="<U"),
         "feature_names": np.array(model.feature_names, dtype="<U"),
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
+        "threshold": np.array([] if model.threshold is None else [model.threshold], dtype="<f8"),
     }
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
@@ -477,6 +552,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=_parsed_record(arrays["record"]),
         reduction=_reduction(arrays["reduction_shapes"]),
+        threshold=_optional(arrays["threshold"], "threshold"),
     )
 
 
@@ -520,6 +596,15 @@ def _scalar(array: NDArray[Any], name: str, kinds: str, path: Path) -> Any:
             "a model file has a single value there; train the model again"
         )
     return array.item()
+
+
+def _optional(array: NDArray[Any], name: str) -> float | None:
+    if array.shape not in ((0,), (1,)) or array.dtype.kind != "f":
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+            "file has one number or none there; train the model again"
+        )
+    return float(array[0]) if len(array) else None
 
 
 def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ from protonn_edge.toolchain.platformio import upload_command
 from protonn_edge.verification import disagreement, verify_host
 
 _SEED = 0
-_SETTINGS = {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}
+_SETTINGS: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}
 
 
 @click.command("demo", cls=Command)

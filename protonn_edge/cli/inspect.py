@@ -11,7 +11,7 @@ import numpy as np
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.codegen import make_plan
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import IntegerModel, quantize, why_floats_alone
 from protonn_edge.reduction import Reduction, shape_text
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sizes import paper_bytes
@@ -31,15 +31,16 @@ def inspect_command(model_file: Path, as_json: bool) -> None:
 
 
 def _describe(model: ProtoNNModel) -> dict[str, Any]:
-    integer_model = quantize(model)
-    plan = make_plan(integer_model)
-    return {
+    reason = why_floats_alone(model)
+    record = {
         "features": model.n_features,
         "reduction": _reduction(model.reduction),
         "inputs": model.n_inputs,
         "projections": model.n_projections,
         "prototypes": model.n_prototypes,
         "classes": list(model.classes),
+        "multilabel": model.multilabel,
+        "threshold": model.threshold,
         "gamma": model.gamma,
         "normalization": model.normalizer.kind,
         "nonzero": {
@@ -48,6 +49,14 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
             "Z": _nonzero_share(model.labels),
         },
         "paper_bytes": paper_bytes(model),
+        "record": dict(model.record),
+    }
+    return record | ({"no_device": reason} if reason else _describe_integers(quantize(model)))
+
+
+def _describe_integers(integer_model: IntegerModel) -> dict[str, Any]:
+    plan = make_plan(integer_model)
+    return {
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
         "input_maximum": integer_model.features.maximum,
@@ -59,7 +68,6 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "score_range": list(integer_model.score_range()),
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
-        "record": dict(model.record),
     }
 
 
@@ -91,9 +99,8 @@ def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     names = record["classes"]
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
-    low, high = record["accumulator_range"]
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
-    return [
+    facts = [
         *_sizes(record),
         ("projections d", f"{record['projections']:,}"),
         ("prototypes m", f"{record['prototypes']:,}"),
@@ -102,6 +109,15 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("normalization", record["normalization"]),
         ("non-zero entries", shares),
         ("size as in the paper", f"{record['paper_bytes']:,} B"),
+    ]
+    if record["multilabel"]:
+        facts.append(("sets of labels", f"a label from the score {record['threshold']:.6g} on"))
+    return facts + (_device_facts(record) if "model_bytes" in record else [("device", "none")])
+
+
+def _device_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    low, high = record["accumulator_range"]
+    return [
         ("int8 parameters", f"{record['model_bytes']:,} B"),
         ("tables in flash", f"{record['table_bytes']:,} B"),
         ("variables in SRAM", f"{record['state_bytes']:,} B"),

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
+from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
-from protonn_edge.datasets import Dataset, holdout, load_dataset
+from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
+from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import check_counts, quantize
+from protonn_edge.quantization import check_counts, quantize, why_floats_alone
 from protonn_edge.reduction import reduction_for
+from protonn_edge.reference_model import read_reference_model
 from protonn_edge.report.accuracy import share_right
+from protonn_edge.report.ranking import PLACES, precision_at
+from protonn_edge.sizes import paper_bytes
 from protonn_edge.training import EpochReport, ProtoNNClassifier
+from protonn_edge.training.warm_start import model_of
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -38,6 +48,21 @@ class _ImageShape(click.ParamType[tuple[int, int]]):
         if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
             self.fail(f"{value!r} is not a height and a width, such as 16x16", param, ctx)
         return int(height), int(width)
+
+
+class _Bytes(click.ParamType[int]):
+    """A number of bytes, such as 16kB, 900 B or 16000."""
+
+    name = "BYTES"
+    _UNITS: ClassVar[dict[str, int]] = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", str(value))
+        unit = None if found is None else self._UNITS.get(found[2].lower())
+        count = 0 if found is None or unit is None else int(float(found[1]) * unit)
+        if not count:
+            self.fail(f"{value!r} is no number of bytes, such as 16kB, 900B or 16000", param, ctx)
+        return count
 
 
 def _setting(
@@ -65,6 +90,12 @@ def _setting(
     show_default=True,
     help="m, shared among the classes.",
 )
+@_setting(
+    "--budget",
+    "budget",
+    _Bytes(),
+    "Bytes for the int8 parameters, such as 16kB (16,000): chooses d and m by the paper's rules.",
+)
 @_setting("--lambda-w", "sparsity_projection", _SHARE, "Non-zero share of W.")
 @_setting("--lambda-b", "sparsity_prototypes", _SHARE, "Non-zero share of B.")
 @_setting("--lambda-z", "sparsity_labels", _SHARE, "Non-zero share of Z.")
@@ -74,13 +105,18 @@ def _setting(
     click.Choice(["joint", "alternating"]),
     "All three matrices together, or in turn as in the paper.",
 )
-@_setting("--loss", "loss", click.Choice(["cross_entropy", "squared_error"]), "What is minimized.")
+@_setting(
+    "--loss",
+    "loss",
+    click.Choice(["cross_entropy", "squared_error", "hinge"]),
+    "What is minimized.",
+)
 @_setting("--gamma-numerator", "gamma_numerator", _POSITIVE, "Gamma times the median distance.")
 @_setting("--gamma", "gamma", _POSITIVE, "The kernel's width, in place of the median's.")
 @_setting(
     "--init-projection",
     "init_projection",
-    click.Choice(["lda", "gaussian", "pca", "identity"]),
+    click.Choice(["lda", "gaussian", "pca", "nca", "identity", "sleec"]),
     "Where W starts; identity is no projection, whatever d is.",
 )
 @_setting(
@@ -92,13 +128,14 @@ def _setting(
 @click.option(
     "--start-from",
     type=click.Path(path_type=Path),
-    help="A model file to go on from; its sizes and normalization hold.",
+    help="A model file to go on from, whose sizes and normalization hold; or a folder with the "
+    "reference implementation's W, B, Z and gamma, for features as --normalization says, else raw.",
 )
 @_setting(
     "--normalization",
     "normalization",
-    click.Choice(["standard", "minmax", "none"]),
-    "What is done to the features; it costs the device nothing.",
+    click.Choice(["standard", "minmax", "none", "l2"]),
+    "What is done to the features; it costs the device nothing, but cannot be l2 there.",
 )
 @_setting("--epochs", "epochs", _COUNT, "Joint: passes over the training points.")
 @_setting("--iterations", "iterations", _COUNT, "Alternating: turns of each matrix.")
@@ -151,6 +188,11 @@ def _setting(
     type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Hold this share of the training points out and report on it instead of the test part.",
 )
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Print objective, training and test accuracy after every epoch, or every matrix's turn.",
+)
 @json_option
 def train_command(
     data: Path,
@@ -158,41 +200,81 @@ def train_command(
     seed: int,
     share: float | None,
     start_from: Path | None,
+    verbose: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
     """Learn a model from DATA and write it.
 
-    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt.
+    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Where its
+    points have sets of labels, the model is for floats alone, and ranks them.
     """
     _check_output(output)
     out = Output(as_json)
     dataset = load_dataset(data)
     if share is not None:
         dataset = holdout(dataset, share, seed)
-    _check_sizes(dataset, settings)
+    _settle_sizes(dataset, settings)
     given = {name: value for name, value in settings.items() if value is not None}
     if start_from is not None:
-        given["initial_model"] = load_model(start_from)
-    model = train(dataset, out, seed=seed, **given)
+        given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
+    model = train(dataset, out, seed=seed, verbose=verbose, **given)
     save_model(model, output)
     record = describe(model, dataset)
     out.say(_sentence(record), f"wrote {output}")
     out.finish(record)
 
 
-def train(dataset: Dataset, out: Output, *, seed: int, **settings: Any) -> ProtoNNModel:
-    """Train an estimator with these settings under a progress bar, and return its model."""
-    with out.progress("training", _epochs(_DEFAULTS | settings)) as bar:
+def train(
+    dataset: Dataset, out: Output, *, seed: int, verbose: bool = False, **settings: Any
+) -> ProtoNNModel:
+    """Train an estimator with these settings and return its model.
 
-        def moved_on(report: EpochReport) -> None:
-            note = f"objective {report.objective:.4f}, accuracy {100 * report.accuracy:.2f} %"
-            turn = f"{report.parameter}: " if report.parameter else ""
-            bar.move_to(report.epoch, turn + note)
-
-        classifier = ProtoNNClassifier(random_state=seed, callback=moved_on, **settings)
-        classifier.fit(dataset.X_train, dataset.y_train)
+    It shows a progress bar; or, if `verbose`, a line of objective and accuracies after each report,
+    for which the test part is classified each time.
+    """
+    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    tested = verbose and len(dataset.y_test) > 0
+    test = (dataset.X_test, dataset.y_test) if tested else None
+    with warnings.catch_warnings(), ExitStack() as stack:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # said below, without a stack
+        if verbose:
+            classifier.callback = lambda report: out.say(_report_line(report, classifier))
+        else:
+            bar = stack.enter_context(out.progress("training", _epochs(_DEFAULTS | settings)))
+            classifier.callback = lambda report: bar.move_to(report.epoch, _note(report))
+        classifier.fit(dataset.X_train, dataset.y_train, evaluate_on=test)
+    for restart in classifier.restarts_:
+        out.say(str(restart))
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+
+
+def _note(report: EpochReport) -> str:
+    turn = f"{report.parameter}: " if report.parameter else ""
+    return (
+        f"{turn}objective {report.objective:.4f}, training accuracy {100 * report.accuracy:.2f} %"
+    )
+
+
+def _report_line(report: EpochReport, classifier: ProtoNNClassifier) -> str:
+    """Return what the reference implementation reports after each parameter's pass."""
+    if report.parameter:
+        iteration = -(-report.epoch // (3 * classifier.pass_epochs))
+        begin = f"iteration {iteration:,} of {classifier.iterations:,}, "
+    else:
+        begin = f"epoch {report.epoch:,} of {report.epochs:,}, "
+    line = begin + _note(report)
+    if report.test_accuracy is not None:
+        line += f", test accuracy {100 * report.test_accuracy:.2f} %"
+    return line
+
+
+def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNModel:
+    """Return the model to go on from: our own, or that of a folder of the reference's files."""
+    if not path.is_dir():
+        return load_model(path)
+    kind = normalization if _was_given("normalization") else "none"
+    return model_of(read_reference_model(path), dataset.X_train, kind, dataset.classes)
 
 
 def _epochs(settings: dict[str, Any]) -> int:
@@ -204,31 +286,76 @@ def _epochs(settings: dict[str, Any]) -> int:
 
 def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
-    integer_model = quantize(model)
+    if model.multilabel:
+        return _describe_ranking(model, dataset)
     X, y = dataset.X_test, dataset.y_test
-    in_float = in_integers = None
-    if len(y) > 0:
-        in_float = share_right(model.predict(X), y)
-        in_integers = share_right(integer_model.predict(integer_model.quantize(X)), y)
-    return {
+    record = {
         "train_accuracy": share_right(model.predict(dataset.X_train), dataset.y_train),
-        "float_accuracy": in_float,
-        "accuracy": in_integers,
+        "float_accuracy": share_right(model.predict(X), y) if len(y) else None,
         "n": len(y),
+        "restarts": list(model.record.get("restarts", ())),
+    }
+    reason = why_floats_alone(model)
+    if reason is not None:
+        return record | {"accuracy": None, "paper_bytes": paper_bytes(model), "no_device": reason}
+    integer_model = quantize(model)
+    in_integers = None
+    if len(y) > 0:
+        Q = integer_model.quantize(dense_features(X, "the test part"))
+        in_integers = share_right(integer_model.predict(Q), y)
+    return record | {
+        "accuracy": in_integers,
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
     }
 
 
+def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+    """Return the JSON object of a model of label sets: precisions 0 to 1, or None."""
+    record: dict[str, Any] = {}
+    for prefix, X, labels in (
+        ("train_", dataset.X_train, dataset.y_train),
+        ("", dataset.X_test, dataset.y_test),
+    ):
+        found = precision_at(model.scores(X), labels) if labels.shape[0] else {}
+        record |= {f"{prefix}precision_at_{k}": found.get(k) for k in PLACES}
+    return record | {
+        "n": int(dataset.y_test.shape[0]),
+        "restarts": list(model.record.get("restarts", ())),
+        "threshold": model.threshold,
+        "paper_bytes": paper_bytes(model),
+        "no_device": why_floats_alone(model),
+    }
+
+
+def _precisions(record: dict[str, Any], prefix: str = "") -> str:
+    """Return a text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
+    figures = [100 * record[f"{prefix}precision_at_{k}"] for k in PLACES]
+    return f"P@{'/'.join(map(str, PLACES))} {' / '.join(f'{x:.2f}' for x in figures)} %"
+
+
+def _ranking_sentence(record: dict[str, Any]) -> str:
+    sizes = f"{record['paper_bytes']:,} B as the paper counts"
+    trained = f"{_precisions(record, 'train_')} in training"
+    if not record["n"]:
+        return f"{trained}, {sizes}; the data has no test part"
+    return f"{_precisions(record)} of {record['n']:,} test points ({trained}), {sizes}"
+
+
 def _sentence(record: dict[str, Any]) -> str:
-    sizes = f"{record['model_bytes']:,} B of int8 parameters"
+    if "precision_at_1" in record:
+        return _ranking_sentence(record)
+    if "no_device" in record:
+        sizes = f"{record['paper_bytes']:,} B as the paper counts, for floats alone"
+    else:
+        sizes = f"{record['model_bytes']:,} B of int8 parameters"
     trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"
     if not record["n"]:
         return f"{trained}, {sizes}; the data has no test part"
-    return (
-        f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} % in "
-        f"float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
-    )
+    tested = f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} %"
+    if record["accuracy"] is None:
+        return f"{tested}; {sizes}"
+    return f"{tested} in float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
 
 
 def _check_output(path: Path) -> None:
@@ -246,20 +373,47 @@ def _check_output(path: Path) -> None:
         )
 
 
-def _check_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
+def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
-    prototypes, points = settings["n_prototypes"], len(dataset.y_train)
-    if prototypes > points:
-        raise InputError(
-            f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
-            "fewer prototypes"
-        )
     features = dataset.n_features
     reduction = reduction_for(
         settings["image_shape"], settings["reduced_shape"], settings["cropped_shape"]
     )
     inputs = features if reduction is None else reduction.n_outputs
+    if settings["budget"] is not None:
+        _leave_sizes_to_budget(settings)
+        return
+    if _was_given("n_projections") and settings["n_projections"] > inputs:
+        what = "features" if reduction is None else "averages"
+        raise InputError(
+            f"--projection-dim is {settings['n_projections']:,}, the data has {inputs:,} {what}; "
+            f"a projection has no more outputs than inputs, so try at most {inputs:,}"
+        )
+    prototypes, points = settings["n_prototypes"], dataset.X_train.shape[0]
+    if prototypes > points:
+        raise InputError(
+            f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
+            "fewer prototypes"
+        )
+    if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
+        return  # no code is generated
     projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
         projections = inputs
     check_counts(features, projections, prototypes, dataset.n_classes)
+
+
+def _leave_sizes_to_budget(settings: dict[str, Any]) -> None:
+    for name, flag in (("n_projections", "--projection-dim"), ("n_prototypes", "--prototypes")):
+        if _was_given(name):
+            raise InputError(
+                f"--budget and {flag} are both given, but a budget decides on the sizes; leave one "
+                "of the two out"
+            )
+    settings["n_prototypes"] = None
+
+
+def _was_given(parameter: str) -> bool:
+    """Return whether an option is on the command line, its default aside."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is not ParameterSource.DEFAULT

@@ -45,8 +45,8 @@ def verify_command(
     """
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
-    X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
     integer_model = quantize(model)
+    X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
     Q = integer_model.quantize(X)
 
     if port is not None:

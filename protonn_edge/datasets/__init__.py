@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from protonn_edge.datasets.dataset import Dataset, holdout
+from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.reading import load_dataset, load_points
 from protonn_edge.datasets.shipped import load_digits_dataset
 
-__all__ = ["Dataset", "holdout", "load_dataset", "load_digits_dataset", "load_points"]
+__all__ = [
+    "Dataset",
+    "MultiLabelDataset",
+    "holdout",
+    "load_dataset",
+    "load_digits_dataset",
+    "load_points",
+]

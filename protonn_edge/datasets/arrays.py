@@ -3,6 +3,10 @@
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``.
 Other arrays are left unread. X may have more than two axes (n, time, channel): all but the first
 are flattened, in C order.
+
+Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
+``n_features``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``, or a
+``y_train`` that is a matrix of zeros and ones.
 """
 
 from __future__ import annotations
@@ -14,11 +18,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.dataset import TABLE_LIMIT_BYTES, Float32, Table, check_class_names
+from protonn_edge.datasets.compressed import (
+    has_compressed_rows,
+    sets_of_rows,
+    sparse_features,
+    whole_number,
+)
+from protonn_edge.datasets.dataset import (
+    INDEX_LIMIT,
+    TABLE_LIMIT_BYTES,
+    Features,
+    Table,
+    check_class_names,
+)
+from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
+from protonn_edge.rows import Sparse
 
 FILE_LIMIT_BYTES = 2**30
 
@@ -32,7 +51,8 @@ class Parts:
     train : Table
     test : Table or None
     classes : tuple of str
-        The class names if the file gives them, else empty.
+        The class names if the file gives them, else empty; the names of all labels if the tables
+        are of sets of labels.
     """
 
     train: Table
@@ -49,20 +69,15 @@ def read_npz(path: Path) -> Parts:
         One sentence with the file and the array.
     """
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
-        if any(name.startswith("Y_") or name == "n_labels" for name in archive.names):
-            raise InputError(
-                f"{path} is multi-label data (it has 'Y_train_indptr' or the like); only data with "
-                "one label a point is supported"
-            )
         classes = _names(archive, "class_names")
-        check_class_names(classes, str(path))
-        if "X_train" in archive.names:
+        check_class_names(classes, str(path), LABEL_LIMIT)
+        if _has_features(archive, "X_train"):
             train = _table(archive, "X_train", "y_train", classes)
-            tested = "X_test" in archive.names or "y_test" in archive.names
+            tested = _has_features(archive, "X_test") or _has_labels(archive, "y_test")
             test = _table(archive, "X_test", "y_test", classes) if tested else None
-            return Parts(train, test, classes)
-        if "X" in archive.names:
-            return Parts(_table(archive, "X", "y", classes), None, classes)
+            return _parts(train, test, classes)
+        if _has_features(archive, "X"):
+            return _parts(_table(archive, "X", "y", classes), None, classes)
     found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "nothing"
     raise InputError(
         f"{path} has neither 'X_train' and 'y_train' nor 'X' and 'y' (it has {found}); name the "
@@ -70,21 +85,49 @@ def read_npz(path: Path) -> Parts:
     )
 
 
+def _parts(train: Table, test: Table | None, classes: tuple[str, ...]) -> Parts:
+    """Return the parts, with the names of all labels if they are of sets of labels."""
+    tested = train if test is None else test
+    if isinstance(train, LabelSetTable) and isinstance(tested, LabelSetTable):
+        count = train.labels.shape[1]
+        names = classes or tuple(map(str, range(count)))
+        for wanted, what in ((len(names), "'class_names' has"), (count, "the training part has")):
+            if tested.labels.shape[1] != wanted:
+                raise InputError(
+                    f"{tested.source} has {tested.labels.shape[1]:,} labels, {what} {wanted:,}; "
+                    "give each label a column everywhere, and a name if others have one"
+                )
+        return Parts(train, test, names)
+    if isinstance(train, LabelSetTable) or isinstance(tested, LabelSetTable):
+        raise InputError(
+            f"{train.source} and {tested.source} differ: one has sets of labels, the other one "
+            "label a point; give both the same"
+        )
+    return Parts(train, test, classes)
+
+
+def _has_features(archive: ArrayArchive, name: str) -> bool:
+    return name in archive.names or has_compressed_rows(archive, name)
+
+
+def _has_labels(archive: ArrayArchive, name: str) -> bool:
+    return name in archive.names or has_compressed_rows(archive, name.replace("y", "Y"))
+
+
 def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, ...]) -> Table:
-    for name in (points, labels):
-        if name not in archive.names:
+    for name, there in (
+        (points, _has_features(archive, points)),
+        (labels, _has_labels(archive, labels)),
+    ):
+        if not there:
             raise InputError(f"{archive.path} has no array {name!r}; add it")
     X = _features(archive, points)
-    y = archive.read(labels)
-    if y.ndim == 2:
+    sets = _label_sets(archive, labels)
+    y = sets if sets is not None else archive.read(labels)
+    if (sets is None and y.ndim != 1) or y.shape[0] != X.shape[0]:
         raise InputError(
-            f"{archive.path}: array {labels!r} is a matrix, as multi-label data has; only one "
-            "label a point is supported"
-        )
-    if y.ndim != 1 or len(y) != len(X):
-        raise InputError(
-            f"{archive.path}: array {labels!r} has the shape {y.shape}, {points!r} has {len(X):,} "
-            "points; give one label a point"
+            f"{archive.path}: array {labels!r} has the shape {y.shape}, {points!r} has "
+            f"{X.shape[0]:,} points; give one label a point"
         )
     names = _names(archive, "feature_names")
     if names and len(names) != X.shape[1]:
@@ -92,10 +135,32 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
             f"{archive.path}: array 'feature_names' has {len(names):,} names, {points!r} has "
             f"{X.shape[1]:,} features; give one name a feature"
         )
-    return Table(f"{archive.path} ({points})", X, _labels(archive, labels, y, classes), names)
+    source = f"{archive.path} ({points})"
+    if sets is not None:
+        return LabelSetTable(source, X, sets, names)
+    check_class_names(classes, str(archive.path))
+    return Table(source, X, _labels(archive, labels, y, classes), names)
 
 
-def _features(archive: ArrayArchive, name: str) -> Float32:
+def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
+    """Return sets of labels, CSR (n, L), or None if each point has one label."""
+    compressed = name.replace("y", "Y")
+    if has_compressed_rows(archive, compressed):
+        return sets_of_rows(archive, compressed, whole_number(archive, "n_labels", LABEL_LIMIT))
+    y = archive.read(name)
+    if y.ndim != 2:
+        return None
+    if y.shape[1] > LABEL_LIMIT or y.dtype.kind not in "buif" or not np.isin(y, (0, 1)).all():
+        raise InputError(
+            f"{archive.path}: array {name!r} is a matrix, {y.shape[0]:,} x {y.shape[1]:,}; sets of "
+            f"labels are zeros and ones, of at most {LABEL_LIMIT:,} labels, so mend it"
+        )
+    return csr_array(y, dtype=np.float32)
+
+
+def _features(archive: ArrayArchive, name: str) -> Features:
+    if has_compressed_rows(archive, name):
+        return sparse_features(archive, name, whole_number(archive, "n_features", INDEX_LIMIT))
     raw = archive.read(name)
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise InputError(

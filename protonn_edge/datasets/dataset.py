@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from protonn_edge.datasets.naming import check_names, in_order
 from protonn_edge.errors import InputError
+from protonn_edge.rows import Sparse
 
 CLASS_LIMIT = 1_000
 TABLE_LIMIT_BYTES = 2**30
+INDEX_LIMIT = 10**6  # features of sparse points
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 Float32 = NDArray[np.float32]
+Features = Float32 | Sparse
 Indices = NDArray[np.int64]
 
 
@@ -27,7 +32,7 @@ class Table:
     ----------
     source : str
         The file, and the part of it, for messages.
-    X : ndarray of shape (n, D), float32
+    X : ndarray or CSR matrix of shape (n, D), float32
         All finite.
     labels : sequence of n str
         See `protonn_edge.datasets.naming.label_text`.
@@ -36,7 +41,7 @@ class Table:
     """
 
     source: str
-    X: Float32
+    X: Features
     labels: Sequence[str]
     feature_names: tuple[str, ...] = ()
 
@@ -48,7 +53,8 @@ class Dataset:
     Attributes
     ----------
     X_train, X_test : ndarray of shape (n, D), float32
-        Raw features, finite. The test part may have no rows.
+        Raw features, finite; a CSR matrix where a table of them would be too large. The test part
+        may have no rows.
     y_train, y_test : ndarray of shape (n,), int64
         Indices into `classes`.
     classes : tuple of str
@@ -58,9 +64,9 @@ class Dataset:
         D names, or empty.
     """
 
-    X_train: Float32
+    X_train: Features
     y_train: Indices
-    X_test: Float32
+    X_test: Features
     y_test: Indices
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
@@ -93,7 +99,7 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         If there are no training points, fewer than 2 or more than `CLASS_LIMIT` classes, unusable
         names, another number of features in the test part, or a label that the training part lacks.
     """
-    if not len(train.X):
+    if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it at least one of each class")
     found = set(train.labels)
     names = classes or in_order(found)
@@ -110,7 +116,7 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         )
     features = train.feature_names
     check_names(features, f"{train.source}, among its features,", distinct=False)
-    empty = Table(train.source, np.empty((0, train.X.shape[1]), dtype=np.float32), (), features)
+    empty = Table(train.source, train.X[:0], (), features)
     tested = test or empty
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return Dataset(
@@ -152,18 +158,43 @@ def check_feature_count(table: Table, wanted: int, whose: str) -> None:
         )
 
 
-def check_class_names(names: Sequence[str], source: str) -> None:
-    """Refuse class names that cannot be shown, are too long, too many or equal."""
-    if len(names) > CLASS_LIMIT:
+def dense_features(X: Features, source: str) -> Float32:
+    """Return features dense.
+
+    Raises
+    ------
+    InputError
+        If they are sparse and would take more than `TABLE_LIMIT_BYTES`.
+    """
+    matrix: Any = X
+    if not issparse(matrix):
+        return X
+    check_table_size(source, *matrix.shape)
+    dense: Float32 = matrix.toarray()
+    return dense
+
+
+def check_table_size(source: str, rows: int, width: int) -> None:
+    """Refuse a dense table that would take more than `TABLE_LIMIT_BYTES`."""
+    if rows * width * 4 > TABLE_LIMIT_BYTES:
         raise InputError(
-            f"{source} has {len(names):,} different labels, the limit is {CLASS_LIMIT:,}; labels "
+            f"{source} would be a table of {rows:,} x {width:,} values, the limit is "
+            f"{TABLE_LIMIT_BYTES // 4:,}; use fewer points or features"
+        )
+
+
+def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMIT) -> None:
+    """Refuse class names that cannot be shown, are too long, too many or equal."""
+    if len(names) > limit:
+        raise InputError(
+            f"{source} has {len(names):,} different labels, the limit is {limit:,}; labels "
             "must be classes, not measurements"
         )
     check_names(names, f"{source}, among its labels,", distinct=True)
 
 
 def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the training part of `dataset`, split in two, class by class.
+    """Return the training part of `dataset`, split in two, class by class if it has classes.
 
     Parameters
     ----------
@@ -185,9 +216,11 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
         )
     generator = np.random.default_rng(seed)
-    chosen = np.zeros(len(dataset.y_train), dtype=np.bool_)
-    for label in range(dataset.n_classes):
-        members = np.flatnonzero(dataset.y_train == label)
+    y = dataset.y_train
+    chosen = np.zeros(y.shape[0], dtype=np.bool_)
+    one_class = y.ndim == 1  # sets of labels are no classes to take shares of
+    for label in range(dataset.n_classes if one_class else 1):
+        members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
         count = min(round(fraction * len(members)), len(members) - 1)
         chosen[generator.permutation(members)[: max(count, 0)]] = True
     if not chosen.any():
@@ -198,7 +231,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     return replace(
         dataset,
         X_train=dataset.X_train[~chosen],
-        y_train=dataset.y_train[~chosen],
+        y_train=y[~chosen],
         X_test=dataset.X_train[chosen],
-        y_test=dataset.y_train[chosen],
+        y_test=y[chosen],
     )

@@ -1,20 +1,32 @@
-"""Data as libsvm text: ``label index:value ...``, indices rising from 1, zeros left out."""
+"""Data as libsvm text: ``label index:value ...``, indices rising from 1, zeros left out.
+
+Sets of labels (multi-label) are parted by commas, as in ``1,5,7 3:0.5``.
+"""
 
 from __future__ import annotations
 
 import re
 from array import array
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
-from protonn_edge.datasets.dataset import FLOAT32_MAX, TABLE_LIMIT_BYTES, Table
+from protonn_edge.datasets.dataset import (
+    FLOAT32_MAX,
+    INDEX_LIMIT,
+    TABLE_LIMIT_BYTES,
+    Table,
+    check_table_size,
+)
+from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 
-_INDEX_LIMIT = 10**6
-_LOOKS = re.compile(r"\s*\S+\s+\d+:\S")
+_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
+_LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 
 
 def looks_like_libsvm(path: Path) -> bool:
@@ -27,38 +39,69 @@ def looks_like_libsvm(path: Path) -> bool:
 def read_libsvm(path: Path) -> Table:
     """Read libsvm text; the number of features is the largest index in it.
 
+    If any line has several labels, all are sets of labels, and a line without a label has none.
+    Their features stay sparse; those of other data do where the dense table would be too large.
+
+    Returns
+    -------
+    Table
+        A `LabelSetTable` if a line has several labels.
+
     Raises
     ------
     InputError
-        If a line is malformed, has several labels, or an index is 0, out of order or above a
-        million; the sentence has the file and the line. Also if the dense table would be too large.
+        If a line is malformed, or an index is 0, out of order or above a million; the sentence has
+        the file and the line. Also if there are too many pairs.
     """
-    labels: list[str] = []
-    rows, columns, values = array("q"), array("q"), array("f")
+    lines: list[tuple[int, str]] = []
+    starts, columns, values = array("q", [0]), array("q"), array("f")
     for number, line in _lines(path):
-        label, *pairs = line.split("#", 1)[0].split() or [""]
+        content = line.split("#", 1)[0]
+        label, *pairs = content.split() or [""]
         if not label:
             continue
-        if ":" in label or "," in label:
-            raise InputError(
-                f"{path}:{number} begins with {label[:40]!r}, not with one label (multi-label data "
-                "is not supported); mend the line"
-            )
+        if ":" in label:  # a point without a label, which the file as a whole has to allow
+            label, pairs = "", [label, *pairs]
         before = 0
         for pair in pairs:
             index, value = _parsed(pair, before, f"{path}:{number}")
-            rows.append(len(labels))
             columns.append(index - 1)
             values.append(value)
             before = index
-        labels.append(label_text(label))
+        starts.append(len(columns))
+        lines.append((number, label))
+        if len(columns) > _PAIRS_LIMIT:
+            raise InputError(
+                f"{path} has more than {_PAIRS_LIMIT:,} pairs index:value, which is the limit; use "
+                "fewer points"
+            )
     if not columns:
         raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
-    width = max(columns) + 1
-    _check_size(path, len(labels), width)
-    X = np.zeros((len(labels), width), dtype=np.float32)
-    X[np.array(rows), np.array(columns)] = np.array(values, dtype=np.float32)
-    return Table(str(path), X, labels)
+    shape = (len(lines), max(columns) + 1)
+    places = np.frombuffer(columns, dtype=np.int64), np.frombuffer(starts, dtype=np.int64)
+    X = csr_array((np.frombuffer(values, dtype=np.float32), *places), shape)
+    X.eliminate_zeros()
+    if any("," in label for _, label in lines):
+        return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
+    fits = shape[0] * shape[1] * 4 <= TABLE_LIMIT_BYTES
+    labels = [_label(path, *line) for line in lines]
+    return Table(str(path), X.toarray() if fits else X, labels)
+
+
+def _label(path: Path, number: int, label: str) -> str:
+    if not label:
+        raise InputError(f"{path}:{number} begins with a feature, not with a label; mend the line")
+    return label_text(label)
+
+
+def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
+    """Return the labels of a line, parted by commas; equal ones count once."""
+    names = [label_text(name) for name in labels.split(",")] if labels else []
+    if not all(names):
+        raise InputError(
+            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; mend the line"
+        )
+    return tuple(dict.fromkeys(names))
 
 
 def widened(table: Table, width: int) -> Table:
@@ -66,8 +109,12 @@ def widened(table: Table, width: int) -> Table:
     missing = width - table.X.shape[1]
     if missing <= 0:
         return table
-    _check_size(Path(table.source), len(table.X), width)
-    return Table(table.source, np.pad(table.X, ((0, 0), (0, missing))), table.labels)
+    if issparse(table.X):
+        X = csr_array(table.X, copy=True)
+        X.resize((X.shape[0], width))
+        return replace(table, X=X)
+    check_table_size(table.source, len(table.X), width)
+    return replace(table, X=np.pad(table.X, ((0, 0), (0, missing))))
 
 
 def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
@@ -87,19 +134,11 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         raise InputError(
             f"{where} has the index {index} after {before}; sort the pairs of the line"
         )
-    if index > _INDEX_LIMIT:
+    if index > INDEX_LIMIT:
         raise InputError(
-            f"{where} has the index {index:,}, the limit is {_INDEX_LIMIT:,}; use fewer features"
+            f"{where} has the index {index:,}, the limit is {INDEX_LIMIT:,}; use fewer features"
         )
     return index, value
-
-
-def _check_size(path: Path, rows: int, width: int) -> None:
-    if rows * width * 4 > TABLE_LIMIT_BYTES:
-        raise InputError(
-            f"{path} would be a table of {rows:,} x {width:,} values, the limit is "
-            f"{TABLE_LIMIT_BYTES // 4:,}; use fewer points or features"
-        )
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

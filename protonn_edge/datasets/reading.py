@@ -26,7 +26,9 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
     class_indices,
     dataset_from,
+    dense_features,
 )
+from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
@@ -40,6 +42,11 @@ _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 def load_dataset(path: Path) -> Dataset:
     """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
 
+    Returns
+    -------
+    Dataset
+        A `MultiLabelDataset` if points have sets of labels.
+
     Raises
     ------
     InputError
@@ -47,9 +54,15 @@ def load_dataset(path: Path) -> Dataset:
     """
     if path.suffix.lower() == ".npz" and not path.is_dir():
         parts = read_npz(path)
-        return dataset_from(parts.train, parts.test, parts.classes)
-    train, test = _tables(path)
-    return dataset_from(train, test)
+        return _dataset_of(parts.train, parts.test, parts.classes)
+    return _dataset_of(*_tables(path))
+
+
+def _dataset_of(train: Table, test: Table | None, names: tuple[str, ...] = ()) -> Dataset:
+    if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
+        tested = None if test is None else as_label_sets(test)
+        return label_set_dataset(as_label_sets(train), tested, names)
+    return dataset_from(train, test, names)
 
 
 def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple[Float32, Indices]:
@@ -73,8 +86,8 @@ def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple
     Raises
     ------
     InputError
-        As `load_dataset`, and if the points have another number of features, or a label that is not
-        one of the classes.
+        As `load_dataset`, and if the points have another number of features, a label that is not
+        one of the classes, or sets of labels.
     """
     if path.suffix.lower() == ".npz" and not path.is_dir():
         parts = read_npz(path)
@@ -82,10 +95,15 @@ def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple
     else:
         train, test = _tables(path, n_features)
         table = test or train
+    if isinstance(table, LabelSetTable):
+        raise InputError(
+            f"{table.source} has sets of labels, the model answers with one class; use data with "
+            "one label a point"
+        )
     check_feature_count(table, n_features, "the model wants")
-    if not len(table.X):
+    if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; give it at least one")
-    return table.X, class_indices(table, classes, "the model")
+    return dense_features(table.X, table.source), class_indices(table, classes, "the model")
 
 
 def _tables(path: Path, n_features: int | None = None) -> tuple[Table, Table | None]:

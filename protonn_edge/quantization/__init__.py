@@ -20,6 +20,7 @@ from protonn_edge.quantization.quantizer import (
     precision_for,
     quantize,
     quantize_in_order,
+    why_floats_alone,
 )
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "quantize",
     "quantize_in_order",
     "tabulated_kernel",
+    "why_floats_alone",
 ]

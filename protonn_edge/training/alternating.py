@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from protonn_edge.errors import InputError
+from protonn_edge.rows import dense_rows
 from protonn_edge.training.objective import (
+    LABEL_LOSSES,
     LOSSES,
     Loss,
     Matrix,
@@ -38,6 +40,7 @@ from protonn_edge.training.thresholding import hard_threshold
 
 STEP_SIZES = ("inverse", "inverse_sqrt")
 FULL_BATCH_POINTS = 10_000
+FULL_BATCH_SCORES = 2**24
 MINI_BATCH_SIZE = 1_024  # the reference implementation's
 
 _ORDER = ("Z", "B", "W")
@@ -80,9 +83,10 @@ class AlternatingSchedule:
     sparsity: tuple[float, float, float]
 
 
-def batch_size_for(n_points: int) -> int:
-    """Return all points where they are few, else the size of a mini-batch."""
-    return n_points if n_points <= FULL_BATCH_POINTS else MINI_BATCH_SIZE
+def batch_size_for(n_points: int, n_classes: int) -> int:
+    """Return all points where they and their scores are few, else the size of a mini-batch."""
+    few = n_points <= FULL_BATCH_POINTS and n_points * n_classes <= FULL_BATCH_SCORES
+    return n_points if few else MINI_BATCH_SIZE
 
 
 def alternate(
@@ -110,17 +114,17 @@ def alternate(
     InputError
         If the objective is not a number at the start, or no prototype reaches the points.
     """
-    loss = LOSSES[schedule.loss]
+    loss = _loss_for(schedule, data)
     parameters = _thresholded(start, schedule.sparsity)
     generator = np.random.default_rng(seed)
     longest = dict.fromkeys(_ORDER, _LONGEST_STEP)
     total = 3 * schedule.iterations * schedule.epochs
-    value = objective(parameters, data.X, data.Y, loss, data.weights)
+    value = _mean_loss(parameters, data, loss)
     history: list[EpochReport] = []
     for _ in range(schedule.iterations):
         for name in _ORDER:
             moved, first_step = _pass(parameters, name, data, schedule, longest[name], generator)
-            reached = objective(moved, data.X, data.Y, loss, data.weights)
+            reached = _mean_loss(moved, data, loss)
             if reached <= value:
                 parameters, value = moved, reached
                 longest[name] = first_step * _STEP_FACTOR
@@ -158,8 +162,8 @@ def _pass(
     """Return the parameters with one matrix improved, and the first step that it took."""
     place = _PLACES[name]
     share = schedule.sparsity[place]
-    slope = _SLOPES[name](parameters, data, LOSSES[schedule.loss])
-    batches = list(_batches(len(data.X), schedule.batch_size, schedule.epochs, generator))
+    slope = _SLOPES[name](parameters, data, _loss_for(schedule, data))
+    batches = list(_batches(len(data), schedule.batch_size, schedule.epochs, generator))
     matrix = list(parameters)[place]
     first_step = armijo_step(slope, matrix, batches[0], share, longest)
     descend = _DESCENTS[schedule.step_sizes]
@@ -219,7 +223,9 @@ def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> S
 
     def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
         seen = kernel[rows]
-        value, by_scores, _ = loss(seen @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
+        value, by_scores, _ = loss(
+            seen @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
+        )
         return value, by_scores.T @ seen
 
     return slope
@@ -255,11 +261,28 @@ def _through_kernel(
     """Return the loss of projected points, and its derivatives with respect to C and to them."""
     C, Z = parameters.prototypes, parameters.labels
     kernel = np.exp(-squared_distances(parameters, projected))
-    value, by_scores, _ = loss(kernel @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
+    value, by_scores, _ = loss(
+        kernel @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
+    )
     by_squares = by_scores @ Z
     by_squares *= kernel
     np.negative(by_squares, out=by_squares)
     return value, *through_distances(C, projected, by_squares)
+
+
+def _loss_for(schedule: AlternatingSchedule, data: TrainingSet) -> Loss:
+    return (LABEL_LOSSES if data.multilabel else LOSSES)[schedule.loss]
+
+
+def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
+    """Return the objective on all points, a bounded number of scores at a time."""
+    total, size = 0.0, max(1, FULL_BATCH_SCORES // len(parameters.labels))
+    for start in range(0, len(data), size):
+        rows = slice(start, min(start + size, len(data)))
+        X, Y = data.X[rows], dense_rows(data.Y, rows)
+        value = objective(parameters, X, Y, loss, _of(data, rows))
+        total += value * (rows.stop - start)
+    return total / len(data)
 
 
 def _of(data: TrainingSet, rows: Rows) -> Matrix | None:

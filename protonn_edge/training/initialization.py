@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import mean_and_deviation
+from protonn_edge.rows import constant_columns
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices
 
@@ -22,8 +24,10 @@ _TOTAL_SHARE = 1e-3
 _SHARPNESS = 3.0
 _CLUSTERED_POINTS = 20_000
 _MEDIAN_POINTS = 2_000
+_NEIGHBOURHOOD_POINTS = 2_000
+_NEIGHBOURHOOD_ITERATIONS = 50
 
-PROJECTIONS = ("lda", "gaussian", "pca", "identity")
+PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
 PROTOTYPES = ("per_class", "kmeans", "sample")
 
 
@@ -45,7 +49,7 @@ def initial_parameters(
     Parameters
     ----------
     X : ndarray of shape (n, D), float32
-        Normalized points.
+        Normalized points; they may be sparse if the projection is given, or "gaussian".
     y : ndarray of shape (n,), int64
         Class indices from 0; each class has at least one point.
     n_projections : int
@@ -56,7 +60,7 @@ def initial_parameters(
         See `median_gamma`.
     weights : ndarray of shape (n,), optional
         What each point counts.
-    projection : {"lda", "gaussian", "pca", "identity"} or ndarray of shape (d, D)
+    projection : {"lda", "gaussian", "pca", "nca", "identity"} or ndarray of shape (d, D)
         W; "identity" and an array come with a d of their own.
     prototypes : {"per_class", "kmeans", "sample"}
         B and Z; see `clustered_prototypes` and `sampled_prototypes`.
@@ -64,9 +68,9 @@ def initial_parameters(
         In place of the median's.
     """
     W = initial_projection(projection, X, y, n_projections, weights, generator)
-    W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
-    if len(X) > _CLUSTERED_POINTS:
-        chosen = _sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
+    W[:, constant_columns(X)] = 0.0
+    if X.shape[0] > _CLUSTERED_POINTS:
+        chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
         X, y, weights = X[chosen], y[chosen], None if weights is None else weights[chosen]
     projected = X @ W.T
     if prototypes == "sample":
@@ -104,7 +108,42 @@ def initial_projection(
         return generator.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(D))
     if kind == "pca":
         return principal_projection(X, n_projections, weights)
+    if kind == "nca":
+        return neighbourhood_projection(X, y, n_projections, weights, generator)
     return discriminant_projection(X, y, n_projections, weights)
+
+
+def neighbourhood_projection(
+    X: Float32,
+    y: Indices,
+    n_projections: int,
+    weights: Float32 | None,
+    generator: np.random.Generator,
+) -> Float32:
+    """Return the directions in which neighbours are of the same class, shape (d, D), d <= D.
+
+    They are those of neighbourhood components analysis (Goldberger et al., 2004), found on at most
+    `_NEIGHBOURHOOD_POINTS` points, drawn by their weights, from the linear discriminants on. The
+    aim is that of the LMNN which the paper starts from on large multiclass data, without its
+    semidefinite program. It takes seconds to minutes.
+    """
+    start = discriminant_projection(X, y, n_projections, weights)
+    chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
+    count = min(len(X), _NEIGHBOURHOOD_POINTS)
+    if weights is not None:
+        count = min(count, int(np.count_nonzero(weights)))
+    rows = generator.choice(len(X), count, replace=False, p=chances)
+    rows = np.union1d(rows, np.unique(y, return_index=True)[1])  # none of the classes is missing
+    spread = float(np.sqrt(np.square(X[rows] @ start.T).sum(axis=1).mean()))
+    analysis = NeighborhoodComponentsAnalysis(
+        len(start),
+        init=start / np.float32(spread or 1.0),  # else all other points are too far to count
+        max_iter=_NEIGHBOURHOOD_ITERATIONS,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is a start, no matter how good
+        found: Float32 = analysis.fit(X[rows], y[rows]).components_.astype(np.float32)
+    return found if np.isfinite(found).all() else start
 
 
 def principal_projection(X: Float32, n_projections: int, weights: Float32 | None = None) -> Float32:
@@ -176,7 +215,7 @@ def clustered_prototypes(
     seed = int(generator.integers(2**31))
     counts = np.bincount(y, weights=weights)
     if together or n_prototypes < len(counts):
-        centres, member = _centres(projected, n_prototypes, seed, generator, weights)
+        centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
         np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
         around = Z.sum(axis=0)
@@ -189,7 +228,7 @@ def clustered_prototypes(
     shares[largest_first[: n_prototypes - int(shares.sum())]] += 1
     centres = np.concatenate(
         [
-            _centres(
+            cluster_centres(
                 projected[y == label],
                 int(share),
                 seed,
@@ -234,7 +273,7 @@ def median_gamma(
     return numerator / median if median > 1e-12 else numerator
 
 
-def _centres(
+def cluster_centres(
     points: Float32,
     count: int,
     seed: int,
@@ -257,7 +296,7 @@ def _centres(
     return np.concatenate([centres, centres[again] + jitter]), found.labels_.astype(np.int64)
 
 
-def _sample_with_all_classes(y: Indices, count: int, generator: np.random.Generator) -> Indices:
+def sample_with_all_classes(y: Indices, count: int, generator: np.random.Generator) -> Indices:
     """Return about `count` rows at random, and the first of each class so that none is missing."""
     _, first = np.unique(y, return_index=True)
     rows: Indices = np.union1d(first, generator.permutation(len(y))[:count])

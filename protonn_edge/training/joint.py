@@ -10,7 +10,7 @@ loss is that of the integer model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,12 +18,19 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import tabulated_kernel
-from protonn_edge.training.objective import LOSSES, Matrix, Parameters, objective_gradient
-from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.objective import (
+    LABEL_LOSSES,
+    LOSSES,
+    Matrix,
+    Parameters,
+    objective_gradient,
+)
+from protonn_edge.training.points import Batch, Float32, Indices, Source
 from protonn_edge.training.progress import (
     Callback,
     DivergedError,
     EpochReport,
+    Restart,
     Trained,
     accuracies,
 )
@@ -76,7 +83,7 @@ class Schedule:
 
 def minimize(
     start: Parameters,
-    data: TrainingSet,
+    data: Source,
     schedule: Schedule,
     *,
     seed: int,
@@ -102,18 +109,21 @@ def minimize(
     InputError
         If it still diverges after three restarts.
     """
+    restarts: list[Restart] = []
     for attempt in range(_ATTEMPTS):
         rate = schedule.learning_rate / _BACK_OFF**attempt
         run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         run.quantization, run.augment = quantization, augment
         try:
             history = run.train(callback)
-        except DivergedError:
+        except DivergedError as error:
+            restarts.append(Restart(rate, error.epoch, str(error), rate / _BACK_OFF))
             continue
-        return Trained(run.parameters, rate, tuple(history))
+        return Trained(run.parameters, rate, tuple(history), tuple(restarts))
     raise InputError(
         f"training diverges at the learning rate {schedule.learning_rate:g} and at "
-        f"{rate:.2g} too; try a smaller gamma or gamma_numerator, or another normalization"
+        f"{rate:.2g} too ({restarts[-1].reason}); try a smaller learning rate, gamma or "
+        "gamma_numerator, or another normalization"
     )
 
 
@@ -123,28 +133,28 @@ class _Run:
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
 
-    def __init__(
-        self, parameters: Parameters, data: TrainingSet, schedule: Schedule, seed: int
-    ) -> None:
+    def __init__(self, parameters: Parameters, data: Source, schedule: Schedule, seed: int) -> None:
         self.parameters = parameters
-        self._data = data
+        self._data = self._source = data
         self._schedule = schedule
         self._generator = np.random.default_rng(seed)
-        self._loss = LOSSES[schedule.loss]
-        changing = data.X.min(axis=0) < data.X.max(axis=0)
-        self._noise = np.float32(schedule.input_noise) * changing
-        self._steps = schedule.epochs * math.ceil(len(data.X) / schedule.batch_size)
-        self._adam, self._sparsifier = _Adam(parameters), _Sparsifier(schedule.sparsity)
+        self._loss = (LABEL_LOSSES if data.multilabel else LOSSES)[schedule.loss]
+        self._noise = np.float32(schedule.input_noise) * data.changing
+        self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
+        self._adam, self._sparsifier = Adam(parameters), Sparsifier(schedule.sparsity)
         self._step = 0
         self._rounding = False
-        self._rounded_X = data.X
 
     def train(self, callback: Callback | None) -> list[EpochReport]:
         """Go through all epochs and return their reports."""
         epochs, history = self._schedule.epochs, []
         for epoch in range(1, epochs + 1):
             objective = self._epoch()
-            accuracy, test_accuracy = accuracies(self.parameters, self._data)
+            try:
+                accuracy, test_accuracy = accuracies(self.parameters, self._data)
+            except DivergedError as error:
+                error.epoch = epoch
+                raise
             report = EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
             history.append(report)
             if callback is not None:
@@ -153,17 +163,19 @@ class _Run:
 
     def _epoch(self) -> float:
         """Go through the points once and return the mean loss on the way."""
-        data, total = self._data, 0.0
-        for rows in _batches(len(data.X), self._schedule.batch_size, self._generator):
+        unrounded = self._source is self._data and self.augment is None
+        if self._rounding and self.quantization is not None and unrounded:
+            self._source = self._data.through(self.quantization.rounded_points)
+        total = 0.0
+        for batch in self._source.batches(self._schedule.batch_size, self._generator):
             self._begin_rounding_in_time()
-            weights = None if data.weights is None else data.weights[rows]
-            value, gradient = self._gradient(self._points(rows), data.Y[rows], weights)
-            total += value * len(rows)
+            value, gradient = self._gradient(self._points(batch), batch.Y, batch.weights)
+            total += value * len(batch.rows)
             self._step += 1
             rate = _rate(self._schedule.learning_rate, self._step, self._steps)
             self._adam.step(self.parameters, gradient, rate)
             self._sparsifier.apply(self.parameters, self._step / self._steps)
-        return total / len(data.X)
+        return total / len(self._data)
 
     def _gradient(
         self, points: Float32, Y: Float32, weights: Float32 | None
@@ -176,14 +188,13 @@ class _Run:
                 )
         return objective_gradient(self.parameters, points, Y, self._loss, weights)
 
-    def _points(self, rows: Indices) -> Matrix:
+    def _points(self, batch: Batch) -> Matrix:
         """Return a batch of points with everything that training does to them."""
-        if self.augment is None:
-            points: Matrix = self._rounded_X[rows]
-        else:
-            points = self.augment(rows, self._generator)
-            if self._rounding and self.quantization is not None:
-                points = self.quantization.rounded_points(points)
+        points = batch.X
+        if self.augment is not None:
+            points = self.augment(batch.rows, self._generator)
+        if self._rounding and self.quantization is not None and self._source is self._data:
+            points = self.quantization.rounded_points(points)
         if self._schedule.input_noise > 0:
             noise = self._generator.standard_normal(points.shape, dtype=np.float32)
             points += self._noise * noise
@@ -195,11 +206,9 @@ class _Run:
             self._rounding = self.quantization.choose_precision(self.parameters)
             if not self._rounding:
                 self.quantization = None
-            elif self.augment is None:
-                self._rounded_X = self.quantization.rounded_points(self._data.X)
 
 
-class _Adam:
+class Adam:
     """Adam's moments of the gradient."""
 
     def __init__(self, parameters: Parameters) -> None:
@@ -223,7 +232,7 @@ class _Adam:
             matrix[...] -= np.float32(rate * factor) * mean / scale
 
 
-class _Sparsifier:
+class Sparsifier:
     """Keeps V, C and Z within their shares of non-zero entries, over the course of the training."""
 
     def __init__(self, shares: tuple[float, float, float]) -> None:
@@ -253,9 +262,3 @@ def _rate(highest: float, step: int, steps: int) -> float:
     """Return the learning rate of a step, counted from 1: linear warm-up, then a cosine to zero."""
     warm = min(1.0, step / min(_WARM_UP_STEPS, max(1, steps // 10)))
     return highest * warm * 0.5 * (1.0 + math.cos(math.pi * (step - 1) / steps))
-
-
-def _batches(count: int, size: int, generator: np.random.Generator) -> Iterator[Indices]:
-    order = generator.permutation(count)
-    for start in range(0, count, size):
-        yield order[start : start + size]

@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[Any]
 
+LABEL_RARITY = 4.0
+"""Log odds against a label where all kernels vanish; scores then need not be negative there."""
+
+_BRIER_WEIGHT = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
@@ -82,6 +87,47 @@ def cross_entropy(
     return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))
 
 
+def label_cross_entropy(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``sum_l -log p(y_il) + 4 (p_il - y_il)^2`` and its derivatives.
+
+    Each label is a yes or no of its own, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the rows of
+    Y may have any number of ones. The square, Brier's score, hardly heeds a label that the point
+    does not show, which many of a set are; the logarithm alone would spend its effort there.
+    """
+    factor = np.exp(sharpness)
+    logits = scores * factor
+    logits -= scores.dtype.type(LABEL_RARITY)
+    small = np.exp(-np.abs(logits))
+    losses = np.maximum(logits, 0.0) - logits * Y + np.log1p(small)
+    likelihoods = np.where(logits >= 0, scores.dtype.type(1), small) / (1 + small)
+    wrong = likelihoods - Y
+    losses += _BRIER_WEIGHT * wrong * wrong
+    value = _mean(losses.sum(axis=1), weights)
+    slope = wrong * (1 + 2 * _BRIER_WEIGHT * likelihoods * (1 - likelihoods))
+    slope *= factor / len(Y)
+    slope = _weighted(slope, weights)
+    return value, slope, np.full_like(sharpness, np.einsum("ij,ij->", slope, scores))
+
+
+def hinge(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``sum_l max(0, 1 - (2 y_il - 1) (2 s_il - 1))`` and its derivatives.
+
+    One class, or label, against the rest: a score has to be at least 1 where it is the point's, and
+    at most 0 elsewhere, as far from prototypes it is.
+    """
+    sides = 2.0 * Y - 1.0
+    missing = 1.0 - sides * (2.0 * scores - 1.0)
+    np.maximum(missing, 0.0, out=missing)
+    value = _mean(missing.sum(axis=1), weights)
+    slope = (missing > 0) * sides
+    slope *= -2.0 / len(Y)
+    return value, _weighted(slope, weights), np.zeros_like(sharpness)
+
+
 def _mean(losses: Matrix, weights: Matrix | None) -> float:
     return float(losses.sum() if weights is None else losses @ weights) / len(losses)
 
@@ -90,7 +136,13 @@ def _weighted(slope: Matrix, weights: Matrix | None) -> Matrix:
     return slope if weights is None else slope * weights[:, None]
 
 
-LOSSES: dict[str, Loss] = {"cross_entropy": cross_entropy, "squared_error": squared_error}
+LOSSES: dict[str, Loss] = {
+    "cross_entropy": cross_entropy,
+    "squared_error": squared_error,
+    "hinge": hinge,
+}
+LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
+"""The same names where the targets are sets of labels."""
 
 
 def squared_distances(parameters: Parameters, projected: Matrix) -> Matrix:

@@ -7,13 +7,68 @@ left out, for every optimizer and every initialization, and the order of the row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from protonn_edge.rows import Sparse, constant_columns, dense_rows
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+
+_EVALUATED_POINTS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The points of one step. Its arrays are its own: an optimizer may change them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (b,), int64
+        Which points they are.
+    X, Y, weights : ndarray
+        As in `TrainingSet`, of b points.
+    """
+
+    rows: Indices
+    X: Float32
+    Y: Float32
+    weights: Float32 | None
+
+
+class Source(Protocol):
+    """Where batches come from: points in memory, or on disk."""
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether the targets are sets of labels."""
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the D features are not the same in all points, shape (D,)."""
+
+    @property
+    def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
+        """Normalized points and classes that the training accuracy is measured on."""
+
+    @property
+    def test(self) -> tuple[Float32 | Sparse, Indices | Sparse] | None:
+        """Normalized points and classes that are only reported on."""
+
+    def __len__(self) -> int: ...
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+
+    def through(self, change: Callable[[Float32], Float32]) -> Self:
+        """Return the same source with something done to the points X of its batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,23 +77,34 @@ class TrainingSet:
 
     Attributes
     ----------
-    X : ndarray of shape (n, D), float32
+    X : ndarray or CSR matrix of shape (n, D), float32
         Normalized points.
-    y : ndarray of shape (n,), int64
-        Class indices.
-    Y : ndarray of shape (n, L), float32
-        Targets: a row is 1 at the point's class and 0 elsewhere.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Class indices; or sets of labels, the same as Y.
+    Y : ndarray or CSR matrix of shape (n, L), float32
+        Targets: a row is 1 at the point's class, or at its labels, and 0 elsewhere.
     weights : ndarray of shape (n,), float32, or None
         What each point counts, 1 on average; None is 1 for all.
     test : tuple of (n', D) float32 and (n',) int64, or None
-        Normalized points and classes that are only reported on.
+        Normalized points and classes, or label sets, that are only reported on.
+    change : callable, optional
+        What is done to the points of a batch.
     """
 
-    X: Float32
-    y: Indices
-    Y: Float32
+    X: Float32 | Sparse
+    y: Indices | Sparse
+    Y: Float32 | Sparse
     weights: Float32 | None = None
-    test: tuple[Float32, Indices] | None = None
+    test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
+    change: Callable[[Float32], Float32] | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether the targets are sets of labels."""
+        return bool(issparse(self.y))
 
     @classmethod
     def of_classes(
@@ -51,18 +117,57 @@ class TrainingSet:
         """Return the set whose targets are the classes `y` themselves."""
         return cls(X, y, np.eye(int(y.max()) + 1, dtype=np.float32)[y], weights, test)
 
+    @classmethod
+    def of_label_sets(
+        cls,
+        X: Float32 | Sparse,
+        Y: Sparse,
+        weights: Float32 | None = None,
+        test: tuple[Float32 | Sparse, Sparse] | None = None,
+    ) -> TrainingSet:
+        """Return the set whose targets are the label sets `Y`."""
+        return cls(X, Y, Y, weights, test)
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which of the features are not the same in all points, shape (D,)."""
+        return ~constant_columns(self.X)
+
+    @property
+    def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
+        """The points and classes that the training accuracy is measured on, at even distances."""
+        step = -(-len(self) // _EVALUATED_POINTS)
+        return self.X[::step], self.y[::step]
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+        order = generator.permutation(len(self))
+        for start in range(0, len(self), size):
+            rows = order[start : start + size]
+            weights = None if self.weights is None else self.weights[rows]
+            X = dense_rows(self.X, rows)
+            if self.change is not None:
+                X = self.change(X)
+            yield Batch(rows, X, dense_rows(self.Y, rows), weights)
+
+    def through(self, change: Callable[[Float32], Float32]) -> TrainingSet:
+        """Return the same set with something done to the points, all at once unless sparse."""
+        if issparse(self.X):
+            return replace(self, change=change)
+        return replace(self, X=change(self.X))
+
 
 def distinct_points(
-    X: Float32, y: Indices, weights: NDArray[np.float64] | None
-) -> tuple[Float32, Indices, Float32 | None]:
+    X: Float32 | Sparse, y: Indices | Sparse, weights: NDArray[np.float64] | None
+) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None]:
     """Merge equal points of the same class, drop those without weight, and order the rest.
 
     Parameters
     ----------
-    X : ndarray of shape (n, D), float32
+    X : ndarray or CSR matrix of shape (n, D), float32
         Raw features.
-    y : ndarray of shape (n,), int64
-        Class indices.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Class indices or label sets.
     weights : ndarray of shape (n,), float64, or None
         Not negative; None is 1 for all.
 
@@ -72,13 +177,38 @@ def distinct_points(
         Points, classes, and weights whose mean is 1, None if all are equal.
     """
     if weights is None:
-        weights = np.ones(len(X))
+        weights = np.ones(X.shape[0])
     rows = np.flatnonzero(weights)
-    X, y, weights = X[rows] + np.float32(0), y[rows], weights[rows]  # -0.0 becomes 0.0
-    keys = np.column_stack([y.astype(np.float32), X])
-    bytes_of_rows = keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
-    _, first, copy_of = np.unique(bytes_of_rows, return_index=True, return_inverse=True)
+    X, y, weights = X[rows], y[rows], weights[rows]
+    if not issparse(X):
+        X = X + np.float32(0)  # -0.0 becomes 0.0
+    _, first, copy_of = np.unique(_row_keys(X, y), return_index=True, return_inverse=True)
     sums = np.bincount(copy_of, weights=weights)
     total = sums / sums.mean()
     equal = np.ptp(total) <= 1e-9
     return X[first], y[first], None if equal else total.astype(np.float32)
+
+
+def _row_keys(X: Float32 | Sparse, y: Indices | Sparse) -> NDArray[Any]:
+    """Return something for each point that is equal for equal points of the same class."""
+    if not issparse(X) and not issparse(y):
+        keys = np.column_stack([y.astype(np.float32), X])
+        return keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
+    parts = [_rows_as_bytes(matrix) for matrix in (y, X)]
+    digests = [sha256(left + right).digest() for left, right in zip(*parts, strict=True)]
+    return np.array(digests, dtype=np.dtype((np.void, 32)))
+
+
+def _rows_as_bytes(matrix: NDArray[Any] | Sparse) -> Iterator[bytes]:
+    """Yield the rows, each as bytes of a length that its own beginning gives away."""
+    if not issparse(matrix):
+        for row in matrix:
+            yield row.tobytes()
+        return
+    matrix = csr_array(matrix, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    for start, stop in pairwise(matrix.indptr):
+        count = np.int64(stop - start).tobytes()
+        indices = matrix.indices[start:stop].astype(np.int64).tobytes()
+        yield count + indices + matrix.data[start:stop].tobytes()

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
+from protonn_edge.rows import Sparse
 from protonn_edge.training.objective import Matrix, Parameters, kernel_values
-from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.points import Indices, Source
 
-_EVALUATED_POINTS = 10_000
+_EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
 
 
@@ -25,7 +27,8 @@ class EpochReport:
     objective : float
         Mean loss: over the epoch's (noisy) batches, or over the training points after a pass.
     accuracy : float
-        Share of the training points (at most 10,000 of them) classified right, 0 to 1.
+        Share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with
+        a set of labels is, if the highest score is that of one of them.
     parameter : {"", "Z", "B", "W"}
         The matrix whose pass ended; empty where all are trained at once.
     test_accuracy : float or None
@@ -40,13 +43,53 @@ class EpochReport:
     test_accuracy: float | None = None
 
 
+@dataclass(frozen=True)
+class Restart:
+    """A training that was given up and begun again with smaller steps.
+
+    Attributes
+    ----------
+    learning_rate : float
+        At which it failed.
+    epoch : int
+        In which it failed, counted from 1.
+    reason : str
+        What happened, as half a sentence.
+    lowered_to : float
+        The learning rate of the next attempt.
+    """
+
+    learning_rate: float
+    epoch: int
+    reason: str
+    lowered_to: float
+
+    def __str__(self) -> str:
+        return (
+            f"training diverged at the learning rate {self.learning_rate:.3g} in epoch "
+            f"{self.epoch:,} ({self.reason}), so it was restarted with {self.lowered_to:.3g}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What an optimizer found: the parameters, the learning rate that it took, its reports."""
+    """What an optimizer found.
+
+    Attributes
+    ----------
+    parameters : Parameters
+    learning_rate : float
+        The one that it took in the end.
+    history : tuple of EpochReport
+        Its reports, those of attempts that were given up left out.
+    restarts : tuple of Restart
+        The attempts that were given up.
+    """
 
     parameters: Parameters
     learning_rate: float
     history: tuple[EpochReport, ...]
+    restarts: tuple[Restart, ...] = ()
 
 
 Callback = Callable[[EpochReport], object]
@@ -55,8 +98,12 @@ Callback = Callable[[EpochReport], object]
 class DivergedError(Exception):
     """Parameters are no longer numbers, or most points are out of reach of all prototypes."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.epoch = 0  # of the training; whoever counts them fills it in
 
-def accuracies(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
+
+def accuracies(parameters: Parameters, data: Source) -> tuple[float, float | None]:
     """Return the shares of training and of test points classified right.
 
     Raises
@@ -65,18 +112,29 @@ def accuracies(parameters: Parameters, data: TrainingSet) -> tuple[float, float 
         If training has run into the void: steps that are too large throw points and prototypes so
         far apart that all kernels vanish, and with them the gradient that could bring them back.
     """
-    X, y = data.X[:_EVALUATED_POINTS], data.y[:_EVALUATED_POINTS]
-    kernel = _kernel(parameters, X)
+    if not all(np.isfinite(matrix).all() for matrix in parameters):
+        raise DivergedError("a parameter is no longer a finite number")
+    X, y = data.evaluated
+    step = -(-X.shape[0] // max(1_000, _EVALUATED_SCORES // parameters.labels.size))
+    kernel = _kernel(parameters, X[::step])
     within_reach = float(np.mean(kernel.max(axis=1) > _VANISHED))  # false for NaN, too
-    if within_reach < 0.5 or not all(np.isfinite(matrix).all() for matrix in parameters):
-        raise DivergedError
-    accuracy = float(np.mean((kernel @ parameters.labels.T).argmax(axis=1) == y))
+    if within_reach < 0.5:
+        raise DivergedError(
+            f"{100 * (1.0 - within_reach):.0f} % of the points are out of every prototype's reach"
+        )
+    accuracy = _share_right(kernel, parameters, y[::step])
     if data.test is None:
         return accuracy, None
     X, y = data.test
-    found = (_kernel(parameters, X) @ parameters.labels.T).argmax(axis=1)
-    return accuracy, float(np.mean(found == y))
+    return accuracy, _share_right(_kernel(parameters, X), parameters, y)
 
 
-def _kernel(parameters: Parameters, X: Matrix) -> Matrix:
+def _kernel(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
     return kernel_values(parameters, X @ parameters.projection.T)
+
+
+def _share_right(kernel: Matrix, parameters: Parameters, y: Indices | Sparse) -> float:
+    found = (kernel @ parameters.labels.T).argmax(axis=1)
+    if issparse(y):
+        return float(y[np.arange(len(found)), found].mean())
+    return float(np.mean(found == y))

@@ -14,6 +14,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import (
     Precision,
+    check_counts,
     dequantize,
     input_quantizer,
     precision_for,
@@ -46,6 +47,7 @@ class QuantizationAware:
     def choose_precision(self, parameters: Parameters) -> bool:
         """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
         try:
+            check_counts(*_counts_of(parameters))
             self._precision = precision_for(self._model(parameters))
         except InputError:
             return False
@@ -94,3 +96,8 @@ class QuantizationAware:
             inputs=self._inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),
         )
+
+
+def _counts_of(parameters: Parameters) -> tuple[int, int, int, int]:
+    (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
+    return D, d, m, L

@@ -6,26 +6,39 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.reduction import Reduction, reduction_for
+from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
+from protonn_edge.training.budget_rules import ModelSizes, sizes_within
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.joint import Schedule, minimize
-from protonn_edge.training.normalization import fitted_normalizer, neighbour_noise
+from protonn_edge.training.label_sets import best_threshold
+from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.training.normalization import neighbour_noise, normalized, normalizer_from
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.points import Float32, Indices, Source, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.running_statistics import RunningInputs
+from protonn_edge.training.sparse_statistics import sparse_statistics
+from protonn_edge.training.stored_points import LARGE_BYTES, StoredPoints, StoredSet
+from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
 
 if TYPE_CHECKING:
     from protonn_edge.training.estimator import ProtoNNClassifier
 
 _PROTOTYPES_PER_CLASS = 4
+_PROTOTYPES_PER_LABEL = 2  # the paper's
+_PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
+_THRESHOLD_SCORES = 4_000_000
 _BATCH_SIZE = 256
+_CALIBRATION_POINTS = 10_000
 
 
 class Task:
@@ -35,58 +48,121 @@ class Task:
     ----------
     settings : ProtoNNClassifier
         Its parameters, checked.
-    points : ndarray of shape (n, features), float32
+    points : ndarray or CSR matrix of shape (n, features), float32
         Raw features, distinct.
-    y : ndarray of shape (n,), int64
-        Class indices from 0; each class has at least one point.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Class indices from 0; each class has at least one point. Or label sets.
     weights : ndarray of shape (n,), float32, or None
         What each point counts, 1 on average.
     seed : int
         Everything random follows from it.
+    n_classes : int, optional
+        L, where `y` has not all of the classes.
+    stored : StoredPoints, optional
+        All points, where `points` are a sample of them.
 
     Attributes
     ----------
     test : tuple of (n', D) float32 and (n',) int64, or None
         Raw points and classes to report on.
+    n_rows : int
+        How many points there were before equal ones were merged.
     input_noise : float
         Deviation of the noise that training added to the normalized features.
+    inputs : InputStatistics
+        Statistics of the raw features, or of their averages.
+    running : RunningInputs
+        Where these come from if the points are stored, or come in parts.
+    data_sha256 : str
+        Of all points, where these are stored.
     """
 
     def __init__(
         self,
         settings: ProtoNNClassifier,
-        points: Float32,
-        y: Indices,
+        points: Float32 | Sparse,
+        y: Indices | Sparse,
         weights: Float32 | None,
         *,
         seed: int,
+        n_classes: int | None = None,
+        stored: StoredPoints | None = None,
     ) -> None:
         self.seed = seed
+        self.n_rows = int(points.shape[0])
         self.input_noise = 0.0
-        self.test: tuple[Float32, Indices] | None = None
+        self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self._settings = settings
         self._raw, self._y, self._weights = points, y, weights
         self._generator = np.random.default_rng(seed)
+        self._multilabel = bool(issparse(y))
+        if n_classes is None:
+            n_classes = y.shape[1] if self._multilabel else len(np.unique(y))
+        self._n_classes = n_classes
+        self._stored = stored
         self._reduction = self._chosen_reduction()
-        self._points = self._reduced(points)
-        self._inputs = self._statistics()
+        self._points = self.reduced(points)
+        self.running = RunningInputs(self._points.shape[1], self._reduction)
+        self.data_sha256 = "" if stored is None else stored.survey(self.running)
+        self.inputs = self._statistics()
+        check_varying(self.inputs.lower, self.inputs.upper)
         self._normalizer = self._chosen_normalizer()
         self._gamma = 1.0
 
     def train(self) -> Trained:
         """Return what the chosen optimizer found, in folded parameters."""
+        self._check_stored()
         augmentation = self._augmentation()
         data = self._training_set()
         start = self._start(data)
+        if self._settings.optimizer == "alternating":
+            return self._train_in_turn(start, data)
+        return self._train_jointly(start, data, augmentation)
+
+    def start(self) -> Parameters:
+        """Return where training starts, gamma folded in."""
+        return self._start(self._training_set())
+
+    def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
+        """Return raw points (n, D) as training sees them."""
+        return normalized(self._normalizer, self.reduced(points))
+
+    def reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
+        """Return raw points, or what the model's reduction makes of them."""
+        if self._reduction is None:
+            return points
+        if issparse(points):
+            raise InputError(
+                "the images are reduced to averages, but the points are sparse; give dense images"
+            )
+        return self._reduction.apply(points)
+
+    @property
+    def normalization(self) -> str:
+        """The kind of normalizer that training goes through."""
+        return self._normalizer.kind
+
+    @property
+    def sparsity(self) -> tuple[float, float, float]:
+        """Shares of non-zero entries of W, B and Z."""
         settings = self._settings
-        sparsity = (
+        return (
             settings.sparsity_projection,
             settings.sparsity_prototypes,
             settings.sparsity_labels,
         )
-        if settings.optimizer == "alternating":
-            return self._train_in_turn(start, data, sparsity)
-        return self._train_jointly(start, data, sparsity, augmentation)
+
+    @property
+    def calibration(self) -> tuple[Float32 | Sparse, Indices]:
+        """Raw training points and classes that are few enough to measure something on."""
+        step = -(-self._raw.shape[0] // _CALIBRATION_POINTS)
+        return self._raw[::step], self._y[::step]
+
+    @property
+    def batch_size(self) -> int:
+        """Points a step of the joint optimizer."""
+        size = self._settings.batch_size
+        return _BATCH_SIZE if size == "auto" else int(size)
 
     def model(
         self,
@@ -98,30 +174,37 @@ class Task:
     ) -> ProtoNNModel:
         """Return the model of what was found."""
         V, C, Z, sharpness = trained.parameters
-        return ProtoNNModel(
+        model = ProtoNNModel(
             projection=(V / self._gamma).astype(np.float32),
             prototypes=(C / self._gamma).astype(np.float32),
             labels=Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z,
             gamma=self._gamma,
             normalizer=self._normalizer,
-            inputs=self._inputs,
+            inputs=self.inputs,
             classes=classes,
             feature_names=feature_names,
             record=record,
             reduction=self._reduction,
+            threshold=0.0 if self._multilabel else None,
         )
+        return replace(model, threshold=self._threshold(model)) if model.multilabel else model
 
-    def _train_in_turn(
-        self, start: Parameters, data: TrainingSet, sparsity: tuple[float, float, float]
-    ) -> Trained:
+    def _threshold(self, model: ProtoNNModel) -> float:
+        """Return the score from which on a label is best predicted, on some training points."""
+        count = max(100, _THRESHOLD_SCORES // model.n_classes)
+        rows = np.random.default_rng(self.seed).permutation(self._raw.shape[0])[:count]
+        weights = None if self._weights is None else self._weights[rows]
+        return best_threshold(model.scores(self._raw[rows]), self._y[rows], weights)
+
+    def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
         settings, size = self._settings, self._settings.batch_size
         schedule = AlternatingSchedule(
             loss=settings.loss,
             iterations=settings.iterations,
             epochs=settings.pass_epochs,
-            batch_size=batch_size_for(len(data.X)) if size == "auto" else int(size),
+            batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
             step_sizes=settings.step_sizes,
-            sparsity=sparsity,
+            sparsity=self.sparsity,
         )
         return alternate(start, data, schedule, seed=self.seed, callback=settings.callback)
 
@@ -129,31 +212,39 @@ class Task:
         self,
         start: Parameters,
         data: TrainingSet,
-        sparsity: tuple[float, float, float],
         augmentation: ImageAugmentation | None,
     ) -> Trained:
-        settings, size = self._settings, self._settings.batch_size
+        settings = self._settings
         noise = settings.input_noise
-        automatic = noise == "auto"
-        self.input_noise = neighbour_noise(data.X, self._generator) if automatic else float(noise)
+        if noise == "auto":
+            noise = neighbour_noise(data.X, self._generator, self._normalizer.kind)
+        self.input_noise = float(noise)
         schedule = Schedule(
             loss=settings.loss,
             epochs=settings.epochs,
-            batch_size=_BATCH_SIZE if size == "auto" else int(size),
+            batch_size=self.batch_size,
             learning_rate=settings.learning_rate,
             input_noise=self.input_noise,
-            sparsity=sparsity,
+            sparsity=self.sparsity,
         )
-        rounding = QuantizationAware(self._gamma, self._normalizer, self._inputs)
+        rounding = QuantizationAware(self._gamma, self._normalizer, self.inputs)
+        source: Source = data
+        if self._stored is not None:
+            source = StoredSet(self._stored, self.normalized, self.running.changing, data)
         return minimize(
             start,
-            data,
+            source,
             schedule,
             seed=self.seed,
             callback=settings.callback,
-            quantization=rounding if settings.quantization_aware else None,
+            quantization=rounding if settings.quantization_aware and self._for_device else None,
             augment=augmentation,
         )
+
+    @property
+    def _for_device(self) -> bool:
+        """Whether what is trained can become integers; what cannot need not heed them."""
+        return not self._multilabel and self._normalizer.kind != "l2"
 
     def _chosen_reduction(self) -> Reduction | None:
         """Return that of the model to start from, or the one that the settings ask for."""
@@ -164,7 +255,7 @@ class Task:
         asked = reduction_for(settings.image_shape, settings.reduced_shape, settings.cropped_shape)
         if given is None:
             return asked
-        check_sizes(given, n_features, len(np.unique(self._y)))
+        self._check_kind_of(given)
         if asked is not None and asked != given.reduction:
             raise InputError(
                 "the model to start from reduces its images in another way than reduced_shape and "
@@ -172,65 +263,100 @@ class Task:
             )
         return given.reduction
 
-    def _reduced(self, points: Float32) -> Float32:
-        return points if self._reduction is None else self._reduction.apply(points)
+    def _check_kind_of(self, given: ProtoNNModel) -> None:
+        """Refuse to start from a model for other data."""
+        check_sizes(given, self._raw.shape[1], self._n_classes)
+        if given.multilabel != self._multilabel:
+            kinds = ("one class a point", "sets of labels")
+            raise InputError(
+                f"the model to start from is for {kinds[given.multilabel]}, the data has "
+                f"{kinds[self._multilabel]}; start from a model of the same kind, or from none"
+            )
 
     def _statistics(self) -> InputStatistics:
-        dead_zone = self._settings.dead_zone
+        if issparse(self._raw):
+            return sparse_statistics(self._raw, self._weights)
         if self._reduction is None:
-            return InputStatistics.of(self._raw, self._weights).with_dead_zone(dead_zone)
-        if dead_zone > 0:
+            inputs = InputStatistics.of(self._raw, self._weights)
+        else:
+            inputs = InputStatistics.of_averages(self._raw, self._points, self._weights)
+        if self._stored is not None:
+            inputs = self.running.inputs(inputs.background)
+        return inputs.with_dead_zone(self._dead_zone())
+
+    def _dead_zone(self) -> float:
+        share = float(self._settings.dead_zone)
+        if share > 0 and self._reduction is not None:
             raise InputError(
-                f"dead_zone is {dead_zone:g}, but images are reduced, and their pixels have none; "
+                f"dead_zone is {share:g}, but images are reduced, and their pixels have none; "
                 "leave it, or reduced_shape, out"
             )
-        return InputStatistics.of_averages(self._raw, self._points, self._weights)
+        return share
 
     def _chosen_normalizer(self) -> Normalizer:
         given = self._settings.initial_model
         if given is not None:
             return given.normalizer
-        common = self._inputs.upper[0] - self._inputs.lower[0]
-        return fitted_normalizer(
-            self._settings.normalization,
-            self._points,
-            self._weights,
-            common_extent=0.0 if self._reduction is None else float(common),
-        )
+        return normalizer_from(self._settings.normalization, self.inputs)
 
     def _training_set(self) -> TrainingSet:
-        X = self._normalizer.apply(self._points).astype(np.float32)
-        data = TrainingSet.of_classes(X, self._y, self._weights)
+        X = normalized(self._normalizer, self._points)
+        of = TrainingSet.of_label_sets if self._multilabel else TrainingSet.of_classes
+        data = of(X, self._y, self._weights)
         if self.test is None:
             return data
         points, y = self.test
-        inputs = self._normalizer.apply(self._reduced(points)).astype(np.float32)
-        return replace(data, test=(inputs, y))
+        return replace(data, test=(self.normalized(points), y))
 
     def _start(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
         if given is not None:
+            if settings.budget is not None:
+                raise InputError(
+                    f"budget is {settings.budget:,}, but the model to start from has its own "
+                    "sizes; leave one of the two out"
+                )
             self._gamma = given.gamma
             return parameters_of(given, scores_are_logits=settings.loss == "cross_entropy")
         kind = settings.init_projection
-        start, self._gamma = initial_parameters(
+        sizes = self._sizes(self.n_rows, data.X.shape[1], self._n_classes)
+        start_from = initial_label_parameters if data.multilabel else initial_parameters
+        start, self._gamma = start_from(
             data.X,
             data.y,
-            n_projections=min(settings.n_projections, data.X.shape[1]),
-            n_prototypes=self._prototype_count(data.Y.shape[1]),
+            n_projections=sizes.n_projections,
+            n_prototypes=sizes.n_prototypes,
             gamma_numerator=settings.gamma_numerator,
             generator=self._generator,
             weights=data.weights,
-            projection=kind if isinstance(kind, str) else np.asarray(kind, dtype=np.float32),
+            projection=sparse_projection(kind, data, sizes.n_projections)
+            if isinstance(kind, str)
+            else np.asarray(kind, dtype=np.float32),
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
         )
         return start
 
+    def _check_stored(self) -> None:
+        """Refuse what needs all points in memory at once if they are too many for that."""
+        settings = self._settings
+        for asked, name, value in (
+            (settings.optimizer == "alternating", "optimizer", "joint"),
+            (settings.augment, "augment", "False"),
+        ):
+            if asked and self._stored is not None:
+                raise InputError(
+                    f"{name} is {getattr(settings, name)}, which needs all points in memory, but "
+                    f"{4 * self._stored.X.size:,} B of points are read in blocks (the limit is "
+                    f"{LARGE_BYTES:,}); set {name} to {value}, or train on fewer points"
+                )
+
     def _augmentation(self) -> ImageAugmentation | None:
         shape = self._settings.image_shape
         if not self._settings.augment:
             return None
+        if issparse(self._raw):
+            raise InputError("augment is True, but the points are sparse; give dense images")
         if shape is None:
             raise InputError("augment is True, but image_shape is None; give (height, width)")
         if self._settings.optimizer == "alternating":
@@ -240,6 +366,33 @@ class Task:
             )
         return ImageAugmentation(self._raw, shape, self._normalizer, self._reduction)
 
+    def _sizes(self, n_points: int, n_features: int, n_classes: int) -> ModelSizes:
+        settings, kind = self._settings, self._settings.init_projection
+        if settings.budget is None:
+            d = min(settings.n_projections, n_features)
+            return ModelSizes(d, self._prototype_count(n_classes))
+        if not self._for_device:
+            raise InputError(
+                f"budget is {settings.budget:,}, in bytes on a device, which takes neither sets of "
+                "labels nor the normalization 'l2'; give n_projections and n_prototypes"
+            )
+        if settings.n_prototypes is not None or settings.prototypes_per_class is not None:
+            raise InputError(
+                f"budget is {settings.budget:,}, which decides on the number of prototypes; leave "
+                "n_prototypes and prototypes_per_class out, or the budget"
+            )
+        if isinstance(kind, str):
+            given = n_features if kind == "identity" else None
+        else:
+            given = len(np.asarray(kind))
+        return sizes_within(
+            settings.budget,
+            n_features=n_features,
+            n_classes=n_classes,
+            n_points=n_points,
+            n_projections=given,
+        )
+
     def _prototype_count(self, n_classes: int) -> int:
         total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class
         if total is not None and per_class is not None:
@@ -247,4 +400,10 @@ class Task:
                 f"n_prototypes is {total} and prototypes_per_class is {per_class}; give only one "
                 "of the two"
             )
-        return total if total is not None else n_classes * (per_class or _PROTOTYPES_PER_CLASS)
+        if total is None and per_class is None:
+            if self._multilabel:
+                return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
+            return n_classes * _PROTOTYPES_PER_CLASS
+        count = total if total is not None else n_classes * (per_class or 1)
+        check_prototype_count(count, self.n_rows)
+        return count

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +96,11 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--image-shape", "3x4", "--crop", "2x2"], "not to be reduced"),
         (["--image-shape", "3x4", "--reduce", "3x4"], "averages nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
+        (["--projection-dim", 13], "--projection-dim is 13, the data has 12 features"),
+        (["--prototypes", 61], "--prototypes is 61, the data has 60 points"),
+        (["--lambda-w", 0], "0"),
+        (["--lambda-b", 1.5], "1.5"),
+        (["--learning-rate", 1e9], "diverges at the learning rate 1e+09"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(data: Path, options: list[str], words: str) -> None:
@@ -101,3 +108,108 @@ def test_what_cannot_be_meant_is_refused(data: Path, options: list[str], words: 
     assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
+
+
+def run_with_budget(data: Path, budget: str, *options: object) -> Result:
+    arguments = ["train", data, "-o", data.parent / "model.npz", "--epochs", 2, "--json"]
+    more = ["--budget", budget, *options]
+    return CliRunner().invoke(main, [str(argument) for argument in (*arguments, *more)])
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"), [("0.3kB", 300), ("300", 300), ("300 B", 300), ("0.25 KiB", 256)]
+)
+def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: int) -> None:
+    result = run_with_budget(data, text)
+    assert result.exit_code == 0, result.output
+    assert limit - 20 < json.loads(result.stdout)["model_bytes"] <= limit
+    settings = load_model(data.parent / "model.npz").record["settings"]
+    assert settings["budget"] == limit
+    assert settings["n_prototypes"] is None
+
+
+@pytest.mark.parametrize(
+    ("budget", "options", "words"),
+    [
+        ("17", [], "the budget is 17 B, the smallest model of 12 features and 2 classes takes 18"),
+        ("0", [], "'0' is no number of bytes"),
+        ("much", [], "'much' is no number of bytes"),
+        ("16MB", [], "'16MB' is no number of bytes"),
+        ("-5", [], "'-5' is no number of bytes"),
+        ("1kB", ["--prototypes", 4], "--budget and --prototypes"),
+        ("1kB", ["--projection-dim", 4], "--budget and --projection-dim"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused(
+    data: Path, budget: str, options: list[str], words: str
+) -> None:
+    result = run_with_budget(data, budget, *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_restart_with_a_smaller_learning_rate_is_told(data: Path) -> None:
+    result = run(data, "--epochs", 20, "--learning-rate", 3, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["restarts"]
+    for sentence in record["restarts"]:
+        assert sentence in result.stderr
+    assert "diverged at the learning rate 3 in epoch" in record["restarts"][0]
+    assert "restarted with 1" in record["restarts"][0]
+
+
+def test_constant_features_alone_are_refused(tmp_path: Path) -> None:
+    data = tmp_path / "constant.csv"
+    data.write_text("label,a,b\n" + "x,1,2\ny,1,2\n" * 10)
+    result = run(data)
+    assert result.exit_code == 2
+    assert "every feature is constant (feature 0 is always 1)" in result.stderr
+
+
+def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None:
+    options = ["--optimizer", "alternating", "--iterations", 2, "--pass-epochs", 3]
+    result = run(data, *options, "--holdout", 0.25, "--verbose")
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stdout.splitlines() if line.startswith("iteration")]
+    assert [line.split(", ")[1][:2] for line in lines] == ["Z:", "B:", "W:"] * 2
+    assert [line.split(",")[0] for line in lines] == [
+        f"iteration {index} of 2" for index in (1, 1, 1, 2, 2, 2)
+    ]
+    for line in lines:
+        assert re.search(
+            r"objective \d+\.\d{4}, training accuracy [\d.]+ %, test accuracy [\d.]+ %$", line
+        )
+
+
+def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) -> None:
+    result = run(data, "--epochs", 3, "--verbose", "--json")
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stderr.splitlines() if line.startswith("epoch")]
+    assert [line.split(",")[0] for line in lines] == [f"epoch {index} of 3" for index in (1, 2, 3)]
+    assert "test accuracy" not in lines[0]  # there is no test part
+    assert json.loads(result.stdout)["n"] == 0
+
+
+def test_training_goes_on_from_the_reference_implementations_files(data: Path) -> None:
+    model = train(data, "--projection-dim", 3, "--normalization", "none")
+    folder = data.parent / "reference"
+    folder.mkdir()
+    for name, matrix in (
+        ("W", model.projection),
+        ("B", model.prototypes),
+        ("Z", model.labels),
+        ("gamma", [[model.gamma]]),
+    ):
+        np.savetxt(folder / name, matrix, delimiter="\t", fmt="%.9g")
+    raw = train(data, "--start-from", folder)
+    assert raw.n_projections == 3
+    assert raw.normalizer.kind == "none"
+    assert raw.gamma == pytest.approx(model.gamma)
+    scaled = train(data, "--start-from", folder, "--normalization", "minmax")
+    assert scaled.normalizer.kind == "minmax"
+    (folder / "Z").write_text("1\t2\n3\n")
+    result = run(data, "--start-from", folder)
+    assert result.exit_code == 2
+    assert "Z:2 has 1 numbers" in result.stderr

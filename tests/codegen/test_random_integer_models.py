@@ -42,7 +42,9 @@ def test_all_executions_agree_on_any_model_with_any_kernel(tmp_path: Path, first
         cases.append((model, kernel, random_bytes(seed, 12, model)))
     expected = expected_output(cases)
     write_program(cases, tmp_path)
-    host = subprocess.run([compile_program(tmp_path, HOST)], capture_output=True, timeout=60)
+    host = subprocess.run(
+        [compile_program(tmp_path, HOST)], capture_output=True, check=True, timeout=60
+    )
     avr = output_of_emulated_uno(compile_program(tmp_path, AVR), sum(map(len, expected)))
     for output in (host.stdout, avr):
         begin = 0

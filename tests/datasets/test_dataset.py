@@ -159,11 +159,3 @@ def test_real_data_has_its_known_sizes(
     assert dataset.X_train.shape == train
     assert len(dataset.y_test) == test
     assert dataset.n_classes == classes
-
-
-def test_real_multi_label_data_is_refused() -> None:
-    path = DATA / "bibtex.npz"
-    if not path.exists():
-        pytest.skip("bibtex.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
-    with pytest.raises(InputError, match="multi-label"):
-        load_dataset(path)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import issparse
 
-from protonn_edge.datasets import libsvm, load_dataset, reading
+from protonn_edge.datasets import dataset as dataset_module
+from protonn_edge.datasets import libsvm, load_dataset, load_points, reading
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
 
@@ -132,8 +134,8 @@ def test_libsvm_text_is_known_by_its_first_line_or_its_name(tmp_path: Path, name
         ("1 1:2\n2 1:1e39\n", "d.svm:2 has '1:1e39'"),
         ("1 1:2\n2 1_0:3\n", "d.svm:2 has '1_0:3'"),
         ("1 1:2\n2 qid\n", "d.svm:2 has 'qid'"),
-        ("1 1:2\n1,3 1:2\n", "d.svm:2 begins with '1,3'.*multi-label"),
-        ("1 1:2\n1:3 2:2\n", "d.svm:2 begins with '1:3'"),
+        ("1 1:2\n1,,3 1:2\n", "d.svm:2 begins with '1,,3', which has an empty label"),
+        ("1 1:2\n1:3 2:2\n", "d.svm:2 begins with a feature"),
         ("1 1000001:2\n", "the index 1,000,001, the limit is 1,000,000"),
         ("1 1" + "0" * 5_000 + ":2\n", "which is not index:number"),
         ("1\n2\n", "no features"),
@@ -148,12 +150,26 @@ def test_bad_libsvm_text_is_told_with_its_line(
         load_dataset(write(tmp_path / "d.svm", text))
 
 
-def test_a_sparse_file_that_would_be_a_huge_table_is_refused(
+def test_a_sparse_file_that_would_be_a_huge_table_stays_sparse_but_for_the_device(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(libsvm, "TABLE_LIMIT_BYTES", 4_000)
+    monkeypatch.setattr(dataset_module, "TABLE_LIMIT_BYTES", 4_000)
+    path = write(tmp_path / "d.svm", "1 1000:1\n2 1:1\n")
+    dataset = load_dataset(path)
+    assert issparse(dataset.X_train)
+    assert dataset.X_train.shape == (2, 1_000)
+    assert dataset.y_train.tolist() == [0, 1]
     with pytest.raises(InputError, match="table of 2 x 1,000 values, the limit is 1,000"):
-        load_dataset(write(tmp_path / "d.svm", "1 1000:1\n2 1:1\n"))
+        load_points(path, classes=("1", "2"), n_features=1_000)
+
+
+def test_more_pairs_than_memory_is_meant_for_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libsvm, "_PAIRS_LIMIT", 3)
+    with pytest.raises(InputError, match="more than 3 pairs"):
+        load_dataset(write(tmp_path / "d.svm", "1 1:1 2:1\n2 1:1 2:1\n"))
 
 
 # --- folders and everything else -----------------------------------------------------------------

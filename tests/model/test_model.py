@@ -255,6 +255,39 @@ def test_a_file_of_the_first_format_still_loads() -> None:
     assert model.reduction is None
 
 
+def test_a_file_of_the_second_format_still_loads() -> None:
+    """It was written before there were label sets, by ``save_model`` of version 2."""
+    model = load_model(Path(__file__).parent / "format_2.npz")
+    assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
+    assert model.threshold is None
+
+
+def test_a_threshold_comes_back_from_the_file(tmp_path: Path) -> None:
+    model = replace(make_model(), threshold=0.25)
+    save_model(model, tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").threshold == 0.25
+
+
+@pytest.mark.parametrize(
+    ("threshold", "problem"),
+    [
+        (np.array([np.nan]), "'threshold' is not a finite number"),
+        (np.array([0.5, 0.5]), r"'threshold' has the shape \(2,\)"),
+        (np.array([1]), "'threshold' has the shape .* int64"),
+    ],
+)
+def test_a_threshold_that_is_none_is_refused(
+    tmp_path: Path, threshold: np.ndarray, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        load_model(write_arrays(tmp_path / "model.npz", threshold=threshold))
+
+
+def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'l2', but it has offsets or scales"):
+        load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
+
+
 def test_a_reduction_comes_back_from_the_file(tmp_path: Path) -> None:
     model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
@@ -312,7 +345,8 @@ def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> N
 
 def test_a_newer_format_asks_for_a_newer_program(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "model.npz", format_version=np.int64(FORMAT_VERSION + 1))
-    with pytest.raises(InputError, match="install a newer protonn-edge.* knows format 3"):
+    sentence = f"install a newer protonn-edge.* knows format {FORMAT_VERSION + 1}"
+    with pytest.raises(InputError, match=sentence):
         load_model(path)
 
 

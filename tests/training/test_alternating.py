@@ -111,8 +111,8 @@ def test_armijos_step_is_no_longer_than_allowed() -> None:
 
 
 def test_many_points_are_taken_in_batches() -> None:
-    assert batch_size_for(10_000) == 10_000
-    assert batch_size_for(10_001) == 1_024
+    assert batch_size_for(10_000, 10) == 10_000
+    assert batch_size_for(10_001, 10) == 1_024
 
 
 def test_a_start_out_of_reach_is_refused_in_one_sentence() -> None:

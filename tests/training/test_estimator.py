@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import protonn_edge
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
@@ -111,10 +113,6 @@ def test_probabilities_agree_with_predictions_and_are_calibrated_roughly() -> No
     assert -np.log(right).mean() < 0.2
 
 
-def test_the_squared_error_has_no_probabilities() -> None:
-    assert not hasattr(fitted(loss="squared_error"), "predict_proba")
-
-
 def test_labels_of_any_type_come_back() -> None:
     names = np.array(["zero", "one"])
     few = DIGITS.y_train < 2
@@ -147,6 +145,14 @@ def test_the_record_says_how_the_model_came_about() -> None:
     assert record["settings"]["sparsity_projection"] == 0.5
     assert record["n_train"] == len(DIGITS.y_train)
     assert len(record["history"]["objective"]) == len(seen) == classifier.n_iter_ == 3
+    assert record["versions"] == {
+        "protonn-edge": protonn_edge.__version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    assert record["seed"] == fitted(epochs=1).to_model().record["seed"]
+    assert len(record["data_sha256"]) == 64
+    assert set(record["settings"]) == set(classifier.get_params()) - {"callback", "random_state"}
     assert {"callback", "random_state"}.isdisjoint(record["settings"])
 
 
@@ -199,15 +205,15 @@ def test_an_estimator_can_be_cloned_with_its_settings() -> None:
         {"n_prototypes": 0},
         {"sparsity_projection": 0.0},
         {"sparsity_labels": 1.5},
-        {"loss": "hinge"},
-        {"normalization": "l2"},
+        {"loss": "hinges"},
+        {"normalization": "l3"},
         {"input_noise": "much"},
         {"input_noise": -1.0},
         {"gamma_numerator": 0.0},
         {"epochs": 0},
         {"optimizer": "sgd"},
         {"step_sizes": "constant"},
-        {"init_projection": "nca"},
+        {"init_projection": "lmnn"},
         {"gamma": 0.0},
         {"initial_model": 3},
         {"class_weight": "heavy"},

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from protonn_edge.training.objective import (
+    LABEL_LOSSES,
+    LABEL_RARITY,
     LOSSES,
     Loss,
     Parameters,
@@ -62,11 +65,68 @@ def test_cross_entropy_of_huge_scores_is_finite() -> None:
     assert np.isfinite(slope).all()
 
 
+def test_hinge_is_zero_where_every_score_is_on_its_side() -> None:
+    Y = np.array([[1.0, 0.0, 1.0]])
+    value, slope, _ = LOSSES["hinge"](np.array([[1.0, 0.0, 3.0]]), Y, np.zeros(1), None)
+    assert value == 0.0
+    assert not slope.any()
+    value, slope, _ = LOSSES["hinge"](np.array([[0.5, 0.25, 1.0]]), Y, np.zeros(1), None)
+    assert value == pytest.approx(1.0 + 0.5)
+    np.testing.assert_array_equal(slope, [[-2.0, 2.0, 0.0]])
+
+
+def test_loss_of_label_sets_is_the_cross_entropy_and_the_brier_score_of_each_label() -> None:
+    parameters, X, _ = problem()
+    Y = label_sets(len(X))
+    likelihoods = expit(scores_of(parameters, X) * np.exp(0.7) - LABEL_RARITY)
+    entropies = -np.log(np.where(Y == 1, likelihoods, 1 - likelihoods))
+    expected = (entropies + 4 * (likelihoods - Y) ** 2).sum(axis=1).mean()
+    assert objective(parameters, X, Y, LABEL_LOSSES["cross_entropy"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("loss", LABEL_LOSSES.values(), ids=LABEL_LOSSES)
+def test_losses_of_huge_scores_are_finite(loss: Loss) -> None:
+    scores = np.array([[1e6, -1e6]], dtype=np.float32)
+    for Y in (np.array([[1, 0]], dtype=np.float32), np.array([[0, 1]], dtype=np.float32)):
+        value, slope, by_sharpness = loss(scores, Y, np.zeros(1, dtype=np.float32), None)
+        assert np.isfinite(value)
+        assert np.isfinite(slope).all()
+        assert np.isfinite(by_sharpness).all()
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.values(), LABEL_LOSSES["cross_entropy"]])
+def test_weights_are_repetitions(loss: Loss) -> None:
+    parameters, X, Y = problem()
+    twice, weights = np.r_[0, 0, 1:7], np.array([2.0, 1, 1, 1, 1, 1, 1])
+    value, gradient = objective_gradient(parameters, X, Y, loss, weights * 7 / 8)
+    again, repeated = objective_gradient(parameters, X[twice], Y[twice], loss)
+    assert value == pytest.approx(again)
+    for matrix, expected in zip(gradient, repeated, strict=True):
+        np.testing.assert_allclose(matrix, expected, rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 @pytest.mark.parametrize("which", [0, 1, 2, 3], ids=["V", "C", "Z", "sharpness"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_gradient_equals_finite_differences(loss: Loss, which: int, seed: int) -> None:
-    parameters, X, Y = problem(seed)
+    check_gradient(*problem(seed), loss, which)
+
+
+@pytest.mark.parametrize("loss", LABEL_LOSSES.values(), ids=LABEL_LOSSES)
+@pytest.mark.parametrize("which", [0, 1, 2, 3], ids=["V", "C", "Z", "sharpness"])
+def test_gradient_of_label_sets_equals_finite_differences(loss: Loss, which: int) -> None:
+    parameters, X, _ = problem()
+    check_gradient(parameters, X, label_sets(len(X)), loss, which)
+
+
+def label_sets(n: int) -> np.ndarray:
+    """Return n rows of none to three labels out of three."""
+    return (np.random.default_rng(1).random((n, 3)) < 0.5).astype(float)
+
+
+def check_gradient(
+    parameters: Parameters, X: np.ndarray, Y: np.ndarray, loss: Loss, which: int
+) -> None:
     value, gradient = objective_gradient(parameters, X, Y, loss)
     assert value == pytest.approx(objective(parameters, X, Y, loss))
     matrix = list(parameters)[which]
@@ -85,6 +145,6 @@ def test_gradient_equals_finite_differences(loss: Loss, which: int, seed: int) -
 def test_single_precision_stays_single() -> None:
     parameters, X, Y = problem()
     single = Parameters(*(matrix.astype(np.float32) for matrix in parameters))
-    for loss in LOSSES.values():
+    for loss in (*LOSSES.values(), *LABEL_LOSSES.values()):
         _, gradient = objective_gradient(single, X.astype(np.float32), Y.astype(np.float32), loss)
         assert all(matrix.dtype == np.float32 for matrix in gradient)

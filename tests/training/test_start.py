@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
+from protonn_edge.training import initialization
 from protonn_edge.training.initialization import (
     clustered_prototypes,
     discriminant_projection,
@@ -159,7 +160,9 @@ def test_principal_directions_are_those_of_largest_spread() -> None:
     np.testing.assert_allclose(W @ W.T, np.eye(2), atol=1e-6)
 
 
-@pytest.mark.parametrize(("kind", "d"), [("gaussian", 3), ("pca", 3), ("lda", 3), ("identity", 6)])
+@pytest.mark.parametrize(
+    ("kind", "d"), [("gaussian", 3), ("pca", 3), ("lda", 3), ("nca", 3), ("identity", 6)]
+)
 def test_every_kind_of_projection_has_its_shape(kind: str, d: int) -> None:
     X, y = blobs()
     W = initial_projection(kind, X, y, 3, None, generator())
@@ -235,3 +238,42 @@ def test_weighted_statistics_are_those_of_repeated_features() -> None:
     plain = fitted_normalizer("standard", repeated)
     np.testing.assert_allclose(weighted.offset, plain.offset, rtol=1e-5)
     np.testing.assert_allclose(weighted.scale, plain.scale, rtol=1e-5)
+
+
+def one_between(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return two classes with the same mean; the first of six features tells them apart."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 6)).astype(np.float32)
+    X[:, 0] = np.where(y == 1, 0.0, rng.choice([-2.0, 2.0], 300)) + 0.2 * rng.normal(size=300)
+    return X, y
+
+
+def share_of_the_first(W: np.ndarray) -> float:
+    return float(np.square(W[:, 0]).sum() / np.square(W).sum())
+
+
+def test_neighbourhood_components_find_what_means_do_not_show() -> None:
+    X, y = one_between()
+    assert share_of_the_first(initial_projection("nca", X, y, 2, None, generator())) > 0.8
+    assert share_of_the_first(initial_projection("lda", X, y, 2, None, generator())) < 0.5
+
+
+def test_points_without_weight_do_not_draw_neighbourhood_components() -> None:
+    X, y = one_between()
+    misleading = np.concatenate([X, np.roll(X, 3, axis=1)])
+    weights = np.repeat(np.float32([2.0, 0.0]), len(X))
+    W = initial_projection("nca", misleading, np.tile(y, 2), 2, weights, generator())
+    assert share_of_the_first(W) > 0.8
+
+
+def test_neighbourhood_components_of_many_points_come_from_a_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(initialization, "_NEIGHBOURHOOD_POINTS", 20)
+    X, y = blobs(n=300)
+    y[7] = 3  # a class of one point
+    W = initial_projection("nca", X, y, 3, None, generator())
+    again = initial_projection("nca", X, y, 3, None, generator())
+    assert W.shape == (3, 6)
+    assert np.array_equal(W, again)

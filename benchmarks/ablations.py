@@ -1,0 +1,159 @@
+"""What each ingredient of the trainer is worth: small models with and without it.
+
+    python benchmarks/ablations.py [--only NAME] [--json]
+
+prints one row a data set and ingredient: the accuracy of the integers on validation points, mean of
+three seeds, and what that is above or below the trainer as it is by default. The validation points
+are a fifth of the training part, held out with seed 0; test parts are never looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+import numpy as np
+from rows import Row, chosen
+
+from protonn_edge.datasets import Dataset, holdout
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.quantization import quantize
+from protonn_edge.report.accuracy import share_right
+from protonn_edge.training import objective
+from protonn_edge.training.objective import Loss
+
+SEEDS = (0, 1, 2)
+VALIDATION_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Subject(Row):
+    """A data set with a small model; `image_shape` where its features are pixels."""
+
+    image_shape: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Ingredient:
+    """A change of the default; what needs images is left out elsewhere."""
+
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    fixed_temperature: bool = False
+    needs_images: bool = False
+
+
+SUBJECTS = [
+    Subject("digits", None, {"n_projections": 8, "n_prototypes": 20, "epochs": 100}, (8, 8)),
+    Subject(
+        "usps10",
+        "usps10_libsvm.npz",
+        {"n_projections": 10, "n_prototypes": 40, "epochs": 60},
+        (16, 16),
+    ),
+    Subject("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30, "epochs": 60}),
+    Subject("letter26", "letter26.npz", {"n_projections": 10, "n_prototypes": 104, "epochs": 40}),
+]
+INGREDIENTS = [
+    Ingredient("the default"),
+    Ingredient(
+        "in turn, not jointly",
+        {"optimizer": "alternating", "iterations": 10, "pass_epochs": 10},
+    ),
+    Ingredient("squared error", {"loss": "squared_error"}),
+    Ingredient("fixed temperature", fixed_temperature=True),
+    Ingredient("no input noise", {"input_noise": 0.0}),
+    Ingredient("not aware of quantization", {"quantization_aware": False}),
+    Ingredient("Gaussian start", {"init_projection": "gaussian"}),
+    Ingredient("PCA start", {"init_projection": "pca"}),
+    Ingredient("neighbourhood components start", {"init_projection": "nca"}),
+    Ingredient("augmentation", {"augment": True}, needs_images=True),
+]
+
+
+def measure(subject: Subject, ingredient: Ingredient, dataset: Dataset) -> dict[str, Any]:
+    """Return the accuracies of the integers on the test part of `dataset`, one a seed."""
+    settings = {**subject.settings, **ingredient.settings}
+    if ingredient.needs_images:
+        settings["image_shape"] = subject.image_shape
+    row = Row(subject.name, subject.file, settings)
+    accuracies, seconds = [], []
+    with _temperature(fixed=ingredient.fixed_temperature):
+        for seed in SEEDS:
+            model, taken = row.train(dataset, seed)
+            integers = quantize(model)
+            found = integers.predict(integers.quantize(dataset.X_test))
+            accuracies.append(share_right(found, dataset.y_test))
+            seconds.append(taken)
+    return {
+        "name": subject.name,
+        "ingredient": ingredient.name,
+        "n": len(dataset.y_test),
+        "integer_accuracies": accuracies,
+        "accuracy": float(np.mean(accuracies)),
+        "seconds": float(np.mean(seconds)),
+    }
+
+
+@contextmanager
+def _temperature(*, fixed: bool) -> Iterator[None]:
+    """Keep the sharpness of the softmax where it starts, if `fixed`."""
+    learned = objective.LOSSES["cross_entropy"]
+    if fixed:
+        objective.LOSSES["cross_entropy"] = _without_sharpness(learned)
+    try:
+        yield
+    finally:
+        objective.LOSSES["cross_entropy"] = learned
+
+
+def _without_sharpness(loss: Loss) -> Loss:
+    def fixed(*arguments: Any) -> Any:
+        value, by_scores, by_sharpness = loss(*arguments)
+        return value, by_scores, np.zeros_like(by_sharpness)
+
+    return fixed
+
+
+def records(subject: Subject, dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Yield a record an ingredient; the first is the default, which the others are held against."""
+    held_out = holdout(dataset, VALIDATION_SHARE, seed=0)
+    default = 0.0
+    for ingredient in INGREDIENTS:
+        if ingredient.needs_images and subject.image_shape is None:
+            continue
+        record = measure(subject, ingredient, held_out)
+        default = default or record["accuracy"]
+        yield {**record, "difference": record["accuracy"] - default}
+
+
+@click.command()
+@click.option("--only", type=click.Choice([subject.name for subject in SUBJECTS]), help="One set.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, as_json: bool) -> None:
+    """Print what each ingredient is worth on each data set."""
+    if not as_json:
+        click.echo("| data | change | integers % on validation points | difference | s |")
+        click.echo("|---|---|---|---|---|")
+    for subject, dataset in chosen(SUBJECTS, only):
+        for record in records(subject, dataset):
+            click.echo(json.dumps(record) if as_json else _table_row(record))
+
+
+def _table_row(record: dict[str, Any]) -> str:
+    return (
+        f"| {record['name']} | {record['ingredient']} | {100 * record['accuracy']:.2f} "
+        f"| {100 * record['difference']:+.2f} | {record['seconds']:.0f} |"
+    )
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")

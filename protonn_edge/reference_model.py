@@ -1,0 +1,154 @@
+"""Models that other ProtoNN programs have written: a folder with W, B, Z and gamma.
+
+The authors' C++ program writes four text files, ``W``, ``B``, ``Z`` and ``gamma``: numbers with
+tabs between them, a row a line, W of shape (d, D), B (d, m), Z (L, m). Their Python programs save
+``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d). All of them mean
+``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. None has the normalization of the features or the names
+of the classes: those are the data's.
+
+A folder may come from a stranger: nothing pickled is read, and sizes are checked first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.archive import check_file
+from protonn_edge.errors import InputError
+from protonn_edge.reduction import Reduction
+from protonn_edge.sizes import SizedByMatrices
+
+FILE_LIMIT_BYTES = 64 * 2**20
+HEADER_LIMIT = 10_000
+
+_MATRICES = ("W", "B", "Z")
+
+Float32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceModel(SizedByMatrices):
+    """What a folder holds.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, D), float32
+        W.
+    prototypes : ndarray of shape (d, m), float32
+        B.
+    labels : ndarray of shape (L, m), float32
+        Z.
+    gamma : float
+        Above 0.
+    """
+
+    projection: Float32
+    prototypes: Float32
+    labels: Float32
+    gamma: float
+    reduction: Reduction | None = None  # those programs have none
+
+
+def read_reference_model(folder: Path) -> ReferenceModel:
+    """Read the four files of a folder, text or .npy.
+
+    Raises
+    ------
+    InputError
+        One sentence with the file and the problem: missing, too large, not numbers, ragged, NaN,
+        shapes that do not fit together.
+    """
+    binary = (folder / "W.npy").exists()
+    read = _read_npy if binary else _read_text
+    suffix = ".npy" if binary else ""
+    W, B, Z = (_matrix(read(folder / f"{name}{suffix}"), folder / name) for name in _MATRICES)
+    if binary and W.shape[1] == len(B):  # as their Python programs multiply: X W
+        W = np.ascontiguousarray(W.T)
+    for name, matrix, axis, size, other in (
+        ("B", B, 0, len(W), "rows of W"),
+        ("Z", Z, 1, B.shape[1], "columns of B"),
+    ):
+        if matrix.shape[axis] != size:
+            raise InputError(
+                f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not go "
+                f"with the {size:,} {other}; take all four files from the same run"
+            )
+    gamma = read(folder / f"gamma{suffix}")
+    if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
+        raise InputError(
+            f"{folder / ('gamma' + suffix)} is not one number above 0; write it with the other "
+            "three files"
+        )
+    return ReferenceModel(W, B, Z, float(gamma.ravel()[0]))
+
+
+def _matrix(array: NDArray[Any], path: Path) -> Float32:
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"{path} has the shape {array.shape}; it must be a matrix with at least one row and "
+            "one column"
+        )
+    with np.errstate(over="ignore"):
+        matrix = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(matrix).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        raise InputError(
+            f"{path} has a NaN or infinite number in row {row:,}, column {column:,}; write the "
+            "file again"
+        )
+    return matrix
+
+
+def _read_text(path: Path) -> NDArray[np.float64]:
+    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    rows: list[list[float]] = []
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.split()
+            if not cells:
+                continue
+            try:
+                rows.append([float(cell) for cell in cells])
+            except ValueError:
+                raise InputError(
+                    f"{path}:{number} has a value that is no number; it must be rows of numbers "
+                    "with tabs or spaces between them"
+                ) from None
+            if len(cells) != len(rows[0]):
+                raise InputError(
+                    f"{path}:{number} has {len(cells):,} numbers, the first row has "
+                    f"{len(rows[0]):,}; write the file again"
+                )
+    return np.array(rows, dtype=np.float64)
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    """Read an .npy file of numbers; numpy itself allocates what a header asks for."""
+    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    sentence = f"{path} is not an .npy file of numbers; write it with numpy.save"
+    with path.open("rb") as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, fortran, dtype = header(file, max_header_size=HEADER_LIMIT)
+        except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+            raise InputError(sentence) from error
+        if dtype.kind not in "fiu" or dtype.hasobject:
+            raise InputError(sentence)
+        content = file.read()
+    if len(content) != math.prod(shape) * dtype.itemsize:
+        raise InputError(
+            f"{path} should hold {math.prod(shape) * dtype.itemsize:,} B of numbers and has "
+            f"{len(content):,}; write it again"
+        )
+    numbers: NDArray[Any] = np.frombuffer(content, dtype=dtype)
+    return numbers.reshape(shape, order="F" if fortran else "C")

@@ -1,0 +1,150 @@
+"""Targets that are sets of labels: what is taken for them, and when a score means a label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.preprocessing import MultiLabelBinarizer
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array
+
+from protonn_edge.errors import InputError
+from protonn_edge.rows import Sparse
+
+_SETS = (set, frozenset)
+_COLLECTIONS = (set, frozenset, list, tuple, np.ndarray)
+
+
+def are_label_sets(y: Any) -> bool:
+    """Return whether targets are sets of labels: an indicator matrix, or a sequence of collections.
+
+    An indicator matrix has zeros and ones in at least two columns, in any form that scikit-learn
+    takes for one. Sets are always sets of labels; lists and tuples are if they do not make up such
+    a matrix.
+    """
+    if y is None:
+        return False  # what validates data says so better
+    if _are_collections(y):
+        return True
+    with np.errstate(invalid="ignore"):  # it turns infinite values to whole numbers
+        return bool(type_of_target(y, input_name="y") == "multilabel-indicator")
+
+
+def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, NDArray[Any]]:
+    """Return label sets as a matrix, and the labels of its columns.
+
+    Parameters
+    ----------
+    y : indicator matrix (n, L), or sequence of n collections of labels
+        See `are_label_sets`.
+    classes : ndarray of shape (L,), optional
+        The labels, where they are known; else those that occur, sorted, or the columns' numbers.
+
+    Returns
+    -------
+    Y : CSR array of shape (n, L), float32
+        1 where a point has a label, and nothing else.
+    classes : ndarray of shape (L,)
+
+    Raises
+    ------
+    InputError
+        If a label is not among the given classes, or labels of several types cannot be sorted.
+    """
+    if _are_collections(y):
+        return _matrix_of_collections(y, classes)
+    given = check_array(y, accept_sparse="csr", dtype=None, input_name="y")
+    Y = csr_array(given, dtype=np.float32)
+    Y.sum_duplicates()
+    Y.eliminate_zeros()
+    if classes is not None and Y.shape[1] != len(classes):
+        raise InputError(
+            f"the label matrix has {Y.shape[1]:,} columns, training had {len(classes):,}; give a "
+            "column for each label"
+        )
+    return Y, np.arange(Y.shape[1]) if classes is None else classes
+
+
+def best_threshold(
+    scores: NDArray[np.float64], Y: Sparse, weights: NDArray[np.float32] | None = None
+) -> float:
+    """Return the score from which on a label is best predicted, by the F1 of all decisions.
+
+    Of all thresholds between two scores it is the one with the largest micro-averaged F1,
+    ``2 TP / (predicted + actual)``.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, L)
+    Y : CSR matrix of shape (n, L)
+    weights : ndarray of shape (n,), optional
+        What each point counts.
+    """
+    order = np.argsort(-scores, axis=None, kind="stable")
+    falling = scores.ravel()[order]
+    counted = np.ones(len(scores)) if weights is None else weights.astype(np.float64)
+    by_score = np.broadcast_to(counted[:, None], scores.shape).ravel()[order]
+    actual = np.asarray(Y.toarray()).ravel()[order] * by_score
+    f1 = 2.0 * np.cumsum(actual) / (np.cumsum(by_score) + actual.sum())
+    last = np.append(falling[:-1] > falling[1:], True)  # equal scores are on the same side
+    best = int(np.argmax(np.where(last, f1, -1.0)))
+    below = falling[best + 1] if best + 1 < len(falling) else falling[best]
+    middle = float((falling[best] + below) / 2.0)
+    return middle if middle > below else float(falling[best])
+
+
+def _are_collections(y: Any) -> bool:
+    rows = _rows_of(y)
+    if not rows or not all(isinstance(labels, _COLLECTIONS) for labels in rows):
+        return False
+    return any(isinstance(labels, _SETS) for labels in rows) or not _is_table(rows)
+
+
+def _rows_of(y: Any) -> list[Any]:
+    """Return the elements of a list, a tuple or a one-dimensional array of objects."""
+    if isinstance(y, list | tuple):
+        return list(y)
+    values = y.to_numpy() if hasattr(y, "to_numpy") else y  # a column of pandas
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == object:
+        return list(values)
+    return []
+
+
+def _is_table(y: list[Any]) -> bool:
+    """Return whether rows are of one length, 2 or more, and of zeros and ones, or of no labels."""
+    lengths = {len(row) for row in y}
+    if len(lengths) > 1 or lengths == {0}:
+        return False
+    if lengths == {1}:  # a column of a matrix, which scikit-learn has an opinion on
+        return True
+    return all(isinstance(v, int | float | np.number) and v in (0, 1) for row in y for v in row)
+
+
+def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse, NDArray[Any]]:
+    sets = [set(labels) for labels in _rows_of(y)]
+    if classes is None:
+        try:
+            found = sorted(set().union(*sets))
+        except TypeError as error:
+            raise InputError(
+                f"the labels cannot be sorted ({str(error)[:80]}); give them one type"
+            ) from error
+        classes = np.array(found, dtype=None if _of_one_kind(found) else object)
+    known = set(classes.tolist())
+    unknown = [label for labels in sets for label in labels if label not in known]
+    if unknown:
+        raise InputError(
+            f"a point has the label {str(unknown[0])[:40]!r}, the training data has none of that; "
+            "leave it out"
+        )
+    binarizer = MultiLabelBinarizer(classes=classes, sparse_output=True)
+    Y = csr_array(binarizer.fit_transform(sets), dtype=np.float32)
+    Y.sort_indices()
+    return Y, classes
+
+
+def _of_one_kind(labels: list[Any]) -> bool:
+    return len({isinstance(label, str) for label in labels}) < 2

@@ -1,0 +1,205 @@
+"""Training in calls of `partial_fit`: what lasts from one call to the next.
+
+The first call finds the normalization, the start and the kernel's width; classes that it has no
+point of begin with prototypes' label vectors of 0 and are learned when they come. Every call goes
+through its points once, with Adam's moments of the calls before. The end is not known, so the steps
+shrink as ``1 / sqrt(1 + t / 1000)``, thinned matrices are thresholded at every step but never
+frozen, and the loss is that of the floats: the accuracy of the integers may be a little lower than
+after `fit`.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.training.joint import Adam, Sparsifier
+from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
+from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.progress import (
+    DivergedError,
+    EpochReport,
+    Restart,
+    Trained,
+    accuracies,
+)
+from protonn_edge.training.task import Task
+
+if TYPE_CHECKING:
+    from protonn_edge.training.estimator import ProtoNNClassifier
+
+_WARM_UP_STEPS = 100
+_STEPS_TO_SHRINK = 1_000.0
+_THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
+_ATTEMPTS = 4
+_MANY = 2**31
+_BACK_OFF = 3.0
+
+
+class OnlineTraining:
+    """The state of a training that goes on.
+
+    Parameters
+    ----------
+    settings : ProtoNNClassifier
+        Its parameters, checked.
+    points : ndarray of shape (n, D), float32
+        Raw features of the first call.
+    y : ndarray of shape (n,), int64
+        Class indices, not all of the classes need to be among them.
+    weights : ndarray of shape (n,), float64, or None
+        What each point counts, above 0.
+    n_classes : int
+        L.
+    seed : int
+        Everything random follows from it.
+    model : ProtoNNModel, optional
+        What to go on from, after `epochs` passes over `n_seen` points.
+
+    Attributes
+    ----------
+    task : Task
+        What the settings meant for the first call's points.
+    n_seen : int
+        Points so far.
+    data_sha256 : str
+        Over the digests of all calls' points, in hexadecimal.
+    history : list of EpochReport
+        One a call.
+    restarts : list of Restart
+        Calls that were begun again with smaller steps.
+    """
+
+    def __init__(
+        self,
+        settings: ProtoNNClassifier,
+        points: Float32,
+        y: Indices,
+        weights: NDArray[np.float64] | None,
+        *,
+        n_classes: int,
+        seed: int,
+        model: ProtoNNModel | None = None,
+        n_seen: int = 0,
+        epochs: int = 0,
+    ) -> None:
+        if settings.augment:
+            raise InputError(
+                "partial_fit was called with augment, which needs all images at once; set augment "
+                "to False, or call fit"
+            )
+        if model is not None:
+            settings = copy.copy(settings)
+            settings.initial_model, settings.budget = model, None
+        self.n_seen, self._n_classes = n_seen, n_classes
+        self.data_sha256 = ""
+        self.history: list[EpochReport] = []
+        self.restarts: list[Restart] = []
+        self._rate = settings.learning_rate
+        self._loss = LOSSES[settings.loss]
+        self._generator = np.random.default_rng(seed)
+        present, among = np.unique(y, return_inverse=True)
+        weights32 = None if weights is None else weights.astype(np.float32)
+        self.task = Task(settings, points, among, weights32, seed=seed, n_classes=n_classes)
+        self.task.n_rows = _MANY  # more points will come
+        self._batch_size = self.task.batch_size
+        self._steps = epochs * -(-n_seen // self._batch_size)
+        start = self.task.start()
+        noise = settings.input_noise
+        if noise == "auto":
+            kind = self.task.normalization
+            noise = neighbour_noise(self.task.normalized(points), self._generator, kind)
+        self.task.input_noise = float(noise)
+        self._parameters = _with_all_classes(start, present, n_classes)
+        self._adam = Adam(self._parameters)
+        self._sparsifier = Sparsifier(self.task.sparsity)
+        first = self.task.inputs
+        self._background = first.background
+        if model is not None:
+            self.task.running.follow(model.inputs, n_seen)
+
+    def learn(
+        self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
+    ) -> EpochReport:
+        """Go through raw points once; on divergence once more, from before, with smaller steps.
+
+        Raises
+        ------
+        InputError
+            If it still diverges after three restarts.
+        """
+        self._take_in(points, y, weights)
+        Y = np.eye(self._n_classes, dtype=np.float32)[y]
+        counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
+        data = TrainingSet(self.task.normalized(points), y, Y, counted)
+        call = len(self.history) + 1
+        for _ in range(_ATTEMPTS):
+            before = copy.deepcopy((self._parameters, self._adam, self._steps))
+            objective = self._pass(data)
+            try:
+                accuracy, _ = accuracies(self._parameters, data)
+            except DivergedError as error:
+                self._parameters, self._adam, self._steps = before
+                lowered = self._rate / _BACK_OFF
+                self.restarts.append(Restart(self._rate, call, str(error), lowered))
+                self._rate = lowered
+                continue
+            self.history.append(EpochReport(call, call, objective, accuracy))
+            return self.history[-1]
+        raise InputError(
+            f"partial_fit diverges at the learning rate {_BACK_OFF * self._rate:.2g} "
+            f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with "
+            "points that are more like the others"
+        )
+
+    def trained(self) -> Trained:
+        """Return where training is now; the model's input statistics are those of all points."""
+        self.task.inputs = self.task.running.inputs(self._background)
+        return Trained(self._parameters, self._rate, tuple(self.history), tuple(self.restarts))
+
+    def _pass(self, data: TrainingSet) -> float:
+        noise = np.float32(self.task.input_noise) * self.task.running.changing
+        total = 0.0
+        for batch in data.batches(self._batch_size, self._generator):
+            if self.task.input_noise > 0:
+                batch.X[...] += noise * self._generator.standard_normal(
+                    batch.X.shape, dtype=np.float32
+                )
+            value, gradient = objective_gradient(
+                self._parameters, batch.X, batch.Y, self._loss, batch.weights
+            )
+            total += value * len(batch.rows)
+            self._steps += 1
+            warm = min(1.0, self._steps / _WARM_UP_STEPS)
+            rate = self._rate * warm / math.sqrt(1.0 + self._steps / _STEPS_TO_SHRINK)
+            self._adam.step(self._parameters, gradient, rate)
+            self._sparsifier.apply(self._parameters, _THINNED)
+        return total / len(data)
+
+    def _take_in(self, points: Float32, y: Indices, weights: NDArray[np.float64] | None) -> None:
+        """Count the points in with the statistics and the digest of all data."""
+        self.task.running.add(points, weights)
+        self.n_seen += len(points)
+        digest = hashlib.sha256(self.data_sha256.encode())
+        digest.update(np.ascontiguousarray(points, dtype="<f4").tobytes())
+        digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
+        if weights is not None:
+            digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+        self.data_sha256 = digest.hexdigest()
+
+
+def _with_all_classes(start: Parameters, present: Indices, n_classes: int) -> Parameters:
+    """Spread the label vectors of the classes at the start over those of all classes."""
+    if len(start.labels) == n_classes:
+        return start
+    labels = np.zeros((n_classes, start.labels.shape[1]), dtype=np.float32)
+    labels[present] = start.labels
+    return Parameters(start.projection, start.prototypes, labels, start.sharpness)

@@ -1,0 +1,119 @@
+"""Statistics of features whose points come in parts, as `InputStatistics` has them of a whole."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.model import InputStatistics
+from protonn_edge.reduction import Reduction
+
+Float64 = NDArray[np.float64]
+
+
+class RunningStatistics:
+    """Mean, deviation and range of the points seen so far.
+
+    Parts are combined by the pairwise rule of Chan, Golub and LeVeque (1983), which loses no digits
+    however many parts there are and however far the mean is from 0.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.lower: Float64 = np.full(n_features, np.inf)
+        self.upper: Float64 = np.full(n_features, -np.inf)
+        self._total = 0.0
+        self._mean: Float64 = np.zeros(n_features)
+        self._squares: Float64 = np.zeros(n_features)  # sum of squared deviations from the mean
+
+    @classmethod
+    def following(cls, inputs: InputStatistics, total: float) -> Self:
+        """Go on after points of these statistics that weighed `total` together."""
+        running = cls(len(inputs.mean))
+        running.lower, running.upper = inputs.lower.copy(), inputs.upper.copy()
+        running._total, running._mean = total, inputs.mean.copy()
+        running._squares = total * np.square(inputs.deviation)
+        return running
+
+    def add(self, X: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
+        """Take in points X (n, D), finite, with weights (n,) above 0, or 1 each."""
+        if not len(X):
+            return
+        np.minimum(self.lower, X.min(axis=0), out=self.lower)
+        np.maximum(self.upper, X.max(axis=0), out=self.upper)
+        counted = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
+        total = float(counted.sum())
+        shift = X[0].astype(np.float64)  # of the points' own size, so that no digits are lost
+        centred = X - shift
+        mean = counted @ centred / total
+        squares = counted @ np.square(centred) - total * np.square(mean)
+        apart = mean + shift - self._mean
+        both = self._total + total
+        self._mean += apart * (total / both)
+        self._squares += np.maximum(squares, 0.0)
+        self._squares += np.square(apart) * (self._total * total / both)
+        self._total = both
+
+    @property
+    def mean(self) -> Float64:
+        """Mean of each feature so far, (D,)."""
+        return self._mean
+
+    @property
+    def deviation(self) -> Float64:
+        """Standard deviation of each feature so far, (D,)."""
+        deviation: Float64 = np.sqrt(self._squares / self._total)
+        return deviation
+
+
+class RunningInputs:
+    """The input statistics of a model whose training points come in parts.
+
+    Parameters
+    ----------
+    n_inputs : int
+        Features, or averages of them.
+    reduction : Reduction, optional
+        What averages raw points.
+    """
+
+    def __init__(self, n_inputs: int, reduction: Reduction | None = None) -> None:
+        self._of_inputs = RunningStatistics(n_inputs)
+        self._reduction = reduction
+        self._lower, self._upper = np.inf, -np.inf  # of all pixels
+
+    def follow(self, inputs: InputStatistics, total: float) -> None:
+        """Go on after points of these statistics that weighed `total` together."""
+        self._of_inputs = RunningStatistics.following(inputs, total)
+        self._lower, self._upper = float(inputs.lower.min()), float(inputs.upper.max())
+
+    def add(self, points: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
+        """Take in raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
+        if not len(points):
+            return
+        if self._reduction is not None:
+            self._lower = min(self._lower, float(points.min()))
+            self._upper = max(self._upper, float(points.max()))
+            points = self._reduction.apply(points)
+        self._of_inputs.add(points, weights)
+
+    @property
+    def changing(self) -> NDArray[np.bool_]:
+        """Which inputs are not the same in all points so far, (D,)."""
+        changing: NDArray[np.bool_] = self._of_inputs.lower < self._of_inputs.upper
+        return changing
+
+    def inputs(self, background: NDArray[Any]) -> InputStatistics:
+        """Return the statistics, with the most frequent values (D,) found in some other way."""
+        found = self._of_inputs
+        lower, upper = found.lower, found.upper
+        if self._reduction is not None:  # see `InputStatistics.of_averages`
+            lower, upper = np.full_like(lower, self._lower), np.full_like(upper, self._upper)
+        return InputStatistics(
+            lower=lower,
+            upper=upper,
+            mean=found.mean,
+            deviation=found.deviation,
+            background=np.clip(background, lower, upper),
+        )

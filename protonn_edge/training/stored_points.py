@@ -1,0 +1,251 @@
+"""Training on points that are too many to be copied: a file mapped into memory, read in blocks.
+
+Nothing here holds more than `POOL_BYTES` of points, and the sample, at a time, and the pages of a
+mapped file are given back after they were read: they count towards a process's resident memory.
+
+What `fit` does with all points when they are few is here done like this:
+
+- **Statistics** (range, mean, deviation) are exact, from one pass in the order of the file; the
+  most frequent value of a feature is that of the sample.
+- **The start** (projection, prototypes, gamma) and the noise come from the sample: `SAMPLE_POINTS`
+  at random, and one more of each class that it has none of.
+- **Batches**: blocks of consecutive points are drawn at random until they make a pool, and batches
+  are drawn from the pool. So a file sorted by class is no problem, and still read block by block.
+- Equal points are not merged, so the order of the points shows in the last digits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.training.initialization import sample_with_all_classes
+from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
+from protonn_edge.training.running_statistics import RunningInputs
+from protonn_edge.training.validation import check_finite
+
+LARGE_BYTES = 2**28
+"""Points that take more than this in float32 are read in blocks, wherever they are."""
+
+POOL_BYTES = 2**25
+BLOCK_BYTES = 2**18
+SAMPLE_POINTS = 20_000
+
+
+def is_large(X: object) -> TypeGuard[NDArray[Any]]:
+    """Return whether these are points, in an array, of more than `LARGE_BYTES`."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and 4 * X.size > LARGE_BYTES
+
+
+def chunks_of(X: NDArray[Any]) -> Iterator[tuple[slice, Float32]]:
+    """Yield all rows of X in their order, as float32 copies of at most about `BLOCK_BYTES * 8`.
+
+    The pages of a file mapped for reading are given back on the way.
+    """
+    rows = _rows_in(8 * BLOCK_BYTES, X)
+    for start in range(0, len(X), rows):
+        place = slice(start, min(start + rows, len(X)))
+        yield place, _float32(X[place])
+        _give_back(X)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredPoints:
+    """Raw points with their classes and weights.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, D), numbers
+        Mapped or not; never copied whole.
+    y : ndarray of shape (n,), int64
+        Class indices from 0; each class has at least one point of a weight above 0.
+    weights : ndarray of shape (n,), float64, or None
+        Not negative; points of weight 0 are left out of everything.
+    """
+
+    X: NDArray[Any]
+    y: Indices
+    weights: NDArray[np.float64] | None
+
+    def __post_init__(self) -> None:
+        if self.X.dtype.kind not in "buif":
+            raise InputError(
+                f"X has the type {self.X.dtype.name}; convert it to float32, then it can be read "
+                "in blocks"
+            )
+
+    def survey(self, statistics: RunningInputs) -> str:
+        """Add all points to `statistics`; return the SHA-256 of all that training depends on.
+
+        Raises
+        ------
+        InputError
+            If a point has a NaN or an infinite feature.
+        """
+        digest = hashlib.sha256()
+        for place, chunk in chunks_of(self.X):
+            check_finite(chunk, first_row=place.start)
+            digest.update(np.ascontiguousarray(chunk, dtype="<f4").data)
+            weights = None if self.weights is None else self.weights[place]
+            if weights is not None:
+                chunk, weights = chunk[weights > 0], weights[weights > 0]  # noqa: PLW2901
+            statistics.add(chunk, weights)
+        digest.update(np.ascontiguousarray(self.y, dtype="<i8").data)
+        if self.weights is not None:
+            digest.update(np.ascontiguousarray(self.weights, dtype="<f8").data)
+        return digest.hexdigest()
+
+    def sample(self, generator: np.random.Generator) -> tuple[Float32, Indices, Float32 | None]:
+        """Return about `SAMPLE_POINTS` points, their classes and weights, in random order."""
+        counted = self._counted()
+        rows = counted[sample_with_all_classes(self.y[counted], SAMPLE_POINTS, generator)]
+        points = np.empty((len(rows), self.X.shape[1]), dtype=np.float32)
+        step = _rows_in(POOL_BYTES, self.X)
+        for start in range(0, len(self.X), step):
+            first, last = np.searchsorted(rows, (start, start + step))
+            points[first:last] = self.X[rows[first:last]]
+            _give_back(self.X)
+        order = generator.permutation(len(rows))
+        weights = None if self.weights is None else self.weights[rows]
+        if weights is not None:
+            weights = (weights / weights.mean())[order].astype(np.float32)
+        return points[order], self.y[rows][order], weights
+
+    def pools(self, generator: np.random.Generator) -> Iterator[tuple[Indices, Float32]]:
+        """Yield pools of points, each point in one of them: row numbers and points, shuffled."""
+        rows_a_block = _rows_in(BLOCK_BYTES, self.X)
+        blocks = generator.permutation(-(-len(self.X) // rows_a_block))
+        blocks_a_pool = max(1, POOL_BYTES // BLOCK_BYTES)
+        for first in range(0, len(blocks), blocks_a_pool):
+            starts = rows_a_block * blocks[first : first + blocks_a_pool]
+            read = [np.arange(start, min(start + rows_a_block, len(self.X))) for start in starts]
+            rows = np.concatenate(read)
+            order = generator.permutation(len(rows))
+            places = np.empty_like(order)
+            places[order] = np.arange(len(rows))
+            points = np.empty((len(rows), self.X.shape[1]), dtype=np.float32)
+            done = 0
+            for block in read:  # straight to its places: a pool is in memory once
+                there = places[done : done + len(block)]
+                points[there] = _float32(self.X[block[0] : block[-1] + 1])
+                done += len(block)
+                _give_back(self.X)  # the system may map far more around a block than was read
+            rows = rows[order]
+            if self.weights is not None and not self.weights[rows].all():
+                counted = self.weights[rows] > 0
+                rows, points = rows[counted], points[counted]
+            yield rows, points
+
+    def __len__(self) -> int:
+        return len(self._counted())
+
+    def _counted(self) -> Indices:
+        if self.weights is None:
+            return np.arange(len(self.y))
+        return np.flatnonzero(self.weights)
+
+
+class StoredSet:
+    """Stored points as an optimizer wants them; see `Source`.
+
+    Parameters
+    ----------
+    points : StoredPoints
+        All points, raw.
+    normalized : callable
+        From raw points to what training sees.
+    changing : ndarray of shape (D,), bool
+        Which inputs are not the same in all points.
+    sample : TrainingSet
+        Some of the points, normalized, in random order; what is reported is measured on them.
+    """
+
+    multilabel = False
+
+    def __init__(
+        self,
+        points: StoredPoints,
+        normalized: Callable[[Float32], Float32],
+        changing: NDArray[np.bool_],
+        sample: TrainingSet,
+    ) -> None:
+        self._points = points
+        self._changes: tuple[Callable[[Float32], Float32], ...] = (normalized,)
+        self._classes = np.eye(sample.Y.shape[1], dtype=np.float32)
+        self._count = len(points)
+        self._mean_weight = 1.0
+        if points.weights is not None:
+            self._mean_weight = float(points.weights.sum()) / self._count
+        self.changing = changing
+        self.evaluated = sample.evaluated
+        self.test = sample.test
+
+    def __len__(self) -> int:
+        return self._count
+
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
+        """Go through all points once, in an order of the generator's, `size` at a time."""
+        begun = np.empty(0, dtype=np.int64)  # a batch that the next pool completes
+        begun_points = np.empty((0, self._points.X.shape[1]), dtype=np.float32)
+        for rows, points in self._points.pools(generator):
+            start = 0
+            if len(begun):
+                start = size - len(begun)
+                begun = np.concatenate([begun, rows[:start]])
+                begun_points = np.concatenate([begun_points, points[:start]])
+                if len(begun) < size:
+                    continue
+                yield self._batch(begun, begun_points)
+            end = max(start, len(rows) - (len(rows) - start) % size)
+            for at in range(start, end, size):
+                yield self._batch(rows[at : at + size], points[at : at + size])
+            begun, begun_points = rows[end:], points[end:].copy()
+        if len(begun):
+            yield self._batch(begun, begun_points)
+
+    def through(self, change: Callable[[Float32], Float32]) -> StoredSet:
+        """Return the same set with something done to the points of its batches."""
+        changed = object.__new__(StoredSet)
+        changed.__dict__ = {**self.__dict__, "_changes": (*self._changes, change)}
+        return changed
+
+    def _batch(self, rows: Indices, points: Float32) -> Batch:
+        for change in self._changes:
+            points = change(points)
+        Y = self._classes[self._points.y[rows]]
+        if self._points.weights is None:
+            return Batch(rows, points, Y, None)
+        weights = self._points.weights[rows] / self._mean_weight
+        return Batch(rows, points, Y, weights.astype(np.float32))
+
+
+def _float32(X: NDArray[Any]) -> Float32:
+    """Return a copy in float32; what is too large for it becomes infinite, and is then refused."""
+    with np.errstate(over="ignore"):
+        return X.astype(np.float32)
+
+
+def _rows_in(size: int, X: NDArray[Any]) -> int:
+    """Return how many rows of X take `size` bytes in float32, at least 1."""
+    return max(1, size // (4 * int(X.shape[1])))
+
+
+def _give_back(X: NDArray[Any]) -> None:
+    """Take the pages of a mapped file out of this process's memory; they stay in the system's.
+
+    A private copy-on-write mapping keeps them: there they may hold what is not in the file.
+    """
+    owner: Any = X
+    while isinstance(owner, np.ndarray):
+        if getattr(owner, "mode", None) == "c":
+            return
+        owner = owner.base
+    if isinstance(owner, mmap.mmap) and hasattr(owner, "madvise"):
+        owner.madvise(mmap.MADV_DONTNEED)

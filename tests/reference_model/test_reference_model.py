@@ -1,0 +1,134 @@
+"""The folders that other ProtoNN programs write: both layouts, and what is wrong with one."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import kernel
+from protonn_edge.reference_model import read_reference_model
+
+RNG = np.random.default_rng(0)
+W = RNG.normal(size=(3, 7)).astype(np.float32)
+B = RNG.normal(size=(3, 5)).astype(np.float32)
+Z = RNG.normal(size=(2, 5)).astype(np.float32)
+GAMMA = 0.625
+
+
+def write_text(folder: Path, delimiter: str = "\t") -> None:
+    for name, matrix in (("W", W), ("B", B), ("Z", Z), ("gamma", np.array([[GAMMA]]))):
+        np.savetxt(folder / name, matrix, delimiter=delimiter, fmt="%.9g")
+
+
+def write_npy(folder: Path) -> None:
+    for name, array in (("W", W.T), ("B", B), ("Z", Z), ("gamma", np.float64(GAMMA))):
+        np.save(folder / f"{name}.npy", array)
+
+
+@pytest.mark.parametrize("write", [write_text, lambda folder: write_text(folder, " "), write_npy])
+def test_both_layouts_hold_the_same_model(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    write(tmp_path)
+    found = read_reference_model(tmp_path)
+    assert np.array_equal(found.projection, W)
+    assert np.array_equal(found.prototypes, B)
+    assert np.array_equal(found.labels, Z)
+    assert found.gamma == GAMMA
+    assert (found.n_features, found.n_projections, found.n_prototypes, found.n_classes) == (
+        7,
+        3,
+        5,
+        2,
+    )
+
+
+def test_a_square_projection_is_turned_as_its_program_meant_it(tmp_path: Path) -> None:
+    square = RNG.normal(size=(3, 3)).astype(np.float32)
+    write_npy(tmp_path)
+    np.save(tmp_path / "W.npy", square.T)
+    assert np.array_equal(read_reference_model(tmp_path).projection, square)
+
+
+def test_a_projection_saved_the_other_way_round_is_recognized(tmp_path: Path) -> None:
+    write_npy(tmp_path)
+    np.save(tmp_path / "W.npy", W)
+    assert np.array_equal(read_reference_model(tmp_path).projection, W)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("W", "1\t2\n3\n", "W:2 has 1 numbers, the first row has 2"),
+        ("W", "1\ttwo\n", "W:1 has a value that is no number"),
+        ("W", "1\tnan\n", "W has a NaN or infinite number in row 0, column 1"),
+        ("W", "1\t1e999\n", "W has a NaN or infinite"),
+        ("W", "1\t1e39\n", "W has a NaN or infinite"),
+        ("B", "", "B is empty"),
+        ("B", "\n\n", "B has the shape"),
+        ("B", "1\t2\n", "B is 1 x 2, which does not go with the 3 rows of W"),
+        ("Z", "1\t2\n", "Z is 1 x 2, which does not go with the 5 columns of B"),
+        ("gamma", "0\n", "gamma is not one number above 0"),
+        ("gamma", "nan\n", "gamma is not one number above 0"),
+        ("gamma", "1\t2\n", "gamma is not one number above 0"),
+        ("Z", "\x00\xff", "Z:1 has a value that is no number"),
+    ],
+)
+def test_a_damaged_text_file_is_named(tmp_path: Path, name: str, text: str, words: str) -> None:
+    write_text(tmp_path)
+    (tmp_path / name).write_text(text, encoding="latin-1")
+    with pytest.raises(InputError, match=words) as caught:
+        read_reference_model(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["W", "B", "Z", "gamma"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    write_text(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(InputError, match=f"{name} does not exist"):
+        read_reference_model(tmp_path)
+
+
+def header(shape: tuple[int, ...], descr: str = "<f4") -> bytes:
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"no array", "is not an .npy file of numbers"),
+        (header((2**40, 2**20)), "should hold"),
+        (header((3, 5)) + b"\0" * 59, "should hold 60 B of numbers and has 59"),
+        (header((3, 5), "|O") + pickle.dumps([1]), "is not an .npy file of numbers"),
+        (header((3, 5), "<U9"), "is not an .npy file of numbers"),
+        (b"\x93NUMPY\x01\x00\xff\xff{", "is not an .npy file of numbers"),
+        (b"\x93NUMPY\x09\x00", "is not an .npy file of numbers"),
+    ],
+)
+def test_a_damaged_npy_file_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    write_npy(tmp_path)
+    (tmp_path / "B.npy").write_bytes(content)
+    with pytest.raises(InputError, match=words) as caught:
+        read_reference_model(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert "B.npy" in str(caught.value)
+
+
+def test_a_file_of_another_order_in_memory_is_read_right(tmp_path: Path) -> None:
+    write_npy(tmp_path)
+    np.save(tmp_path / "B.npy", np.asfortranarray(B.astype(">f8")))
+    np.testing.assert_array_equal(read_reference_model(tmp_path).prototypes, B)
+
+
+def test_its_scores_are_those_of_the_formula(tmp_path: Path) -> None:
+    write_text(tmp_path)
+    found = read_reference_model(tmp_path)
+    x = RNG.normal(size=7)
+    expected = sum(Z[:, j] * np.exp(-(GAMMA**2) * np.sum((B[:, j] - W @ x) ** 2)) for j in range(5))
+    scores = kernel((x @ found.projection.T)[None], found.prototypes, found.gamma) @ found.labels.T
+    np.testing.assert_allclose(scores[0], expected, rtol=1e-5)

@@ -1,0 +1,105 @@
+"""What cannot be trained on is one sentence that names the value and what to do about it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.training import ProtoNNClassifier
+
+DIGITS = load_digits_dataset()
+X, Y = DIGITS.X_train[:300], DIGITS.y_train[:300]
+
+
+def fit(points: Any = X, labels: Any = Y, **settings: Any) -> ProtoNNClassifier:
+    chosen = {"epochs": 2, "random_state": 0} | settings
+    return ProtoNNClassifier(**chosen).fit(points, labels)
+
+
+def refused(words: str, *data: Any, **settings: Any) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        fit(*data, **settings)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(np.nan, "has NaN as feature 7"), (np.inf, "has inf"), (-np.inf, "has inf")],
+)
+def test_a_value_that_is_no_number_is_found(value: float, words: str) -> None:
+    points = X.copy()
+    points[11, 7] = value
+    refused(f"row 11 of X {words}.*drop the point", points)
+    with pytest.raises(InputError, match="row 11 of evaluate_on"):
+        ProtoNNClassifier(epochs=1).fit(X, Y, evaluate_on=(points, Y))
+
+
+def test_large_values_whose_sum_overflows_are_fine() -> None:
+    check = X.astype(np.float64)
+    check[:, 0] = np.where(Y % 2 == 0, 1e37, -1e37)
+    assert fit(check).n_iter_ == 2
+
+
+def test_some_constant_features_are_fine_and_all_of_them_are_not() -> None:
+    refused("every feature is constant \\(feature 0 is always 3\\)", np.full_like(X, 3.0))
+    points = np.full_like(X, 3.0)
+    points[:, 5] = X[:, 20]
+    model = fit(points).to_model()
+    assert np.flatnonzero(model.projection.any(axis=0)).tolist() == [5]
+
+
+def test_more_prototypes_than_points_are_refused() -> None:
+    refused("number of prototypes is 301, the training data has 300 points", n_prototypes=301)
+    refused("number of prototypes is 310", prototypes_per_class=31)
+    assert fit(X[:12], Y[:12]).to_model().n_prototypes == 4 * len(np.unique(Y[:12]))
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.5])
+@pytest.mark.parametrize("name", ["projection", "prototypes", "labels"])
+def test_shares_must_lie_between_0_and_1(name: str, share: float) -> None:
+    refused(rf"range \(0.*, 1.*\]. Got {share}", **{f"sparsity_{name}": share})
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((8, 9), "image_shape 8x9 has 72 pixels, the points have 64 features"),
+        ((0, 64), "image_shape is"),
+        ((64,), "image_shape is"),
+    ],
+)
+def test_images_must_have_their_shape(shape: Any, words: str) -> None:
+    refused(words, image_shape=shape)
+
+
+def test_labels_that_are_no_classes_are_refused() -> None:
+    refused("only one class", X, np.zeros(300))
+    refused("continuous", X, np.linspace(0.0, 1.0, 300))
+    refused("NaN", X, np.where(Y == 3, np.nan, Y))
+    refused("samples", X, Y[:-1])
+
+
+def test_a_restart_is_told_and_recorded() -> None:
+    with pytest.warns(ConvergenceWarning, match="diverged at the learning rate"):
+        classifier = fit(learning_rate=2.0, epochs=10)
+    first = classifier.restarts_[0]
+    assert first.learning_rate == 2.0
+    assert first.lowered_to == pytest.approx(2.0 / 3.0)
+    assert "reach" in first.reason or "finite" in first.reason
+    record = classifier.to_model().record
+    assert record["restarts"] == [str(restart) for restart in classifier.restarts_]
+    assert record["learning_rate"] == classifier.restarts_[-1].lowered_to
+
+
+def test_there_is_nothing_to_tell_of_a_training_that_went_well() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier = fit()
+    assert classifier.restarts_ == ()
+    assert classifier.to_model().record["restarts"] == []

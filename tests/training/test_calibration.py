@@ -1,0 +1,97 @@
+"""Probabilities and nearness: what they are, and how far they can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.training import ProtoNNClassifier, stored_points
+from protonn_edge.training.calibration import fitted_sharpness, softmax
+
+DIGITS = load_digits_dataset()
+
+
+def fit(**settings: Any) -> ProtoNNClassifier:
+    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 40, "random_state": 0} | settings
+    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+def log_loss(likelihoods: np.ndarray, y: np.ndarray) -> float:
+    return float(-np.log(likelihoods[np.arange(len(y)), y]).mean())
+
+
+@pytest.mark.parametrize("sharpness", [0.3, 2.0, 25.0])
+def test_the_sharpness_that_labels_were_drawn_with_is_found(sharpness: float) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(20_000, 4)) / sharpness * 2.0
+    shares = softmax(scores * sharpness)
+    y = (shares.cumsum(axis=1) < rng.random((len(shares), 1))).sum(axis=1)
+    assert fitted_sharpness(scores, y) == pytest.approx(sharpness, rel=0.05)
+
+
+def test_scores_that_part_all_points_give_a_finite_sharpness() -> None:
+    y = np.arange(10) % 2
+    assert np.isfinite(fitted_sharpness(np.eye(2)[y], y))
+    assert np.isfinite(fitted_sharpness(np.zeros((10, 2)), y))
+    assert fitted_sharpness(np.eye(2)[1 - y], y) < 0.01
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"loss": "squared_error"},
+        {"loss": "squared_error", "optimizer": "alternating", "iterations": 4},
+        {"loss": "cross_entropy"},
+    ],
+)
+def test_every_loss_gives_probabilities_that_are_nearly_the_best(settings: dict[str, Any]) -> None:
+    classifier = fit(**settings)
+    likelihoods = classifier.predict_proba(DIGITS.X_test)
+    np.testing.assert_allclose(likelihoods.sum(axis=1), 1)
+    assert np.array_equal(likelihoods.argmax(axis=1), classifier.predict(DIGITS.X_test))
+    scores = classifier.decision_function(DIGITS.X_test)
+    best = softmax(scores * fitted_sharpness(scores, DIGITS.y_test))
+    found = log_loss(likelihoods, DIGITS.y_test)
+    assert found < 0.3
+    assert found < 1.25 * log_loss(best, DIGITS.y_test)
+
+
+def test_the_cross_entropy_needs_no_calibration() -> None:
+    classifier = fit(epochs=5)
+    assert classifier.sharpness_ == 1.0
+    np.testing.assert_allclose(
+        classifier.predict_proba(DIGITS.X_test),
+        softmax(classifier.decision_function(DIGITS.X_test)),
+    )
+
+
+def test_nearness_is_less_the_distance_in_kernel_widths() -> None:
+    classifier = fit(epochs=5)
+    model = classifier.model_
+    nearness = classifier.score_samples(DIGITS.X_test)
+    projected = model.normalizer.apply(DIGITS.X_test[:1]) @ model.projection.T.astype(float)
+    distances = np.linalg.norm(model.prototypes.T - projected, axis=1)
+    assert nearness[0] == pytest.approx(-model.gamma * distances.min())
+    assert (nearness <= 0).all()
+
+
+def test_inputs_unlike_any_in_training_lie_far_from_prototypes() -> None:
+    classifier = fit()
+    known = classifier.score_samples(DIGITS.X_test)
+    noise = np.random.default_rng(0).integers(0, 17, DIGITS.X_test.shape)
+    unknown = classifier.score_samples(noise)
+    limit = np.quantile(classifier.score_samples(DIGITS.X_train), 0.02)
+    assert np.mean(known > limit) > 0.9
+    assert np.mean(unknown < limit) > 0.6
+
+
+def test_many_points_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    classifier = fit(epochs=2)
+    whole = classifier.score_samples(DIGITS.X_train), classifier.predict_proba(DIGITS.X_train)
+    monkeypatch.setattr(stored_points, "LARGE_BYTES", 10_000)
+    monkeypatch.setattr(stored_points, "BLOCK_BYTES", 3_000)
+    np.testing.assert_allclose(classifier.score_samples(DIGITS.X_train), whole[0])
+    np.testing.assert_allclose(classifier.predict_proba(DIGITS.X_train), whole[1])

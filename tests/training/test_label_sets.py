@@ -1,0 +1,266 @@
+"""Training with sets of labels: what is taken for them, what comes out, how good it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix, issparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.metrics import f1_score
+
+from protonn_edge.datasets import holdout, load_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel, load_model, model_bytes, save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.report.ranking import precision_at
+from protonn_edge.sizes import paper_bytes
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.label_sets import are_label_sets, best_threshold, label_matrix
+from protonn_edge.training.label_start import sleec_projection
+from protonn_edge.training.thresholding import kept_entries
+
+DATA = Path(
+    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
+)
+X, Y = make_multilabel_classification(
+    n_samples=600, n_features=30, n_classes=6, n_labels=2, random_state=0
+)
+X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = X[:400], X[400:], Y[:400], Y[400:]
+
+
+def fitted(X: Any = X_TRAIN, y: Any = Y_TRAIN, **settings: Any) -> ProtoNNClassifier:
+    chosen = {
+        "n_projections": 6,
+        "n_prototypes": 20,
+        "epochs": 40,
+        "normalization": "l2",
+        "input_noise": 0.0,
+        "random_state": 0,
+    }
+    return ProtoNNClassifier(**(chosen | settings)).fit(X, y)
+
+
+def at_random() -> float:
+    """Return P@1 of always ranking the most frequent label first."""
+    return float(Y_TEST[:, Y_TRAIN.sum(axis=0).argmax()].mean())
+
+
+@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error", "hinge"])
+def test_every_loss_learns_to_rank_with_every_optimizer(optimizer: str, loss: str) -> None:
+    classifier = fitted(optimizer=optimizer, loss=loss, iterations=6, pass_epochs=10)
+    scores = classifier.decision_function(X_TEST)
+    assert scores.shape == Y_TEST.shape
+    assert precision_at(scores, csr_array(Y_TEST), (1,))[1] > at_random() + 0.15
+    assert f1_score(Y_TEST, classifier.predict(X_TEST), average="micro") > 0.5
+
+
+@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_hinge_learns_classes(optimizer: str, n_classes: int) -> None:
+    generator = np.random.default_rng(0)
+    y = generator.integers(n_classes, size=300)
+    points = generator.normal(size=(300, 4)) + 3.0 * np.eye(4)[y]
+    classifier = ProtoNNClassifier(
+        loss="hinge", optimizer=optimizer, epochs=30, iterations=3, n_projections=3, random_state=0
+    ).fit(points[:200], y[:200])
+    assert classifier.score(points[200:], y[200:]) > 0.9
+    likelihoods = classifier.predict_proba(points)
+    np.testing.assert_allclose(likelihoods.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("kind", ["lda", "sleec", "pca", "gaussian", "identity"])
+@pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
+def test_every_start_learns(kind: str, prototypes: str) -> None:
+    classifier = fitted(init_projection=kind, init_prototypes=prototypes)
+    scores = classifier.decision_function(X_TEST)
+    assert precision_at(scores, csr_array(Y_TEST), (1,))[1] > at_random() + 0.05
+
+
+def test_sleec_starts_nearer_than_principal_directions() -> None:
+    starts = [fitted(init_projection=kind, epochs=1) for kind in ("sleec", "pca")]
+    sleec, pca = (
+        precision_at(start.decision_function(X_TEST), csr_array(Y_TEST), (1,))[1]
+        for start in starts
+    )
+    assert sleec > pca
+
+
+def test_sleec_fills_up_with_principal_directions_where_labels_are_few() -> None:
+    W = sleec_projection(X_TRAIN.astype(np.float32), csr_array(Y_TRAIN[:, :2] * 1.0), 5)
+    assert W.shape == (5, 30)
+    assert np.linalg.matrix_rank(W) == 5
+
+
+LABEL_FORMS = {
+    "dense": lambda: Y_TRAIN,
+    "floats": lambda: Y_TRAIN.astype(float),
+    "lists": Y_TRAIN.tolist,
+    "csr_array": lambda: csr_array(Y_TRAIN),
+    "csr_matrix": lambda: csr_matrix(Y_TRAIN),
+    "sets": lambda: [set(np.flatnonzero(row).tolist()) for row in Y_TRAIN],
+    "lists of labels": lambda: [np.flatnonzero(row).tolist() for row in Y_TRAIN],
+    "tuples of labels": lambda: tuple(tuple(np.flatnonzero(row).tolist()) for row in Y_TRAIN),
+}
+
+
+@pytest.mark.parametrize("form", LABEL_FORMS)
+def test_all_forms_of_label_sets_give_the_same_model(form: str) -> None:
+    labels = LABEL_FORMS[form]()
+    assert are_label_sets(labels)
+    classifier, expected = (fitted(y=y, epochs=2) for y in (labels, Y_TRAIN))
+    assert np.array_equal(classifier.model_.labels, expected.model_.labels)
+    predicted = classifier.predict(X_TEST)
+    assert issparse(predicted) == form.startswith("csr")
+    dense = predicted.toarray() if issparse(predicted) else predicted
+    assert np.array_equal(dense, expected.predict(X_TEST))
+
+
+@pytest.mark.parametrize(
+    "y", [[0, 1, 1], ["a", "b", "a"], np.array([[0], [1], [1]]), [["a"], ["b"], ["a"]], [0.5, 1.5]]
+)
+def test_what_is_one_label_a_point_is_no_set(y: Any) -> None:
+    assert not are_label_sets(y)
+
+
+def test_labels_of_sets_keep_their_names_and_order() -> None:
+    sets = [{"b", "c"}, {"a"}, set(), {"c"}]
+    matrix, classes = label_matrix(sets)
+    assert classes.tolist() == ["a", "b", "c"]
+    assert matrix.toarray().tolist() == [[0, 1, 1], [1, 0, 0], [0, 0, 0], [0, 0, 1]]
+    classifier = fitted(X_TRAIN[:4], sets, n_prototypes=2)
+    assert classifier.to_model().classes == ("a", "b", "c")
+    assert classifier.classes_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("y", "settings", "sentence"),
+    [
+        (np.zeros_like(Y_TRAIN), {}, "no point has a label"),
+        ([{1, "a"}] * 400, {}, "cannot be sorted"),
+        ([{1}] * 400, {}, "only one class"),
+        (Y_TRAIN[:10], {}, "inconsistent numbers of samples"),
+        (Y_TRAIN, {"class_weight": "balanced"}, "no one class"),
+        (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "features"),
+    ],
+)
+def test_unusable_label_sets_are_refused(y: Any, settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        fitted(y=y, **settings)
+
+
+def test_a_weight_of_two_is_a_point_given_twice_and_order_does_not_matter() -> None:
+    weights = np.random.default_rng(0).integers(0, 3, len(X_TRAIN))
+    again = np.random.default_rng(1).permutation(np.repeat(np.arange(len(X_TRAIN)), weights))
+    settings = {"n_projections": 6, "n_prototypes": 20, "epochs": 3, "random_state": 0}
+    weighted = ProtoNNClassifier(**settings).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
+    repeated = ProtoNNClassifier(**settings).fit(X_TRAIN[again], Y_TRAIN[again])
+    np.testing.assert_array_equal(weighted.model_.labels, repeated.model_.labels)
+    assert weighted.model_.threshold == repeated.model_.threshold
+
+
+def test_probabilities_are_those_of_each_label() -> None:
+    likelihoods = fitted().predict_proba(X_TEST)
+    assert likelihoods.shape == Y_TEST.shape
+    assert likelihoods.min() >= 0
+    assert likelihoods.max() <= 1
+    np.testing.assert_allclose(likelihoods.mean(axis=0), Y_TEST.mean(axis=0), atol=0.1)
+
+
+def test_reports_have_the_precision_at_one_also_of_test_points() -> None:
+    reports: list[Any] = []
+    classifier = ProtoNNClassifier(
+        n_projections=6, n_prototypes=20, epochs=3, random_state=0, callback=reports.append
+    )
+    classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST))
+    reached = precision_at(classifier.decision_function(X_TEST), csr_array(Y_TEST), (1,))[1]
+    assert reports[-1].test_accuracy == pytest.approx(reached, abs=0.01)
+    with pytest.raises(InputError, match="has 5 columns, training had 6"):
+        classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST[:, :5]))
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y_TRAIN]
+    with pytest.raises(InputError, match="has the label '9'"):
+        classifier.fit(X_TRAIN, sets, evaluate_on=(X_TEST[:1], [{9}]))
+
+
+def test_threshold_is_that_of_the_best_f1() -> None:
+    generator = np.random.default_rng(0)
+    actual = generator.random((40, 5)) < 0.3
+    scores = np.round(actual + generator.normal(size=actual.shape), 1)  # with ties
+    found = best_threshold(scores, csr_array(actual * 1.0))
+    values = [
+        f1_score(actual, scores >= threshold, average="micro") for threshold in np.unique(scores)
+    ]
+    reached = f1_score(actual, scores >= found, average="micro")
+    assert reached == pytest.approx(max(values))
+
+
+def test_a_model_of_label_sets_is_the_same_after_its_file(tmp_path: Path) -> None:
+    classifier = fitted()
+    model = classifier.to_model()
+    assert model.multilabel
+    assert model.normalizer.kind == "l2"
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert model_bytes(loaded) == model_bytes(model)
+    assert np.array_equal(loaded.predict(X_TEST), classifier.predict(X_TEST))
+    json.dumps(dict(model.record))
+
+
+@pytest.mark.parametrize(
+    ("settings", "y", "sentence"),
+    [
+        ({"normalization": "standard"}, Y_TRAIN, "sets of 6 labels"),
+        ({"normalization": "l2"}, Y_TRAIN[:, 0], "unit norm"),
+    ],
+)
+def test_what_is_for_floats_alone_has_no_integers(
+    settings: dict[str, Any], y: np.ndarray, sentence: str
+) -> None:
+    model: ProtoNNModel = fitted(y=y, epochs=2, **settings).to_model()
+    with pytest.raises(InputError, match=sentence):
+        quantize(model)
+
+
+def test_many_classes_are_trained_without_integers_in_the_way() -> None:
+    y = np.repeat(np.arange(260), 2)
+    points = np.random.default_rng(0).normal(size=(520, 3)).astype(np.float32)
+    model = ProtoNNClassifier(epochs=2, n_prototypes=260, random_state=0).fit(points, y).to_model()
+    assert model.n_classes == 260
+
+
+def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
+    first = fitted(epochs=5)
+    further = fitted(initial_model=first.to_model(), epochs=5)
+    assert further.history_[0].objective < first.history_[0].objective
+    with pytest.raises(InputError, match="sets of labels, the data has one class"):
+        fitted(y=np.arange(400) % 6, initial_model=first.to_model())
+
+
+def test_shares_of_non_zero_entries_buy_bytes() -> None:
+    model = fitted(sparsity_labels=0.25, epochs=8).to_model()
+    assert np.count_nonzero(model.labels) == kept_entries(model.labels.size, 0.25)
+    assert paper_bytes(model) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
+
+
+@pytest.mark.parametrize(("name", "floor"), [("delicious", 0.64), ("bibtex", 0.52)])
+def test_real_label_sets_are_learned(name: str, floor: float) -> None:
+    path = DATA / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
+    dataset = holdout(load_dataset(path), 0.2, seed=0)
+    classifier = ProtoNNClassifier(
+        n_projections=30,
+        n_prototypes=80,
+        normalization="l2",
+        input_noise=0.03,
+        learning_rate=0.03,
+        epochs=6,
+        random_state=0,
+    ).fit(dataset.X_train, dataset.y_train)
+    scores = classifier.decision_function(dataset.X_test)
+    assert precision_at(scores, dataset.y_test, (1,))[1] > floor
