@@ -103,8 +103,11 @@ class Wishes:
 
     def within(self, board: Board) -> Board:
         """Return the board with what the firmware may take of it."""
+        if self.flash_bytes is None and self.sram_bytes is None:
+            return board
         return replace(
             board,
+            name=f"{board.name} within your limits",
             flash_bytes=min(board.flash_bytes, self.flash_bytes or board.flash_bytes),
             sram_bytes=min(board.sram_bytes, self.sram_bytes or board.sram_bytes),
         )
@@ -172,26 +175,33 @@ def trial_build(
     wishes : Wishes, optional
         What narrows the choice of a plan.
     """
-    integer_model = quantize(model)
     wishes = wishes or Wishes()
     allowed = wishes.within(board)
-    choices = plans(
-        integer_model, Limits.of(allowed), kernel=wishes.kernel, activity=wishes.activity
-    )
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        for plan in choices:
-            check_estimate(plan, allowed)
-            sources = render_c(integer_model, plan)
-            project = _write_project(model, sources, Path(scratch, plan.kernel), firmware_of)
-            elf = project.compile(board)
-            usage = measure_usage(elf)
-            try:
-                usage.check(allowed)
-                break
-            except OverBudget:
-                if plan is choices[-1]:
-                    raise
-        yield Trial(project, elf, plan, usage)
+        yield _first_that_fits(model, allowed, wishes, Path(scratch), firmware_of)
+
+
+def _first_that_fits(
+    model: ProtoNNModel, board: Board, wishes: Wishes, scratch: Path, firmware_of: Path | None
+) -> Trial:
+    """Build one plan after the other; what a plan takes is only known once it is linked."""
+    integer_model = quantize(model)
+    limits = Limits.of(board)
+    failures: list[OverBudget] = []
+    for plan in plans(integer_model, limits, kernel=wishes.kernel, activity=wishes.activity):
+        check_estimate(plan, board)
+        sources = render_c(integer_model, plan)
+        folder = scratch / f"project_{len(failures)}"
+        project = _write_project(model, sources, folder, firmware_of)
+        elf = project.compile(board)
+        usage = measure_usage(elf)
+        try:
+            usage.check(board)
+        except OverBudget as failure:
+            failures.append(failure)
+            continue
+        return Trial(project, elf, plan, usage)
+    raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 
 def check_folder(folder: Path, board: Board) -> None:

@@ -49,6 +49,7 @@ _NEIGHBOUR_BYTES = 3
 # Flash of the firmware beside the projection and the tables, and SRAM beside the model's variables,
 # with the stack; read off linked programs.
 _CODE_BYTES = 3_300
+_STREAMING_CODE_BYTES = 120
 _CODE_BYTES_PER_COORDINATE = 18
 _CODE_BYTES_PER_SCORE = 16
 _FIRMWARE_SRAM_BYTES = 200
@@ -214,7 +215,8 @@ def plan_with(
         _rescaling_stage(model),
         _prototype_stage(model, votes, head, neighbours, activity),
     )
-    rest = _CODE_BYTES + _CODE_BYTES_PER_COORDINATE * head + _CODE_BYTES_PER_SCORE * classes
+    rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
+    rest += _CODE_BYTES_PER_COORDINATE * head + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
         n_features=model.n_features,

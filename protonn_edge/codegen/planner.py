@@ -70,8 +70,10 @@ def plans(
         for each in kernels
         for buffered in (True, False)
     ]
-    smallest = min(every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
-    fitting = [plan for plan in every if (limits or Limits()).hold(plan)]
+    limits = limits or Limits()
+    fitting = [plan for plan in every if limits.hold(plan)]
+    small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
+    smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
     return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
 
 
