@@ -19,9 +19,11 @@ from protonn_edge.codegen.kernels import (
     FINISH_BY_COMPILER,
     GROUP,
     GROUP_CYCLES,
+    GROUPS_BY_COMPILER,
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
     SCORE_BY_COMPILER,
+    WAITING_BY_COMPILER,
     Block,
     Comparison,
     FeatureCycles,
@@ -193,7 +195,7 @@ def plan_with(
     head = d if d <= _COORDINATES_IN_REGISTERS else _COORDINATES_BEFORE_TAIL
     neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
     features = feature_cycles(kernel, model.projection, blocks)
-    push = _push_cycles(features, blocks)
+    push = _push_cycles(kernel, features, blocks)
     if model.reduction is not None:
         push = _reducing(push, model.reduction)
     weights, code = projection_bytes(kernel, model.projection, blocks)
@@ -210,7 +212,7 @@ def plan_with(
             push,
             activity,
             weights + code,
-            _Feed(chunk_features, model.n_features, kernel),
+            _Feed(chunk_features, model.n_features, kernel, model.reduction),
         ),
         _rescaling_stage(model),
         _prototype_stage(model, votes, head, neighbours, activity),
@@ -238,20 +240,29 @@ def plan_with(
 
 @dataclass(frozen=True)
 class _PushCycles:
-    """Bounds of what ``pnn_push_many`` takes: for a feature, for one that is 0, for a call."""
+    """What ``pnn_push_many`` takes: bounds for a feature, for one that is 0, for a call.
+
+    `whole` is what a call takes, besides its features, if it brings all of them.
+    """
 
     feature: int
     zero: int
     call: int
+    whole: int
 
 
-def _push_cycles(features: FeatureCycles, blocks: tuple[Block, ...]) -> _PushCycles:
-    entering = sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
-    return _PushCycles(
-        feature=int(features.other.max()),
-        zero=int(features.zero.max()),
-        call=PUSH_CALL_BY_COMPILER + entering,
-    )
+def _push_cycles(
+    kernel: KernelName, features: FeatureCycles, blocks: tuple[Block, ...]
+) -> _PushCycles:
+    call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
+    feature, zero = int(features.other.max()), int(features.zero.max())
+    if kernel != "unrolled":
+        return _PushCycles(feature, zero, call, call)
+    # A group's end, the next groups, and the begin of one more: two calls, with features that wait.
+    looking = len(blocks) * GROUP_CYCLES
+    split = 2 * (call + looking) + GROUPS_BY_COMPILER + 2 * GROUP * WAITING_BY_COMPILER
+    whole = call + GROUPS_BY_COMPILER
+    return _PushCycles(feature + looking, zero + looking, split, whole)
 
 
 def _chunk_features(model: IntegerModel, buffered: bool) -> int:
@@ -267,6 +278,7 @@ class _Feed:
     chunk_features: int
     n_features: int
     kernel: KernelName
+    reduction: Reduction | None
 
     @property
     def buffered(self) -> bool:
@@ -275,6 +287,8 @@ class _Feed:
     @property
     def parts(self) -> int:
         """Calls of the projection for features that are there all at once."""
+        if self.reduction is not None:
+            return -(-self.n_features // PIXELS_AT_ONCE)
         return -(-self.n_features // _COUNTED_IN_A_BYTE) if self.kernel == "masked" else 1
 
 
@@ -291,20 +305,27 @@ def _projection_stage(
     begin = BEGIN_BY_COMPILER + 3 * sum(block.bytes for block in blocks)
     if kernel == "unrolled":
         begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
-    worst = begin + int(features.other.sum())
-    worst += push.call * math.ceil(_calls(np.ones(len(features.other)), push, feed))
+    every = np.ones(len(features.other))
+    worst = begin + int(features.other.sum()) + math.ceil(_calls_cycles(every, push, feed))
     mean = None
     if activity is not None:
         share = activity.inputs
         loops = float(features.zero @ (1 - share) + features.other @ share)
-        mean = begin + loops + push.call * _calls(share, push, feed)
+        mean = begin + loops + _calls_cycles(share, push, feed)
     return Stage("projection", kernel, flash_bytes, mean, worst)
+
+
+def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
+    """Return the cycles of the calls alone, where a feature is not 0 with this share."""
+    if feed.reduction is not None:
+        return _reduction_cycles(feed.reduction) + push.whole * feed.parts
+    if feed.buffered:
+        return push.whole * feed.parts
+    return push.call * _calls(share, push, feed)
 
 
 def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
     """Return how often features are pushed, where one is not 0 with this share."""
-    if feed.buffered:
-        return feed.parts
     calls, chunk, cycles = 0.0, 0, float(push.call)
     for each in (push.zero + share * (push.feature - push.zero)).tolist():
         chunk, cycles = chunk + 1, cycles + each
@@ -401,7 +422,14 @@ def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
     area = _AREA_CYCLES + projecting.feature
     pixel = _PIXEL_CYCLES - (-(area * k + _ROW_CYCLES) // n)
     call = projecting.call + _REDUCTION_CALL_CYCLES + area + 2 * _ROW_CYCLES
-    return _PushCycles(pixel, pixel, call)
+    return _PushCycles(pixel, pixel, call, projecting.whole + _REDUCTION_CALL_CYCLES)
+
+
+def _reduction_cycles(reduction: Reduction) -> int:
+    """Bound the cycles that all pixels of an image take, but for those of the calls."""
+    rows, columns = reduction.rows, reduction.columns
+    pixels, areas = rows.pixels * columns.pixels, rows.pixels * columns.outputs
+    return _PIXEL_CYCLES * pixels + _AREA_CYCLES * areas + _ROW_CYCLES * rows.pixels
 
 
 def _reduction_bytes(model: IntegerModel) -> int:

@@ -18,9 +18,10 @@ from model_factory import (
     tiny_reduced_model,
 )
 
-from protonn_edge.codegen import SOURCES, render_c
+from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import HostProgram, host_program
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.reduction import Reduction
@@ -41,19 +42,27 @@ def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.n
 
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize(
-    ("folder", "model"),
-    [("golden", tiny_integer_model()), ("golden_reduced", tiny_reduced_model())],
+    ("folder", "model", "kernel"),
+    [
+        ("golden", tiny_integer_model(), "columns"),
+        ("golden_masked", tiny_integer_model(), "masked"),
+        ("golden_reduced", tiny_reduced_model(), "unrolled"),
+    ],
 )
 def test_small_model_renders_to_the_golden_file(
-    folder: str, model: IntegerModel, name: str
+    folder: str, model: IntegerModel, kernel: KernelName, name: str
 ) -> None:
     """Renew the files with ``python tests/codegen/renew_golden.py`` and read the difference."""
-    assert render_c(model)[name] == (HERE / folder / name).read_text(encoding="utf-8")
+    rendered = render_c(model, plan_with(model, kernel))
+    assert rendered[name] == (HERE / folder / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("model", [tiny_integer_model(), tiny_reduced_model()])
-def test_golden_model_gives_the_reference_scores_under_sanitizers(model: IntegerModel) -> None:
-    with host_program(model, sanitize=True) as program:
+def test_golden_model_gives_the_reference_scores_under_sanitizers(
+    model: IntegerModel, kernel: KernelName
+) -> None:
+    with host_program(model, plan_with(model, kernel), sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 200, model))
 
 

@@ -5,7 +5,7 @@
  * Model c24242327c3ca702f82938d3def992b71b7952dce20b7b6f6f85c114938f7730
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 330 B flash, at most 359 cycles
+ *     projection  columns, 150 B flash, at most 398 cycles
  *     rescaling   loop, 18 B flash, at most 212 cycles
  *     prototypes  point in registers, 32-bit scores, 280 B flash, at most 849 cycles
  *
@@ -63,13 +63,6 @@
 #define PNN_ASSEMBLY
 #endif
 
-/* Where not every call projects, not every call should save the registers for it. */
-#ifdef __GNUC__
-#define PNN_NOINLINE __attribute__((noinline))
-#else
-#define PNN_NOINLINE
-#endif
-
 /* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
@@ -78,8 +71,6 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define MULTIPLIER 1600
 #define DISTANCE_SHIFT 4
 #define DISTANCE_LIMIT 4096u
-#define INPUTS 6u /* of the projection */
-#define GROUP 8u      /* inputs that are projected together */
 #define NEIGHBOURS_AT_ONCE 4u /* near prototypes that vote together */
 
 typedef int16_t accumulator_t;
@@ -95,22 +86,15 @@ static const struct scaling {
     {    4000000, -128,  127 },
 };
 
-/* W, a row per feature: outputs 0..2. The assembly makes code of it. */
-#define WEIGHTS_0(ROW, NEXT_GROUP) \
-    NEXT_GROUP \
-    ROW( -60,    1,    0) \
-    ROW(  35,    2,    0) \
-    ROW(   0,   -3,   90) \
-    ROW(   7,    4,  -90) \
-    ROW(-128,   -5,   40) \
-    ROW( 127,    6,  -40)
-
-
-#ifndef PNN_ASSEMBLY
-#define PNN_NUMBERS(...) __VA_ARGS__,
-static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS, ) };
-#undef PNN_NUMBERS
-#endif
+/* W, a row per feature: outputs 0..2 */
+static const int8_t weights_0[PNN_FEATURES * 3u] PNN_FLASH = {
+    /*   0 */  -60,    1,    0,
+    /*   1 */   35,    2,    0,
+    /*   2 */    0,   -3,   90,
+    /*   3 */    7,    4,  -90,
+    /*   4 */ -128,   -5,   40,
+    /*   5 */  127,    6,  -40,
+};
 
 /* B and Z, a row per prototype: 3 coordinates, then 3 labels */
 static const int8_t prototypes[PNN_PROTOTYPES * (PNN_PROJECTIONS + PNN_CLASSES)] PNN_FLASH = {
@@ -168,8 +152,6 @@ static struct neighbour {
 
 static pnn_score_t scores[PNN_CLASSES];
 static uint16_t consumed;
-static pnn_input_t waiting[GROUP]; /* for the rest of their group */
-static uint8_t waiting_count;
 
 /* ---- Projection, column by column ----------------------------------------------------------- */
 
@@ -179,59 +161,22 @@ void pnn_begin(void)
     projected.sums[1] = -158;
     projected.sums[2] = 0;
     consumed = 0;
-    waiting_count = 0;
 }
 
 /* Add what the next features contribute to outputs 0..2; a feature that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-#define PNN_CODE(...) "feature " #__VA_ARGS__ "\n"
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
-    uint16_t next = consumed / GROUP;
-    uint8_t left = (uint8_t)(((uint16_t)(end - feature) + GROUP - 1) / GROUP);
+    const int8_t *weight = weights_0 + (size_t)consumed * 3u;
+    const uint16_t count = (uint16_t)(end - feature);
+    /* The lower byte of what is left reaches 0 once for each unit of the upper byte. */
+    uint16_t left = (uint16_t)(count + 0xff);
+    if (count == 0) {
+        return;
+    }
+    left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
-        ".macro multiply weight, low, high\n"
-        ".if \\weight > 1\n"
-        "    ldi   r22, \\weight\n"
-        "    mul   r22, r23\n"
-        "    add   \\low, r0\n"
-        "    adc   \\high, r1\n"
-        ".elseif \\weight < -1\n"
-        "    ldi   r22, -(\\weight)\n"
-        "    mul   r22, r23\n"
-        "    sub   \\low, r0\n"
-        "    sbc   \\high, r1\n"
-        ".elseif \\weight == 1\n"
-        "    add   \\low, r23\n"
-        "    adc   \\high, r25\n"
-        ".elseif \\weight == -1\n"
-        "    sub   \\low, r23\n"
-        "    sbc   \\high, r25\n"
-        ".endif\n"
-        ".endm\n"
-        ".macro group\n"
-        "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
-        "    .word gs(5b)\n"
-        "    .popsection\n"
-        "    subi  %[left], 1\n"
-        "    brcc  1f\n"
-        "    jmp   9f\n"
-        "1:\n"
-        ".endm\n"
-        ".macro feature w0, w1, w2\n"
-        "    ld    r23, X+\n"
-        "    tst   r23\n"
-        "    breq  2f\n"
-        "    multiply \\w0, r2, r3\n"
-        "    multiply \\w1, r4, r5\n"
-        "    multiply \\w2, r6, r7\n"
-        "2:\n"
-        ".endm\n"
-        ".pushsection .progmem.data, \"a\", @progbits\n"
-        ".p2align 1\n"
-        "7:\n"
-        ".popsection\n"
         "    lds   r2, %[sums] + 0\n"
         "    lds   r3, %[sums] + 1\n"
         "    lds   r4, %[sums] + 2\n"
@@ -239,15 +184,31 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    lds   r6, %[sums] + 4\n"
         "    lds   r7, %[sums] + 5\n"
 
-        "    clr   r25\n"
-        "    subi  r30, lo8(-(gs(7b)))\n"
-        "    sbci  r31, hi8(-(gs(7b)))\n"
-        "    jmp   __tablejump2__\n"
-        WEIGHTS_0(PNN_CODE, "group\n")
-        "9:  clr   __zero_reg__\n"
-        ".purgem multiply\n"
-        ".purgem feature\n"
-        ".purgem group\n"
+        "1:  ld    r23, X+\n"
+        "    tst   r23\n"
+        "    breq  3f\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    add   r6, r0\n"
+        "    adc   r7, r1\n"
+        "    dec   %A[left]\n"
+        "    brne  1b\n"
+        "2:  dec   %B[left]\n"
+        "    brne  1b\n"
+        "    rjmp  4f\n"
+        "3:  adiw  r30, 3\n" /* a feature that is 0 */
+        "    dec   %A[left]\n"
+        "    brne  1b\n"
+        "    rjmp  2b\n"
+        "4:  clr   __zero_reg__\n"
         "    sts   %[sums] + 0, r2\n"
         "    sts   %[sums] + 1, r3\n"
         "    sts   %[sums] + 2, r4\n"
@@ -255,12 +216,10 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    sts   %[sums] + 4, r6\n"
         "    sts   %[sums] + 5, r7\n"
 
-        : [feature] "+x"(feature), [next] "+z"(next), [left] "+d"(left)
+        : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&projected.sums[0])
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r25");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23");
 }
-#undef PNN_CODE
-#undef PNN_CODE
 #else
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
@@ -284,31 +243,10 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 }
 #endif
 
-static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *end)
+static void project(const pnn_input_t *first, const pnn_input_t *end)
 {
     project_0(first, end);
     consumed = (uint16_t)(consumed + (end - first));
-}
-
-/* Project whole groups; the rest waits. The last group may be a small one. */
-static void project_groups(const pnn_input_t *first, const pnn_input_t *end)
-{
-    while (first != end) {
-        uint16_t count = (uint16_t)(end - first);
-        if (waiting_count == 0 && (count >= GROUP || consumed + count == INPUTS)) {
-            if (consumed + count != INPUTS) {
-                count = (uint16_t)(count & ~(GROUP - 1));
-            }
-            project(first, first + count);
-            first += count;
-            continue;
-        }
-        waiting[waiting_count++] = *first++;
-        if (waiting_count == GROUP || consumed + waiting_count == INPUTS) {
-            project(waiting, waiting + waiting_count);
-            waiting_count = 0;
-        }
-    }
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
@@ -316,7 +254,7 @@ void pnn_push_many(const pnn_input_t *features, uint16_t count)
     if (count > PNN_FEATURES - consumed) {
         count = PNN_FEATURES - consumed;
     }
-    project_groups(features, features + count);
+    project(features, features + count);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -598,9 +536,6 @@ uint8_t pnn_finish(void)
 {
     const int8_t *prototype = prototypes;
     uint16_t left = PNN_PROTOTYPES;
-    while (waiting_count > 0) {
-        pnn_push(0);
-    }
     rescale();
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = 0;

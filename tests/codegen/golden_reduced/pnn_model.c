@@ -5,7 +5,7 @@
  * Model 7110881fc36609ad4ce765ce5a18521f66ac38a302a5fe08f4615f4b73b6387c
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 330 B flash, at most 700 cycles
+ *     projection  unrolled, 330 B flash, at most 1501 cycles
  *     rescaling   loop, 18 B flash, at most 212 cycles
  *     prototypes  point in registers, 32-bit scores, 280 B flash, at most 849 cycles
  *

@@ -48,9 +48,9 @@ extern "C" {
  * them. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 30u
-#define PNN_PUSH_CYCLES 98u
-#define PNN_PUSH_ZERO_CYCLES 98u
-#define PNN_PUSH_CALL_CYCLES 513u
+#define PNN_PUSH_CYCLES 100u
+#define PNN_PUSH_ZERO_CYCLES 100u
+#define PNN_PUSH_CALL_CYCLES 1444u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */
