@@ -19,7 +19,7 @@ version difference
 1       the first
 2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
 3       "threshold": a vector of one number in models of label sets, of none in others (before,
-        there are only others); the normalizer "l2"
+        there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
 ======= ===================================================================================
 """
 
@@ -72,6 +72,7 @@ _ARRAYS = (
     "feature_names",
     "record",
     "threshold",
+    "cutoff",
 )
 
 Float32 = NDArray[np.float32]
@@ -240,6 +241,8 @@ class ProtoNNModel(SizedByMatrices):
     threshold : float, optional
         In a model of label sets (multi-label), the score from which on a point has a label; None
         where each point has exactly one class.
+    cutoff : float
+        Kernel values below it count as 0, as they do on a device; 0 is the paper's kernel.
 
     Raises
     ------
@@ -258,6 +261,7 @@ class ProtoNNModel(SizedByMatrices):
     record: Mapping[str, Any] = field(default_factory=dict)
     reduction: Reduction | None = None
     threshold: float | None = None
+    cutoff: float = 0.0
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -269,6 +273,9 @@ class ProtoNNModel(SizedByMatrices):
         _set(self, "record", _checked_record(self.record))
         if not (np.isfinite(self.gamma) and self.gamma > 0):
             raise InputError(f"'gamma' is {self.gamma:g}; it must be a finite number above 0")
+        _set(self, "cutoff", float(self.cutoff))
+        if not 0 <= self.cutoff < 1:
+            raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
         if self.threshold is not None:
             _set(self, "threshold", float(self.threshold))
             if not np.isfinite(self.threshold):
@@ -314,6 +321,8 @@ class ProtoNNModel(SizedByMatrices):
     def scores(self, X: ArrayLike) -> Float64:
         """Return ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for each row x (paper, section 3).
 
+        Terms whose exponential is below the `cutoff` are left out.
+
         Parameters
         ----------
         X : array or scipy.sparse matrix of shape (n, D)
@@ -341,7 +350,9 @@ class ProtoNNModel(SizedByMatrices):
             if self.reduction is not None:
                 inputs = self.reduction.apply(inputs)
             projected = self.normalizer.apply(inputs) @ W.T
-            scores[chunk] = kernel(projected, B, self.gamma) @ Z.T
+            values = kernel(projected, B, self.gamma)
+            values[values < self.cutoff] = 0.0
+            scores[chunk] = values @ Z.T
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -463,7 +474,7 @@ def _without_reduction(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any
 
 
 def _without_threshold(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return arrays | {"threshold": np.empty(0)}
+    return arrays | {"threshold": np.empty(0), "cutoff": np.array(0.0)}
 
 
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
@@ -506,6 +517,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "feature_names": np.array(model.feature_names, dtype="<U"),
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
         "threshold": np.array([] if model.threshold is None else [model.threshold], dtype="<f8"),
+        "cutoff": np.array(model.cutoff, dtype="<f8"),
     }
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
@@ -553,6 +565,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         record=_parsed_record(arrays["record"]),
         reduction=_reduction(arrays["reduction_shapes"]),
         threshold=_optional(arrays["threshold"], "threshold"),
+        cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
     )
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from protonn_edge.quantization.activity import Activity, compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
-from protonn_edge.quantization.exponential import exponential_table, tabulated_kernel
+from protonn_edge.quantization.exponential import (
+    KERNEL_CUTOFF,
+    cut_kernel,
+    exponential_table,
+    tabulated_kernel,
+)
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
@@ -25,6 +30,7 @@ from protonn_edge.quantization.quantizer import (
 
 __all__ = [
     "FEATURE_MAXIMUM",
+    "KERNEL_CUTOFF",
     "MODEL_HASH_BYTES",
     "PROJECTION_MAXIMUM",
     "PROJECTION_MINIMUM",
@@ -35,6 +41,7 @@ __all__ = [
     "Precision",
     "check_counts",
     "compared",
+    "cut_kernel",
     "dequantize",
     "exponential_table",
     "input_quantizer",

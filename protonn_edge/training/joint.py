@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import tabulated_kernel
+from protonn_edge.quantization import KERNEL_CUTOFF, cut_kernel, tabulated_kernel
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -100,7 +100,9 @@ def minimize(
     callback : callable, optional
         Called with an `EpochReport` after every epoch; after a restart it sees epoch 1 again.
     quantization : QuantizationAware, optional
-        What rounds parameters and points in the second half of the steps.
+        What rounds parameters and points in the second half of the steps. With it, kernel values
+        beyond the integer model's table count as 0 from the first step on, so that prototypes
+        settle where the device will see them.
     augment : callable, optional
         What changes the points of a batch.
 
@@ -114,12 +116,13 @@ def minimize(
         rate = schedule.learning_rate / _BACK_OFF**attempt
         run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         run.quantization, run.augment = quantization, augment
+        run.cutoff = KERNEL_CUTOFF if quantization is not None else 0.0
         try:
             history = run.train(callback)
         except DivergedError as error:
             restarts.append(Restart(rate, error.epoch, str(error), rate / _BACK_OFF))
             continue
-        return Trained(run.parameters, rate, tuple(history), tuple(restarts))
+        return Trained(run.parameters, rate, tuple(history), tuple(restarts), run.cutoff)
     raise InputError(
         f"training diverges at the learning rate {schedule.learning_rate:g} and at "
         f"{rate:.2g} too ({restarts[-1].reason}); try a smaller learning rate, gamma or "
@@ -132,6 +135,7 @@ class _Run:
 
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
+    cutoff = 0.0
 
     def __init__(self, parameters: Parameters, data: Source, schedule: Schedule, seed: int) -> None:
         self.parameters = parameters
@@ -151,7 +155,7 @@ class _Run:
         for epoch in range(1, epochs + 1):
             objective = self._epoch()
             try:
-                accuracy, test_accuracy = accuracies(self.parameters, self._data)
+                accuracy, test_accuracy = accuracies(self.parameters, self._data, self.cutoff)
             except DivergedError as error:
                 error.epoch = epoch
                 raise
@@ -184,9 +188,10 @@ class _Run:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
                 return objective_gradient(
-                    rounded, points, Y, self._loss, weights, tabulated=tabulated_kernel
+                    rounded, points, Y, self._loss, weights, kernel_of=tabulated_kernel
                 )
-        return objective_gradient(self.parameters, points, Y, self._loss, weights)
+        kernel_of = cut_kernel if self.cutoff else None
+        return objective_gradient(self.parameters, points, Y, self._loss, weights, kernel_of)
 
     def _points(self, batch: Batch) -> Matrix:
         """Return a batch of points with everything that training does to them."""

@@ -182,7 +182,7 @@ def objective_gradient(
     Y: Matrix,
     loss: Loss,
     weights: Matrix | None = None,
-    tabulated: Callable[[Matrix], Matrix] | None = None,
+    kernel_of: Callable[[Matrix], Matrix] | None = None,
 ) -> tuple[float, Parameters]:
     """Return `objective` and its gradient.
 
@@ -192,16 +192,16 @@ def objective_gradient(
 
     Parameters
     ----------
-    tabulated : callable, optional
+    kernel_of : callable, optional
         From squared distances to the kernel values that the scores are made of, where those are not
         the exponential itself; the derivatives with respect to the distances stay those of the
-        exponential, so that what lies beyond a table's end is still drawn back.
+        exponential, so that what lies beyond its end is still drawn back.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T
     squares = squared_distances(parameters, projected)
     kernel = np.exp(-squares)
-    seen = kernel if tabulated is None else tabulated(squares)
+    seen = kernel if kernel_of is None else kernel_of(squares)
     value, by_scores, by_sharpness = loss(seen @ Z.T, Y, sharpness, weights)
     by_labels = by_scores.T @ seen
     by_squares = by_scores @ Z

@@ -84,12 +84,15 @@ class Trained:
         Its reports, those of attempts that were given up left out.
     restarts : tuple of Restart
         The attempts that were given up.
+    cutoff : float
+        Kernel values below it counted as 0.
     """
 
     parameters: Parameters
     learning_rate: float
     history: tuple[EpochReport, ...]
     restarts: tuple[Restart, ...] = ()
+    cutoff: float = 0.0
 
 
 Callback = Callable[[EpochReport], object]
@@ -103,8 +106,12 @@ class DivergedError(Exception):
         self.epoch = 0  # of the training; whoever counts them fills it in
 
 
-def accuracies(parameters: Parameters, data: Source) -> tuple[float, float | None]:
+def accuracies(
+    parameters: Parameters, data: Source, cutoff: float = 0.0
+) -> tuple[float, float | None]:
     """Return the shares of training and of test points classified right.
+
+    Kernel values below `cutoff` count as 0.
 
     Raises
     ------
@@ -122,18 +129,21 @@ def accuracies(parameters: Parameters, data: Source) -> tuple[float, float | Non
         raise DivergedError(
             f"{100 * (1.0 - within_reach):.0f} % of the points are out of every prototype's reach"
         )
-    accuracy = _share_right(kernel, parameters, y[::step])
+    accuracy = _share_right(kernel, parameters, y[::step], cutoff)
     if data.test is None:
         return accuracy, None
     X, y = data.test
-    return accuracy, _share_right(_kernel(parameters, X), parameters, y)
+    return accuracy, _share_right(_kernel(parameters, X), parameters, y, cutoff)
 
 
 def _kernel(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
     return kernel_values(parameters, X @ parameters.projection.T)
 
 
-def _share_right(kernel: Matrix, parameters: Parameters, y: Indices | Sparse) -> float:
+def _share_right(
+    kernel: Matrix, parameters: Parameters, y: Indices | Sparse, cutoff: float
+) -> float:
+    kernel[kernel < cutoff] = 0.0
     found = (kernel @ parameters.labels.T).argmax(axis=1)
     if issparse(y):
         return float(y[np.arange(len(found)), found].mean())

@@ -186,6 +186,7 @@ class Task:
             record=record,
             reduction=self._reduction,
             threshold=0.0 if self._multilabel else None,
+            cutoff=trained.cutoff,
         )
         return replace(model, threshold=self._threshold(model)) if model.multilabel else model
 

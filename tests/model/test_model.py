@@ -24,6 +24,7 @@ from protonn_edge.model import (
     InputStatistics,
     Normalizer,
     ProtoNNModel,
+    kernel,
     load_model,
     model_bytes,
     save_model,
@@ -241,6 +242,7 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
     arrays = {name: np.asfortranarray(array) for name, array in arrays_of(make_model()).items()}
     arrays["format_version"] = np.int64(FORMAT_VERSION)
     arrays["gamma"] = np.float64(0.5)
+    arrays["cutoff"] = np.float64(0.0)
     arrays["normalizer_kind"] = np.str_("standard")
     np.savez_compressed(tmp_path / "model.npz", **arrays)
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
@@ -266,6 +268,26 @@ def test_a_threshold_comes_back_from_the_file(tmp_path: Path) -> None:
     model = replace(make_model(), threshold=0.25)
     save_model(model, tmp_path / "model.npz")
     assert load_model(tmp_path / "model.npz").threshold == 0.25
+
+
+def test_a_cutoff_comes_back_from_the_file_and_leaves_out_what_is_below(tmp_path: Path) -> None:
+    whole = make_model()
+    save_model(replace(whole, cutoff=0.5), tmp_path / "model.npz")
+    cut = load_model(tmp_path / "model.npz")
+    assert cut.cutoff == 0.5
+    X = np.random.default_rng(0).normal(size=(200, whole.n_features))
+    projected = whole.normalizer.apply(X) @ whole.projection.T.astype(np.float64)
+    values = kernel(projected, whole.prototypes.astype(np.float64), whole.gamma)
+    near = np.where(values >= 0.5, values, 0.0)
+    assert near.any()
+    assert (near != values).any()
+    assert np.allclose(cut.scores(X), near @ whole.labels.T)
+
+
+@pytest.mark.parametrize("cutoff", [-0.1, 1.0, np.nan])
+def test_a_cutoff_that_is_none_is_refused(cutoff: float) -> None:
+    with pytest.raises(InputError, match="'cutoff' is"):
+        replace(make_model(), cutoff=cutoff)
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,29 @@ def test_what_is_minimized_in_the_end_is_the_rounded_objective() -> None:
     assert rounded_objective(rounding) < 0.8 * rounded_objective(None)
 
 
-def test_rounding_that_does_not_fit_leaves_training_as_it_is() -> None:
-    plain = minimize(*start(), SCHEDULE, seed=0)
-    unrounded = minimize(*start(), SCHEDULE, seed=0, quantization=CoarseRounding(fits=False))
-    assert plain.history == unrounded.history
+def test_rounding_that_does_not_fit_is_left_out() -> None:
+    rounded, unrounded = (
+        minimize(*start(), SCHEDULE, seed=0, quantization=CoarseRounding(fits))
+        for fits in (True, False)
+    )
+    half = SCHEDULE.epochs // 2
+    assert unrounded.history[: half - 1] == rounded.history[: half - 1]
+    assert unrounded.history[half:] != rounded.history[half:]
+
+
+def test_prototypes_that_a_device_cannot_see_have_no_vote_from_the_first_step_on() -> None:
+    X = np.random.default_rng(0).normal(scale=0.1, size=(60, 2)).astype(np.float32)
+    data = TrainingSet.of_classes(X, (X[:, 0] > 0).astype(np.int64))
+    here_and_beyond = np.array([[0.0, 2.5], [0.0, 0.0]], dtype=np.float32)  # exp(-6.25) < 1/128
+    alike = np.ones((2, 2), dtype=np.float32)
+    parameters = Parameters(
+        np.eye(2, dtype=np.float32), here_and_beyond, alike, np.zeros(1, np.float32)
+    )
+    schedule = replace(SCHEDULE, epochs=1, input_noise=0.0)
+    for quantization, seen in ((CoarseRounding(fits=False), False), (None, True)):
+        trained = minimize(parameters, data, schedule, seed=0, quantization=quantization)
+        assert np.any(trained.parameters.labels[:, 1] != 1.0) == seen
+        assert (trained.cutoff == 0.0) == seen
 
 
 def test_where_points_without_weight_lie_does_not_matter() -> None:

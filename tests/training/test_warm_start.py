@@ -28,7 +28,7 @@ def fit(**settings: Any) -> ProtoNNClassifier:
 
 @pytest.mark.parametrize("scores_are_logits", [False, True])
 def test_parameters_give_the_models_scores(scores_are_logits: bool) -> None:
-    model = fit().to_model()
+    model = fit(quantization_aware=False).to_model()
     parameters = parameters_of(model, scores_are_logits=scores_are_logits)
     X = model.normalizer.apply(DIGITS.X_test).astype(np.float32)
     scores = scores_of(parameters, X) * np.exp(parameters.sharpness)
@@ -88,7 +88,7 @@ def reference_files(folder: Path, model: ProtoNNModel) -> Path:
 def test_the_matrices_of_another_program_score_as_they_did_there(
     tmp_path: Path, normalization: str
 ) -> None:
-    model = fit(normalization=normalization).to_model()
+    model = fit(quantization_aware=False, normalization=normalization).to_model()
     read = read_reference_model(reference_files(tmp_path / "run", model))
     found = model_of(read, DIGITS.X_train, normalization, DIGITS.classes)
     np.testing.assert_allclose(
