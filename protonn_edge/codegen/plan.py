@@ -52,6 +52,7 @@ _NEIGHBOUR_BYTES = 3
 # with the stack; read off linked programs.
 _CODE_BYTES = 3_300
 _STREAMING_CODE_BYTES = 120
+_REDUCTION_CODE_BYTES = 800
 _CODE_BYTES_PER_COORDINATE = 18
 _CODE_BYTES_PER_SCORE = 16
 _FIRMWARE_SRAM_BYTES = 200
@@ -63,6 +64,11 @@ _PIXEL_CYCLES = 12
 _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _REDUCTION_CALL_CYCLES = 60
+
+# The same of images most of whose areas are 0, about; for the mean.
+_MEAN_PIXEL_CYCLES = 9
+_MEAN_AREA_CYCLES = 15
+_MEAN_ROW_CYCLES = 30
 
 # What the firmware lets a push take with interrupts disabled: at 115,200 baud a byte arrives every
 # 1,389 cycles, and the fourth after the first would be lost.
@@ -218,6 +224,7 @@ def plan_with(
         _prototype_stage(model, votes, head, neighbours, activity),
     )
     rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
+    rest += _REDUCTION_CODE_BYTES * (model.reduction is not None)
     rest += _CODE_BYTES_PER_COORDINATE * head + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
@@ -318,7 +325,8 @@ def _projection_stage(
 def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
     """Return the cycles of the calls alone, where a feature is not 0 with this share."""
     if feed.reduction is not None:
-        return _reduction_cycles(feed.reduction) + push.whole * feed.parts
+        at_most = bool(share.min() == 1)
+        return _reduction_cycles(feed.reduction, at_most=at_most) + push.whole * feed.parts
     if feed.buffered:
         return push.whole * feed.parts
     return push.call * _calls(share, push, feed)
@@ -425,11 +433,13 @@ def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
     return _PushCycles(pixel, pixel, call, projecting.whole + _REDUCTION_CALL_CYCLES)
 
 
-def _reduction_cycles(reduction: Reduction) -> int:
-    """Bound the cycles that all pixels of an image take, but for those of the calls."""
+def _reduction_cycles(reduction: Reduction, *, at_most: bool) -> int:
+    """Return the cycles that all pixels of an image take, but for those of the calls."""
     rows, columns = reduction.rows, reduction.columns
-    pixels, areas = rows.pixels * columns.pixels, rows.pixels * columns.outputs
-    return _PIXEL_CYCLES * pixels + _AREA_CYCLES * areas + _ROW_CYCLES * rows.pixels
+    pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
+    if not at_most:
+        pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
+    return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
 def _reduction_bytes(model: IntegerModel) -> int:
