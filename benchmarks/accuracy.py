@@ -4,8 +4,9 @@
 
 prints one row for each of `presets.PRESETS`: the size by the paper's accounting, the int8 bytes of
 the parameters and their limit, the accuracy in floats and in integers (mean over seeds 0, 1, 2),
-what the paper or a support vector machine reaches, and the seconds to train one model. Each model
-is built for the Uno, and has to fit. The test points are read at the end alone.
+what the paper or a support vector machine reaches, and the seconds to train one model on one core;
+as many are trained at once as there are cores. Each model is built for the Uno, and has to fit. The
+test points are read at the end alone.
 Two further rows, see `ranking`, are of sets of labels.
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -21,6 +22,7 @@ from typing import Any
 import click
 import numpy as np
 import ranking
+from joblib import Parallel, delayed
 from presets import PRESETS, Preset
 from rows import chosen
 from svm import rbf_svm_accuracy
@@ -49,7 +51,7 @@ def measure_preset(preset: Preset, dataset: Dataset) -> dict[str, Any]:
     CheckFailed
         If a model does not fit the Uno.
     """
-    runs = [_one_run(preset, dataset, seed) for seed in SEEDS]
+    runs = Parallel(n_jobs=-1)(delayed(_one_run)(preset, dataset, seed) for seed in SEEDS)
     means = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     return {
         "name": preset.name,
