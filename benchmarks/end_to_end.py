@@ -29,7 +29,11 @@ from protonn_edge.verification import verify_host
 
 ROWS = [
     Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}),
-    Row("usps10", "usps10_libsvm.npz", {"n_projections": 10, "n_prototypes": 40}),
+    Row(
+        "usps10",
+        "usps10_libsvm.npz",
+        {"n_projections": 10, "n_prototypes": 40, "dead_zone": 0.15},
+    ),
     Row("letter26", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
     Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),
 ]

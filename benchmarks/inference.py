@@ -2,11 +2,12 @@
 
     python benchmarks/inference.py [--only NAME] [--json]
 
-prints one row a model: cycles (mean, most), milliseconds and millijoules of one prediction, what
-the firmware takes of the board, the accuracy in floats and on the Uno, and points on which host C
-or the Uno differ from the NumPy model. *floor* is the mean cycles over that of the multiplications
-that the same points need, at the least that one takes on this chip (see `floor_cycles`). The float
-build of the first model has in *times* how much longer it takes than the integer build.
+prints one row a model: its plan, the cycles (mean, most, and the plan's bound), milliseconds and
+millijoules of one prediction, what the firmware takes of the board, the accuracy in floats and on
+the Uno, and points on which host C or the Uno differ from the NumPy model. *floor* is the mean
+cycles over that of the multiplications that the same points need, at the least that one takes on
+this chip (see `floor_cycles`). The float build of the first model has in *times* how much longer it
+takes than the integer build.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -26,13 +27,13 @@ from presets import PRESETS
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
+from protonn_edge.codegen import KernelName
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.measurement import measure
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import trial_build
-from protonn_edge.quantization import IntegerModel, device_model, quantize
-from protonn_edge.quantization.exponential import DISTANCE_LIMIT
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import IntegerModel, device_model, measure_activity
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.verification import verify_host
 
@@ -47,18 +48,27 @@ _ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Case(Row):
-    """A row; `precision` is that of the build."""
+    """A row; `kernel` forces a plan, `precision` is that of the build."""
 
+    kernel: KernelName | None = None
     precision: str = "int8"
 
 
-def _case(name: str, preset: str, *, precision: str = "int8", **settings: Any) -> Case:
+def _case(
+    name: str,
+    preset: str,
+    *,
+    kernel: KernelName | None = None,
+    precision: str = "int8",
+    **settings: Any,
+) -> Case:
     """Return a row for one of the models whose accuracy `accuracy.py` measures."""
     model = next(each for each in PRESETS if each.name == preset)
-    return Case(name, model.file, {**model.settings, **settings}, precision)
+    return Case(name, model.file, {**model.settings, **settings}, kernel, precision)
 
 
 CASES = [
+    _case("usps10-columns", "usps10-small", kernel="columns"),
     _case("usps10", "usps10-small"),
     _case("usps10-sparse", "usps10-small", sparsity_projection=0.3),
     _case("mnist10", "mnist10"),
@@ -69,7 +79,9 @@ CASES = [
 COLUMNS = [
     ("model", lambda r: r["name"]),
     ("D, d, m, L", lambda r: ", ".join(str(size) for size in r["sizes"])),
+    ("plan", lambda r: r["plan"]["kernel"]),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
+    ("bound", lambda r: _count(r["plan"].get("cycles"))),
     ("floor", lambda r: _times(r["floor_ratio"])),
     ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
     ("mJ", lambda r: f"{r['energy_mj']['mean']:.3f}"),
@@ -100,9 +112,9 @@ class Models:
 
 def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str, Any]:
     """Build a model and run all test points; mismatches count both the host's C and the Uno."""
-    record = _run(model, dataset, case.precision)
+    record = _run(model, dataset, Wishes(kernel=case.kernel, precision=case.precision))
     if case.precision == "float32":
-        integers = _run(model, dataset, "int8")
+        integers = _run(model, dataset, Wishes())
         record["slower"] = record["cycles"]["mean"] / integers["cycles"]["mean"]
     return {
         "name": case.name,
@@ -113,17 +125,20 @@ def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str,
     }
 
 
-def _run(model: ProtoNNModel, dataset: Dataset, precision: str) -> dict[str, Any]:
+def _run(model: ProtoNNModel, dataset: Dataset, wishes: Wishes) -> dict[str, Any]:
     board, points = load_board("uno"), (dataset.X_test, dataset.y_test)
-    reference = device_model(model, precision)
-    on_host = verify_host(reference, reference.quantize(dataset.X_test))
-    with trial_build(model, board, precision=precision) as trial:
+    reference = device_model(model, wishes.precision)
+    Q = reference.quantize(dataset.X_test)
+    on_host = verify_host(reference, Q)
+    if isinstance(reference, IntegerModel):
+        wishes = replace(wishes, activity=measure_activity(reference, Q))
+    with trial_build(model, board, wishes=wishes) as trial:
         record = measure(trial.project, points, board).to_json()
+        record["plan"] = trial.plan.to_json()
     record["mismatches"] += on_host.mismatches
     record["floor_cycles"] = record["floor_ratio"] = None
-    if precision == "int8":
-        integer_model = quantize(model)
-        record["floor_cycles"] = floor_cycles(integer_model, dataset.X_test)
+    if isinstance(reference, IntegerModel):
+        record["floor_cycles"] = floor_cycles(reference, dataset.X_test)
         record["floor_ratio"] = record["cycles"]["mean"] / record["floor_cycles"]
     return record
 
@@ -147,10 +162,9 @@ def _floors(model: IntegerModel, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
     inputs = model.reduce(fed)
     weights = (inputs != 0) @ np.count_nonzero(model.projection, axis=0)
     P = model.project(inputs)
-    coordinates = model.prototypes.T.astype(np.int64) * model.prototype_factor
-    difference = np.minimum(np.abs(P[:, None, :] - coordinates), 256)
+    difference = P[:, None, :] - model.prototypes.T.astype(np.int64)
     squares = np.cumsum(np.square(difference), axis=2)
-    passed = np.count_nonzero((squares < DISTANCE_LIMIT) & (difference < 256), axis=2)
+    passed = np.count_nonzero(squares < model.distance_limit, axis=2)
     looked_at = np.minimum(passed + 1, model.n_projections).sum(axis=1)
     near = np.count_nonzero(model.kernels(P), axis=1)
     total: NDArray[np.int64] = (
@@ -174,6 +188,10 @@ def main(only: str | None, seed: int, as_json: bool) -> None:
     for case, dataset in chosen(CASES, only):
         record = measure_case(case, dataset, models.of(case, dataset))
         click.echo(json.dumps(record) if as_json else _table_row(record))
+
+
+def _count(cycles: dict[str, Any] | None) -> str:
+    return "" if cycles is None else f"{cycles['worst']:,}"
 
 
 def _times(ratio: float | None) -> str:

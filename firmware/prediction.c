@@ -5,20 +5,24 @@
 
 #include <avr/interrupt.h>
 
-/* Features are collected into a chunk and pushed together with interrupts disabled, so that receive
- * interrupts do not count as computing. Meanwhile bytes arrive, one every 1,389 cycles at 115,200
- * baud; the receiver holds two and a third one in its shift register, and loses the fourth about
- * 2,778 cycles after the first. So a chunk may take PNN_CHUNK_CYCLES and no more.
+/* Receive interrupts do not count as computing, so nothing is computed while bytes arrive with
+ * interrupts enabled. Where the model's plan holds all features, they are pushed when the last one
+ * is there and the line rests.
  *
- * The generated header says what a feature and a call of pnn_push_many take at most. A larger chunk
- * is faster, since each call loads and stores the accumulators; features that are 0 take next to
- * nothing, so that many of them fit. A single feature is pushed whatever it takes.
+ * Elsewhere they are collected into a chunk and pushed together with interrupts disabled. Meanwhile
+ * bytes arrive, one every 1,389 cycles at 115,200 baud; the receiver holds two and a third one in its
+ * shift register, and loses the fourth about 2,778 cycles after the first. So a chunk may take
+ * PNN_CHUNK_CYCLES and no more. The generated header says what a feature and a call of pnn_push_many
+ * take at most. A larger chunk is faster, since each call loads and stores the sums; features that
+ * are 0 take next to nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */
-#define CHUNK_MAX 32u
+#define BUFFERED (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 
-static pnn_input_t chunk[CHUNK_MAX];
-static uint8_t chunk_count;
+static pnn_input_t chunk[PNN_CHUNK_FEATURES];
+static uint16_t chunk_count;
+#if !BUFFERED
 static uint16_t chunk_cycles;
+#endif
 static uint16_t features_missing;
 static bool out_of_range;
 static uint32_t cycles;
@@ -26,6 +30,7 @@ static uint32_t cycles;
 /* Not inlined: flash is dearer than the call, which is outside the span. */
 static __attribute__((noinline)) void count(uint32_t span) { cycles += span; }
 
+#if !BUFFERED
 static void start_chunk(void)
 {
     chunk_count = 0;
@@ -45,22 +50,27 @@ static void push_chunk(void)
     sei();
     start_chunk();
 }
+#endif
 
 void prediction_begin(void)
 {
+    features_missing = PNN_FEATURES;
+    out_of_range = false;
+    cycles = 0;
+#if BUFFERED
+    chunk_count = 0;
+#else
     uint16_t start;
     uint16_t end;
 
     start_chunk();
-    features_missing = PNN_FEATURES;
-    out_of_range = false;
-    cycles = 0;
     cli();
     start = cycle_span_begin();
     pnn_begin();
     end = cycle_span_end();
     count(cycle_span(start, end));
     sei();
+#endif
 }
 
 void prediction_push(uint8_t feature)
@@ -76,11 +86,13 @@ void prediction_push(uint8_t feature)
     }
 #endif
     chunk[chunk_count++] = feature;
+#if !BUFFERED
     chunk_cycles += feature ? PNN_PUSH_CYCLES : PNN_PUSH_ZERO_CYCLES;
-    if (chunk_cycles + PNN_PUSH_CYCLES > PNN_CHUNK_CYCLES || chunk_count == CHUNK_MAX ||
+    if (chunk_cycles + PNN_PUSH_CYCLES > PNN_CHUNK_CYCLES || chunk_count == PNN_CHUNK_FEATURES ||
         features_missing == 0) {
         push_chunk();
     }
+#endif
 }
 
 uint8_t prediction_finish(void)
@@ -95,7 +107,11 @@ uint8_t prediction_finish(void)
     cycle_long_span_prepare();
     start = cycle_span_begin();
     sei();
+#if BUFFERED
+    label = pnn_predict(chunk);
+#else
     label = pnn_finish();
+#endif
     cli();
     end = cycle_span_end();
     count(cycle_long_span(start, end));

@@ -17,7 +17,7 @@ bool prediction_out_of_range(void);
 /* The class, once all features were pushed. */
 uint8_t prediction_finish(void);
 
-/* Cycles of the last prediction: pnn_begin, all of pnn_push_many, pnn_finish. */
+/* Cycles of the last prediction: pnn_predict, or pnn_begin, all of pnn_push_many, pnn_finish. */
 uint32_t prediction_cycles(void);
 
 #endif

@@ -91,7 +91,7 @@ def model(project: Project) -> ProtoNNModel:
 
 @pytest.fixture(scope="session")
 def reference(project: Project) -> DeviceModel:
-    return project.device_model()
+    return project.generated()[0]
 
 
 @pytest.fixture(scope="session")

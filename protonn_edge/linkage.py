@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.codegen import plan_for
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.plan import CHUNK_CYCLES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, IntegerModel
@@ -36,7 +36,7 @@ _BEGIN_CYCLES_PER_OUTPUT = 31
 _BEGIN_CYCLES_PER_SUM = 10
 
 
-def check_linked(elf: Path, model: DeviceModel, board: Board) -> None:
+def check_linked(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, board: Board) -> None:
     """Check a linked firmware; its object files lie below the same folder.
 
     A float build may compute in floats.
@@ -49,7 +49,7 @@ def check_linked(elf: Path, model: DeviceModel, board: Board) -> None:
     if isinstance(model, IntegerModel):
         check_no_floats(elf)
     check_constants_in_flash(elf)
-    check_interrupts(elf, model, board)
+    check_interrupts(elf, model, plan, board)
 
 
 def check_no_floats(elf: Path) -> None:
@@ -103,9 +103,9 @@ def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]
             yield repr(pieces[0].decode("ascii", errors="replace"))
 
 
-def check_interrupts(elf: Path, model: DeviceModel, board: Board) -> None:
+def check_interrupts(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, board: Board) -> None:
     """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
-    spans, limit = spans_without_interrupts(elf, model), receiver_limit(board)
+    spans, limit = spans_without_interrupts(elf, model, plan), receiver_limit(board)
     if spans.worst_delay > limit:
         raise CheckFailed(
             f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
@@ -115,9 +115,12 @@ def check_interrupts(elf: Path, model: DeviceModel, board: Board) -> None:
         )
 
 
-def spans_without_interrupts(elf: Path, model: DeviceModel) -> MaskedSpans:
+def spans_without_interrupts(
+    elf: Path, model: DeviceModel, plan: Plan | Float32Plan
+) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off, whatever the features are."""
-    plan = plan_for(model)
+    if isinstance(plan, Plan) and plan.buffered:
+        return masked_spans(elf, {})  # all of it is pushed while the line rests, interrupts on
     bounds = {
         "pnn_begin": begin_cycles(model),
         "pnn_push_many": max(CHUNK_CYCLES, plan.push_call_cycles + plan.push_cycles),

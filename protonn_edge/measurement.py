@@ -111,14 +111,14 @@ def measure(
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file that has some")
-    reference = project.device_model()
+    reference, plan = project.generated()
     tolerance = reference.score_tolerance
     Q = reference.quantize(X)
     expected = reference.scores(Q)
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
-    check_linked(elf, reference, board)
+    check_linked(elf, reference, plan, board)
 
     with ExitStack() as stack:
         if port is None:

@@ -29,7 +29,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -139,7 +139,8 @@ class InputStatistics:
     Attributes
     ----------
     lower, upper : ndarray of shape (D,), float64
-        Smallest and largest value of each feature; with a reduction those of any of its pixels.
+        Smallest and largest value of each feature that is told apart; with a reduction those of any
+        of its pixels.
     mean, deviation : ndarray of shape (D,), float64
         Mean and standard deviation (of the population) of each feature.
     background : ndarray of shape (D,), float64
@@ -167,6 +168,16 @@ class InputStatistics:
             )
         if np.any(self.deviation < 0):
             raise InputError("array 'inputs_deviation' has a negative value; train the model again")
+
+    def with_dead_zone(self, share: float) -> InputStatistics:
+        """Return the statistics with that share of each range, beside its background, cut off."""
+        band = share * (self.upper - self.lower)
+        rests_high = self.upper - self.background < self.background - self.lower
+        return replace(
+            self,
+            lower=self.lower + np.where(rests_high, 0.0, band),
+            upper=self.upper - np.where(rests_high, band, 0.0),
+        )
 
     @classmethod
     def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:

@@ -8,19 +8,36 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import Usage, check_estimate, measure_usage
-from protonn_edge.codegen import SOURCES, plan_for, render_c
+from protonn_edge.budget import OverBudget, Usage, check_estimate, measure_usage
+from protonn_edge.codegen import (
+    KERNELS,
+    SOURCES,
+    Float32Plan,
+    KernelName,
+    Limits,
+    Plan,
+    make_float32_plan,
+    plans,
+    render_c,
+)
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.linkage import check_linked
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import PRECISIONS, DeviceModel, device_model
+from protonn_edge.quantization import (
+    PRECISIONS,
+    Activity,
+    DeviceModel,
+    Float32Model,
+    device_model,
+)
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -60,47 +77,91 @@ class Project:
             )
         return load_model(self.folder / _MODEL)
 
-    def device_model(self) -> DeviceModel:
-        """Return the reference of what was generated from the model, in integers or in floats.
+    def generated(self) -> tuple[DeviceModel, Plan | Float32Plan]:
+        """Return what was generated: the reference, in integers or floats, and its plan.
 
         Raises
         ------
         InputError
-            If nothing was built here yet, or a generated file is not what the model renders to.
+            If nothing was built here yet, or a generated file is not what a plan of the model
+            renders to.
         """
         model = self.model()
-        changed = []
+        others = set(SOURCES)
         for precision in PRECISIONS:
             reference = device_model(model, precision)
-            others = [path for path, text in self._rendered(reference) if not _holds(path, text)]
-            if not others:
-                return reference
-            changed.append(others)
-        path = min(changed, key=len)[0]
+            for plan in _all_plans(reference):
+                sources = render_c(reference, plan)
+                changed = {name for name in SOURCES if not self._has(name, sources[name])}
+                if not changed:
+                    return reference, plan
+                others = min(others, changed, key=len)
+        path = self.folder / _GENERATED / min(others)
         raise InputError(f"{path} is not what 'build' writes for its model; run it again")
 
-    def _rendered(self, reference: DeviceModel) -> list[tuple[Path, str]]:
-        sources = render_c(reference).items()
-        return [(self.folder / _GENERATED / name, text) for name, text in sources]
+    def _has(self, name: str, text: str) -> bool:
+        path = self.folder / _GENERATED / name
+        return path.is_file() and path.read_bytes() == text.encode()
 
     def compile(self, board: Board) -> Path:
         """Build the firmware with PlatformIO and return the path of its ELF."""
         return build_firmware(self.folder, board.platformio_board)
 
 
-def _holds(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_bytes() == text.encode()
+def _all_plans(reference: DeviceModel) -> list[Plan] | list[Float32Plan]:
+    """Return every plan that `build` could have taken."""
+    if isinstance(reference, Float32Model):
+        return [make_float32_plan(reference)]
+    return [
+        plan_with(reference, kernel, buffered=buffered)
+        for kernel in KERNELS
+        for buffered in (True, False)
+    ]
 
 
-def build(model: ProtoNNModel, board: Board, folder: Path, precision: str = "int8") -> Usage:
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """What narrows the choice of a plan.
+
+    Attributes
+    ----------
+    flash_bytes, sram_bytes : int, optional
+        What the firmware may take, SRAM with the stack; by default all that the board has.
+    kernel : {"columns", "masked", "unrolled"}, optional
+        The projection's kernel; by default the fastest that fits.
+    activity : Activity, optional
+        What mean cycles are counted for.
+    precision : {"int8", "float32"}
+        Of W, B and Z on the device; floats are there for comparison and have one plan.
+    """
+
+    flash_bytes: int | None = None
+    sram_bytes: int | None = None
+    kernel: KernelName | None = None
+    activity: Activity | None = None
+    precision: str = "int8"
+
+    def within(self, board: Board) -> Board:
+        """Return the board with what the firmware may take of it."""
+        if self.flash_bytes is None and self.sram_bytes is None:
+            return board
+        return replace(
+            board,
+            name=f"{board.name} within your limits",
+            flash_bytes=min(board.flash_bytes, self.flash_bytes or board.flash_bytes),
+            sram_bytes=min(board.sram_bytes, self.sram_bytes or board.sram_bytes),
+        )
+
+
+def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None = None) -> Build:
     """Quantize, render, compile and check a model; then put the project into `folder`.
 
     Files of the firmware that are there already stay as they are; the generated ones are replaced.
 
     Returns
     -------
-    Usage
-        What the linked firmware takes of the board.
+    Build
+        The plan that was taken, and what the linked firmware takes of the board.
 
     Raises
     ------
@@ -111,17 +172,26 @@ def build(model: ProtoNNModel, board: Board, folder: Path, precision: str = "int
         If the folder holds something else where the project's files belong.
     """
     check_folder(folder, board)
-    with trial_build(model, board, folder, precision) as trial:
+    with trial_build(model, board, firmware_of=folder, wishes=wishes) as trial:
         _copy_over(trial.project, Project(folder))
-    return trial.usage
+    return Build(trial.plan, trial.usage)
+
+
+@dataclass(frozen=True)
+class Build:
+    """The plan of a firmware that fits, and what it takes once it is linked."""
+
+    plan: Plan | Float32Plan
+    usage: Usage
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder whose firmware fits: its ELF file, and what that takes."""
+    """A project in a scratch folder whose firmware fits: its ELF file, its plan, what it takes."""
 
     project: Project
     elf: Path
+    plan: Plan | Float32Plan
     usage: Usage
 
 
@@ -130,7 +200,7 @@ def trial_build(
     model: ProtoNNModel,
     board: Board,
     firmware_of: Path | None = None,
-    precision: str = "int8",
+    wishes: Wishes | None = None,
 ) -> Iterator[Trial]:
     """Build a model in a folder that is gone afterwards; raises as `build` does.
 
@@ -142,18 +212,44 @@ def trial_build(
         The board that it must fit.
     firmware_of : Path, optional
         A project folder whose own firmware and settings are taken, where it has them.
-    precision : {"int8", "float32"}
-        That of the parameters on the device; floats are there for comparison.
+    wishes : Wishes, optional
+        What narrows the choice of a plan, and the precision.
     """
-    reference = device_model(model, precision)
-    check_estimate(plan_for(reference), board)
+    wishes = wishes or Wishes()
+    allowed = wishes.within(board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        project = _write_project(model, reference, Path(scratch, "project"), firmware_of)
+        yield _first_that_fits(model, allowed, wishes, Path(scratch), firmware_of)
+
+
+def _first_that_fits(
+    model: ProtoNNModel, board: Board, wishes: Wishes, scratch: Path, firmware_of: Path | None
+) -> Trial:
+    """Build one plan after the other; what a plan takes is only known once it is linked."""
+    reference = device_model(model, wishes.precision)
+    failures: list[OverBudget] = []
+    for plan in _choices(reference, board, wishes):
+        check_estimate(plan, board)
+        sources = render_c(reference, plan)
+        folder = scratch / f"project_{len(failures)}"
+        project = _write_project(model, sources, folder, firmware_of)
         elf = project.compile(board)
         usage = measure_usage(elf)
-        usage.check(board)
-        check_linked(elf, reference, board)
-        yield Trial(project, elf, usage)
+        try:
+            usage.check(board)
+        except OverBudget as failure:
+            failures.append(failure)
+            continue
+        check_linked(elf, reference, plan, board)
+        return Trial(project, elf, plan, usage)
+    raise min(failures, key=lambda failure: failure.usage.flash_bytes)
+
+
+def _choices(reference: DeviceModel, board: Board, wishes: Wishes) -> Sequence[Plan | Float32Plan]:
+    """Return the plans to try, the fastest of those that seem to fit first."""
+    if isinstance(reference, Float32Model):
+        return [make_float32_plan(reference)]
+    limits = Limits.of(board)
+    return plans(reference, limits, kernel=wishes.kernel, activity=wishes.activity)
 
 
 def check_folder(folder: Path, board: Board) -> None:
@@ -176,7 +272,7 @@ def check_folder(folder: Path, board: Board) -> None:
 
 
 def _write_project(
-    model: ProtoNNModel, reference: DeviceModel, folder: Path, firmware_of: Path | None
+    model: ProtoNNModel, sources: dict[str, str], folder: Path, firmware_of: Path | None
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
     _copy_tree(resource("firmware"), folder / "firmware")
@@ -187,7 +283,7 @@ def _write_project(
         if (firmware_of / "platformio.ini").is_file():
             settings = firmware_of / "platformio.ini"
     _copy(settings, folder / "platformio.ini")
-    for name, text in render_c(reference).items():
+    for name, text in sources.items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
     return Project(folder)

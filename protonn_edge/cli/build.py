@@ -17,13 +17,14 @@ from protonn_edge.cli.command import (
     json_option,
     precision_option,
 )
+from protonn_edge.codegen import KERNELS, KernelName, Plan
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import load_model
-from protonn_edge.project import build, check_folder
-from protonn_edge.quantization import device_model, stage_losses
+from protonn_edge.project import Wishes, build, check_folder
+from protonn_edge.quantization import IntegerModel, device_model, measure_activity, stage_losses
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.report.terminal import budget_facts, fact_table, stage_table
+from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 from protonn_edge.toolchain.platformio import upload_command
 
 
@@ -46,6 +47,24 @@ from protonn_edge.toolchain.platformio import upload_command
     help="Fail if what is built loses more than this many percentage points; needs --data.",
 )
 @precision_option
+@click.option(
+    "--max-flash",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Flash that the firmware may take.  [default: all]",
+)
+@click.option(
+    "--max-sram",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="SRAM that the firmware may take, with the stack.  [default: all]",
+)
+@click.option(
+    "--plan",
+    "kernel",
+    type=click.Choice(KERNELS),
+    help="How the projection reads its weights.  [default: the fastest that fits]",
+)
 @json_option
 def build_command(
     model_file: Path,
@@ -54,11 +73,15 @@ def build_command(
     data: Path | None,
     max_drop: float | None,
     precision: str,
+    max_flash: int | None,
+    max_sram: int | None,
+    kernel: KernelName | None,
     as_json: bool,
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    'pio run -t upload' in the same folder then puts it on the board.
+    'pio run -t upload' in the same folder then puts it on the board. With --data, the plan's mean
+    cycles are those on these points, and the fastest plan is the fastest on them.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
@@ -73,13 +96,16 @@ def build_command(
         "model_sha256": reference.model_sha256,
     }
     facts: list[tuple[str, str]] = []
+    activity = None
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
-        if precision == "int8":
+        Q = reference.quantize(X)
+        predicted = reference.predict(Q)
+        if isinstance(reference, IntegerModel):
+            activity = measure_activity(reference, Q)
             losses = stage_losses(model, X, y)
             record["stages"] = [asdict(loss) for loss in losses]
             out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
-        predicted = reference.predict(reference.quantize(X))
         in_float, in_integers = share_right(model.predict(X), y), share_right(predicted, y)
         record |= {"n": len(y), "float_accuracy": in_float, "accuracy": in_integers}
         facts += [
@@ -93,12 +119,16 @@ def build_command(
             out.finish(record, _drop_failure(in_float, in_integers, max_drop))
     try:
         with out.status(f"building for {board.name}"):
-            usage = build(model, board, output, precision)
+            wishes = Wishes(max_flash, max_sram, kernel, activity, precision)
+            built = build(model, board, output, wishes)
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
+    usage = built.usage
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
+    if isinstance(built.plan, Plan):
+        out.say("its plan:", plan_table(built.plan))
     out.say("next, with the board on USB:", f"  {upload_command(output)}")
-    out.finish(record | usage.to_json())
+    out.finish(record | usage.to_json() | {"plan": built.plan.to_json()})
 
 
 def _drop_failure(in_float: float, in_integers: float, max_drop: float) -> CheckFailed:

@@ -78,7 +78,7 @@ def _describe_integers(integer_model: IntegerModel) -> dict[str, Any]:
         "step": integer_model.features.step.tolist(),
         "accumulator_bits": integer_model.accumulator_bits,
         "accumulator_range": list(integer_model.accumulator_range()),
-        "score_bits": plan.score_bits,
+        "score_bits": integer_model.score_bits,
         "score_range": list(integer_model.score_range()),
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,

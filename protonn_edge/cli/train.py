@@ -160,6 +160,12 @@ def _setting(
     click.BOOL,
     "Joint: train the second half on what the integers compute.",
 )
+@_setting(
+    "--dead-zone",
+    "dead_zone",
+    FiniteRange(0, 1, max_open=True),
+    "Joint: share of a feature's range, beside its most frequent value, that reads as that value.",
+)
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
 @_setting(

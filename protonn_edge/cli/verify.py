@@ -19,7 +19,7 @@ from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model import load_model
-from protonn_edge.project import trial_build
+from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.verification import (
@@ -59,7 +59,9 @@ def verify_command(
         agreements = [verify_host(reference, Q)]
     with ExitStack() as stack:
         with out.status(f"building for {board.name}"):
-            trial = stack.enter_context(trial_build(model, board, precision=precision))
+            trial = stack.enter_context(
+                trial_build(model, board, wishes=Wishes(precision=precision))
+            )
         uno = stack.enter_context(EmulatedUno(trial.elf, board=board))
         agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, reference, Q))
     if port is not None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.codegen.plan import CHUNK_CYCLES, PIXELS_AT_ONCE, Block, Plan, averages_at_once
+from protonn_edge.codegen.kernels import GROUP, Block, KernelName
+from protonn_edge.codegen.plan import (
+    CHUNK_CYCLES,
+    PIXELS_AT_ONCE,
+    Plan,
+    Stage,
+    averages_at_once,
+    coordinates_of,
+)
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
-    PROJECTION_CLAMP,
     RAW_SHIFT,
     IntegerModel,
     RawQuantizer,
@@ -19,19 +28,50 @@ from protonn_edge.quantization import (
 from protonn_edge.reduction import Reduction, shape_text
 
 API_VERSION = 1
+_COUNTED_IN_A_BYTE = 255
 
 Rows = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class BlockContext:
-    """One pass of the projection: `rows` holds the weights, (D rows of `size` outputs)."""
+    """Sums of outputs `first` to `last` that are in registers at once, `width` bytes each."""
 
     number: int
     first: int
     last: int
     size: int
+    width: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ProjectionContext(BlockContext):
+    """One pass of the projection: `rows` holds the weights, a row per input, as the kernel does."""
+
     rows: Rows
+
+
+@dataclass(frozen=True)
+class CoordinateContext:
+    """One coordinate of a point: `overflows` if its differences may need more than a byte."""
+
+    offset: int
+    least: int
+    most: int
+    overflows: bool
+
+
+@dataclass(frozen=True)
+class ComparisonContext:
+    """The loop over the prototypes: how the point's coordinates are split, and its constants."""
+
+    head: int
+    tail: int
+    coordinates: tuple[CoordinateContext, ...]
+    stride: int
+    distance_shift: int
+    limit_high: int
 
 
 @dataclass(frozen=True)
@@ -80,9 +120,14 @@ class RenderContext:
     """All that `templates/c` needs; see the templates for what each value becomes."""
 
     tool_version: str
+    stages: tuple[Stage, ...]
     api_version: int
     model_sha256: str
     hash_bytes: tuple[str, ...]
+    kernel: KernelName
+    splits: bool
+    group: int
+    projecting: str
     n_features: int
     n_inputs: int
     n_projections: int
@@ -93,23 +138,26 @@ class RenderContext:
     accumulator_bits: int
     accumulator_range: tuple[int, int]
     projection_range: tuple[int, int]
-    projection_clamp: int | None
+    clamps: bool
     score_bits: int
     score_range: tuple[int, int]
     start: tuple[int, ...]
     multiplier: int
-    shift: int
-    offset: tuple[int, ...]
-    prototype_factor: int
-    blocks: tuple[BlockContext, ...]
+    distance_shift: int
+    distance_limit: int
+    neighbours_at_once: int
+    coordinates: tuple[CoordinateContext, ...]
+    comparison: ComparisonContext
+    blocks: tuple[ProjectionContext, ...]
+    votes: tuple[BlockContext, ...]
     prototypes: Rows
-    labels: Rows
     table: Rows
     class_names: tuple[ClassName, ...]
     model_bytes: int
     table_bytes: int
     state_bytes: int
     chunk_cycles: int
+    chunk_features: int
     push_cycles: int
     push_zero_cycles: int
     push_call_cycles: int
@@ -121,23 +169,23 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     columns = model.projection.T.tolist()
     blocks = tuple(
-        BlockContext(
-            number=number,
-            first=block.first,
-            last=block.first + block.size - 1,
-            size=block.size,
-            rows=_part(columns, block),
-        )
-        for number, block in enumerate(plan.blocks)
+        ProjectionContext(**_place(block), rows=_part(columns, block, plan.kernel))
+        for block in plan.blocks
     )
+    coordinates = _coordinates(model)
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
+        stages=plan.stages,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
         hash_bytes=tuple(
             f"0x{byte:02x}" for byte in bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
         ),
+        kernel=plan.kernel,
+        splits=plan.kernel == "masked" and model.n_features > _COUNTED_IN_A_BYTE,
+        group=GROUP,
+        projecting="project_groups" if plan.kernel == "unrolled" else "project",
         n_features=model.n_features,
         n_inputs=model.n_inputs,
         n_projections=model.n_projections,
@@ -148,28 +196,50 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         accumulator_bits=model.accumulator_bits,
         accumulator_range=model.accumulator_range(),
         projection_range=model.projection_range(),
-        projection_clamp=PROJECTION_CLAMP if plan.clamp else None,
-        score_bits=plan.score_bits,
+        clamps=model.clamps,
+        score_bits=model.score_bits,
         score_range=model.score_range(),
         start=tuple(model.start.tolist()),
         multiplier=model.multiplier,
-        shift=model.shift,
-        offset=tuple(model.offset.tolist()),
-        prototype_factor=model.prototype_factor,
+        distance_shift=model.distance_shift,
+        distance_limit=model.distance_limit,
+        neighbours_at_once=plan.neighbours_at_once,
+        coordinates=coordinates,
+        comparison=ComparisonContext(
+            head=plan.head,
+            tail=model.n_projections - plan.head,
+            coordinates=coordinates,
+            stride=model.n_projections + model.n_classes,
+            distance_shift=model.distance_shift,
+            limit_high=model.distance_limit >> 8,
+        ),
         blocks=blocks,
-        prototypes=_rows(model.prototypes.T.tolist()),
-        labels=_rows(model.labels.T.tolist()),
+        votes=tuple(BlockContext(**_place(block)) for block in plan.votes),
+        prototypes=_rows(np.concatenate([model.prototypes, model.labels]).T.tolist()),
         table=_rows([table[i : i + 16] for i in range(0, len(table), 16)]),
         class_names=tuple(ClassName(c_string(name), c_comment(name)) for name in model.classes),
         model_bytes=model.model_bytes,
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,
         chunk_cycles=CHUNK_CYCLES,
+        chunk_features=plan.chunk_features,
         push_cycles=plan.push_cycles,
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
         raw=raw_context(model.raw_inputs),
+    )
+
+
+def _place(block: Block) -> dict[str, int]:
+    last = block.first + block.size - 1
+    return {**asdict(block), "last": last, "bytes": block.bytes}
+
+
+def _coordinates(model: IntegerModel) -> tuple[CoordinateContext, ...]:
+    return tuple(
+        CoordinateContext(offset, place.least, place.most, place.overflows)
+        for offset, place in zip(model.offset.tolist(), coordinates_of(model), strict=True)
     )
 
 
@@ -226,9 +296,20 @@ def c_comment(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 
-def _part(columns: list[list[int]], block: Block) -> Rows:
-    """Return the outputs of one block, a row per feature."""
-    return _rows([column[block.first : block.first + block.size] for column in columns])
+def _part(columns: list[list[int]], block: Block, kernel: KernelName) -> Rows:
+    """Return the outputs of one block, a row per input."""
+    part = [column[block.first : block.first + block.size] for column in columns]
+    return _rows([_masked(row) for row in part] if kernel == "masked" else part)
+
+
+def _masked(row: list[int]) -> list[int]:
+    """Return the bytes that follow; for each 8 weights a mask, and those that are not 0."""
+    content: list[int] = []
+    for first in range(0, len(row), 8):
+        part = row[first : first + 8]
+        mask = sum(1 << k for k, weight in enumerate(part) if weight != 0)
+        content += [mask - 256 if mask > 127 else mask, *(weight for weight in part if weight != 0)]
+    return [len(content), *content]
 
 
 def _rows(rows: list[list[int]]) -> Rows:

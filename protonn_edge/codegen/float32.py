@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +41,16 @@ class Float32Plan:
     table_bytes: int
     state_bytes: int
 
+    kernel = "float32"
+
     # A push only copies a byte; read off the emulator for avr-gcc at -O2, with room.
     push_cycles = 15
     push_zero_cycles = 15
     push_call_cycles = 80
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kernel; a float build's cycles are not predicted."""
+        return {"kernel": self.kernel}
 
     @property
     def fed_feature_cycles(self) -> float:

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
@@ -78,11 +79,13 @@ class HostProgram:
 
 
 @contextmanager
-def host_program(model: DeviceModel, *, sanitize: bool = False) -> Iterator[HostProgram]:
+def host_program(
+    model: DeviceModel, plan: Plan | None = None, *, sanitize: bool = False
+) -> Iterator[HostProgram]:
     """Render and compile a model in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
         folder = Path(scratch)
-        for name, text in render_c(model).items():
+        for name, text in render_c(model, plan).items():
             write_atomically(folder / name, text)
         executable = build_host_executable(
             [_HOST_MAIN, folder / "pnn_model.c"],

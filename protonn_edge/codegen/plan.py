@@ -1,26 +1,61 @@
-"""Choose the kernels of a generated program and say what their tables weigh.
+"""The plan of a generated program: its kernels, and what each stage takes.
 
-Today there is one portable kernel per stage; the plan decides how the projection's outputs are
-blocked and how wide the sums are. It takes both from the integer model's proven ranges.
+The plan follows from the integer model's proven ranges, what its kernels cost (`kernels`), and how
+much there is to do on the points that the model is for (`Activity`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Any
 
-from protonn_edge.quantization import PROJECTION_CLAMP, IntegerModel
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.codegen.kernels import (
+    BEGIN_BY_COMPILER,
+    FINISH_BY_COMPILER,
+    GROUP,
+    GROUP_CYCLES,
+    GROUPS_BY_COMPILER,
+    PUSH_BLOCK_BY_COMPILER,
+    PUSH_CALL_BY_COMPILER,
+    SCORE_BY_COMPILER,
+    WAITING_BY_COMPILER,
+    Block,
+    Comparison,
+    FeatureCycles,
+    KernelName,
+    comparison,
+    feature_cycles,
+    projection_bytes,
+    rescaling_cycles,
+    vote_cycles,
+)
+from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 from protonn_edge.reduction import Reduction
 
-# By the width of the accumulators: how many of them stay in registers, and bounds of the cycles
-# that a push takes: for a multiplication, a block's look at a feature, a call with what it loads
-# and stores for each output. With 16 bits they follow from the assembly in templates/c/avr.j2, with
-# 32 they were read off the emulator for avr-gcc at -O2 and 1 to 40 outputs.
-_OUTPUTS_AT_ONCE = {16: 10, 32: 4}
-_MULTIPLICATION_CYCLES = {16: 7, 32: 21}
-_FEATURE_CYCLES = {16: 13, 32: 20}
-_CALL_CYCLES = {16: 70, 32: 120}
-_CALL_CYCLES_PER_OUTPUT = {16: 15, 32: 30}
+# Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
+_REGISTERS = {2: 20, 3: 18, 4: 16}
+
+# Coordinates of a point that fit registers, without and with a pointer to the others.
+_COORDINATES_IN_REGISTERS = 16
+_COORDINATES_BEFORE_TAIL = 14
+
+# Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
+_NEIGHBOURS_AT_ONCE = 12
+_NEIGHBOUR_BYTES = 3
+
+# Flash of the firmware beside the projection and the tables, and SRAM beside the model's variables,
+# with the stack; read off linked programs.
+_CODE_BYTES = 3_300
+_STREAMING_CODE_BYTES = 120
+_REDUCTION_CODE_BYTES = 800
+_CODE_BYTES_PER_COORDINATE = 18
+_CODE_BYTES_PER_SCORE = 16
+_FIRMWARE_SRAM_BYTES = 200
 
 # What the reduction adds to these bounds: for a pixel, for an area that a pixel completes, for the
 # end of an image's row, and for a call. The first two follow from the assembly, the others were
@@ -30,6 +65,11 @@ _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _REDUCTION_CALL_CYCLES = 60
 
+# The same of images most of whose areas are 0, about; for the mean.
+_MEAN_PIXEL_CYCLES = 9
+_MEAN_AREA_CYCLES = 15
+_MEAN_ROW_CYCLES = 30
+
 # What the firmware lets a push take with interrupts disabled: at 115,200 baud a byte arrives every
 # 1,389 cycles, and the fourth after the first would be lost.
 CHUNK_CYCLES = 2_500
@@ -37,99 +77,347 @@ CHUNK_CYCLES = 2_500
 # Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
 PIXELS_AT_ONCE = 32
 
+# The most features that the firmware collects before it pushes them, where it does not hold all.
+_CHUNK_FEATURES = 64
+_COUNTED_IN_A_BYTE = 255
+
 
 @dataclass(frozen=True)
-class Block:
-    """Outputs of the projection that are accumulated in registers at once.
+class Stage:
+    """One stage of a prediction.
 
     Attributes
     ----------
-    first : int
-        The first output of the block.
-    size : int
-        How many outputs it has.
+    name, kernel : str
+        What it does, and how.
+    flash_bytes : int
+        Its constants and, about, its code.
+    mean : float or None
+        Cycles on points of the activity that the plan was made for; None if that is not known.
+    worst : int
+        Cycles that no input exceeds.
     """
 
-    first: int
-    size: int
+    name: str
+    kernel: str
+    flash_bytes: int
+    mean: float | None
+    worst: int
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be generated, and a lower bound of what it takes.
+    """What will be generated, and what it takes.
 
     Attributes
     ----------
+    kernel : {"columns", "masked", "unrolled"}
+        How the projection reads its weights.
+    n_features : int
+        What a prediction is fed.
     blocks : tuple of Block
         The projection's passes over the inputs.
-    score_bits : int
-        16 or 32, from the range of the scores.
-    clamp : bool
-        Whether some input could push a projection beyond 16 bits.
+    votes : tuple of Block
+        The passes of the scores over the near prototypes.
+    head : int
+        Coordinates of the point that are in registers while prototypes are compared with it.
+    neighbours_at_once : int
+        Near prototypes that vote together.
+    chunk_features : int
+        Features that the firmware collects before it pushes them; if all, it needs one call.
     table_bytes : int
-        Flash of the constant tables that a prediction reads; the linked program adds its code.
+        Flash of the constant tables that a prediction reads; a lower bound of what is linked.
     state_bytes : int
         SRAM of the model's own variables.
+    flash_bytes, sram_bytes : int
+        What the firmware will take, about; SRAM with the stack.
     push_cycles, push_zero_cycles, push_call_cycles : int
         Bounds of what ``pnn_push_many`` takes: for each feature, for one that is 0, for each call.
+    stages : tuple of Stage
+        The stages of a prediction.
     """
 
+    kernel: KernelName
+    n_features: int
     blocks: tuple[Block, ...]
-    score_bits: int
-    clamp: bool
+    votes: tuple[Block, ...]
+    head: int
+    neighbours_at_once: int
+    chunk_features: int
     table_bytes: int
     state_bytes: int
+    flash_bytes: int
+    sram_bytes: int
     push_cycles: int
     push_zero_cycles: int
     push_call_cycles: int
+    stages: tuple[Stage, ...]
 
     @property
     def fed_feature_cycles(self) -> float:
         """Bound of the cycles that a feature takes when features arrive over the serial line."""
+        if self.buffered:
+            return 0.0
         chunk = max(1, (CHUNK_CYCLES - self.push_call_cycles) // self.push_cycles)
         return self.push_cycles + self.push_call_cycles / chunk
 
+    @property
+    def buffered(self) -> bool:
+        """Whether the firmware holds all features before it computes."""
+        return self.chunk_features >= self.n_features
 
-def make_plan(model: IntegerModel) -> Plan:
-    """Return the plan for an integer model: a function of the model alone."""
+    @property
+    def mean_cycles(self) -> float | None:
+        """Cycles of a prediction, where the activity is known."""
+        means = [stage.mean for stage in self.stages]
+        return None if None in means else sum(mean for mean in means if mean is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kernel, the stages and their sums under the names of every JSON here."""
+        return {
+            "kernel": self.kernel,
+            "cycles": {"mean": self.mean_cycles, "worst": self.worst_cycles},
+            "stages": [asdict(stage) for stage in self.stages],
+        }
+
+    @property
+    def worst_cycles(self) -> int:
+        """Cycles that no prediction exceeds."""
+        return sum(stage.worst for stage in self.stages)
+
+
+def plan_with(
+    model: IntegerModel,
+    kernel: KernelName,
+    activity: Activity | None = None,
+    *,
+    buffered: bool = True,
+) -> Plan:
+    """Return the plan with a given kernel of the projection, with all features in SRAM or not."""
+    chunk_features = _chunk_features(model, buffered)
     d, classes = model.n_projections, model.n_classes
-    low, high = model.score_range()
-    score_bits = 16 if low >= -(1 << 15) and high < 1 << 15 else 32
-    p_low, p_high = model.projection_range()
-    bits = model.accumulator_bits
-    blocks = _blocks(d, _OUTPUTS_AT_ONCE[bits])
-    constants = bits // 8 + 4  # start and offset of one output
-    push = _push_cycles(model, blocks)
+    width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
+    blocks, votes = _blocks(d, width), _blocks(classes, score_bytes)
+    head = d if d <= _COORDINATES_IN_REGISTERS else _COORDINATES_BEFORE_TAIL
+    neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
+    features = feature_cycles(kernel, model.projection, blocks)
+    push = _push_cycles(kernel, features, blocks)
     if model.reduction is not None:
         push = _reducing(push, model.reduction)
+    weights, code = projection_bytes(kernel, model.projection, blocks)
+    constants = d * (width + 4 + 2 * model.clamps) + model.table.nbytes
+    prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
+    pointers = {"columns": 0, "masked": 2 * len(blocks), "unrolled": GROUP + 1}[kernel]
+    state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
+    state += _reduction_bytes(model)
+    stages = (
+        _projection_stage(
+            kernel,
+            features,
+            blocks,
+            push,
+            activity,
+            weights + code,
+            _Feed(chunk_features, model.n_features, kernel, model.reduction),
+        ),
+        _rescaling_stage(model),
+        _prototype_stage(model, votes, head, neighbours, activity),
+    )
+    rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
+    rest += _REDUCTION_CODE_BYTES * (model.reduction is not None)
+    rest += _CODE_BYTES_PER_COORDINATE * head + _CODE_BYTES_PER_SCORE * classes
     return Plan(
+        kernel=kernel,
+        n_features=model.n_features,
         blocks=blocks,
-        score_bits=score_bits,
-        clamp=p_low < -PROJECTION_CLAMP or p_high > PROJECTION_CLAMP,
-        table_bytes=model.model_bytes + model.table.nbytes + d * constants,
-        state_bytes=d * bits // 8 + classes * score_bits // 8 + 2 + _reduction_bytes(model),
+        votes=votes,
+        head=head,
+        neighbours_at_once=neighbours,
+        chunk_features=chunk_features,
+        table_bytes=weights + prototypes + constants,
+        state_bytes=state,
+        flash_bytes=weights + code + prototypes + constants + rest,
+        sram_bytes=state + chunk_features + _FIRMWARE_SRAM_BYTES,
         push_cycles=push.feature,
         push_zero_cycles=push.zero,
         push_call_cycles=push.call,
+        stages=stages,
     )
 
 
 @dataclass(frozen=True)
 class _PushCycles:
-    """Bounds of what ``pnn_push_many`` takes: for a feature, for one that is 0, for a call."""
+    """What ``pnn_push_many`` takes: bounds for a feature, for one that is 0, for a call.
+
+    `whole` is what a call takes, besides its features, if it brings all of them.
+    """
 
     feature: int
     zero: int
     call: int
+    whole: int
 
 
-def _push_cycles(model: IntegerModel, blocks: tuple[Block, ...]) -> _PushCycles:
-    d, bits = model.n_projections, model.accumulator_bits
-    return _PushCycles(
-        feature=_MULTIPLICATION_CYCLES[bits] * d + _FEATURE_CYCLES[bits] * len(blocks),
-        zero=_FEATURE_CYCLES[bits] * len(blocks),
-        call=_CALL_CYCLES[bits] + _CALL_CYCLES_PER_OUTPUT[bits] * d,
-    )
+def _push_cycles(
+    kernel: KernelName, features: FeatureCycles, blocks: tuple[Block, ...]
+) -> _PushCycles:
+    call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
+    feature, zero = int(features.other.max()), int(features.zero.max())
+    if kernel != "unrolled":
+        return _PushCycles(feature, zero, call, call)
+    # A group's end, the next groups, and the begin of one more: two calls, with features that wait.
+    looking = len(blocks) * GROUP_CYCLES
+    split = 2 * (call + looking) + GROUPS_BY_COMPILER + 2 * GROUP * WAITING_BY_COMPILER
+    whole = call + GROUPS_BY_COMPILER
+    return _PushCycles(feature + looking, zero + looking, split, whole)
+
+
+def _chunk_features(model: IntegerModel, buffered: bool) -> int:
+    if buffered:
+        return model.n_features
+    return _CHUNK_FEATURES if model.reduction is None else PIXELS_AT_ONCE
+
+
+@dataclass(frozen=True)
+class _Feed:
+    """How features come to the kernel."""
+
+    chunk_features: int
+    n_features: int
+    kernel: KernelName
+    reduction: Reduction | None
+
+    @property
+    def buffered(self) -> bool:
+        return self.chunk_features >= self.n_features
+
+    @property
+    def parts(self) -> int:
+        """Calls of the projection for features that are there all at once."""
+        if self.reduction is not None:
+            return -(-self.n_features // PIXELS_AT_ONCE)
+        return -(-self.n_features // _COUNTED_IN_A_BYTE) if self.kernel == "masked" else 1
+
+
+def _projection_stage(
+    kernel: KernelName,
+    features: FeatureCycles,
+    blocks: tuple[Block, ...],
+    push: _PushCycles,
+    activity: Activity | None,
+    flash_bytes: int,
+    feed: _Feed,
+) -> Stage:
+    """Return the stage from ``pnn_begin`` to the last ``pnn_push_many``, fed by the firmware."""
+    begin = BEGIN_BY_COMPILER + 3 * sum(block.bytes for block in blocks)
+    if kernel == "unrolled":
+        begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
+    every = np.ones(len(features.other))
+    worst = begin + int(features.other.sum()) + math.ceil(_calls_cycles(every, push, feed))
+    mean = None
+    if activity is not None:
+        share = activity.inputs
+        loops = float(features.zero @ (1 - share) + features.other @ share)
+        mean = begin + loops + _calls_cycles(share, push, feed)
+    return Stage("projection", kernel, flash_bytes, mean, worst)
+
+
+def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
+    """Return the cycles of the calls alone, where a feature is not 0 with this share."""
+    if feed.reduction is not None:
+        at_most = bool(share.min() == 1)
+        return _reduction_cycles(feed.reduction, at_most=at_most) + push.whole * feed.parts
+    if feed.buffered:
+        return push.whole * feed.parts
+    return push.call * _calls(share, push, feed)
+
+
+def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
+    """Return how often features are pushed, where one is not 0 with this share."""
+    calls, chunk, cycles = 0.0, 0, float(push.call)
+    for each in (push.zero + share * (push.feature - push.zero)).tolist():
+        chunk, cycles = chunk + 1, cycles + each
+        if cycles + push.feature > CHUNK_CYCLES or chunk == feed.chunk_features:
+            calls, chunk, cycles = calls + 1, 0, float(push.call)
+    return calls + (chunk > 0)
+
+
+def _rescaling_stage(model: IntegerModel) -> Stage:
+    dropped = model.accumulator_bits // 8 - 2
+    cycles = rescaling_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
+    flash = model.n_projections * (4 + 2 * model.clamps)
+    return Stage("rescaling", "loop", flash, cycles, cycles)
+
+
+def _prototype_stage(
+    model: IntegerModel,
+    votes: tuple[Block, ...],
+    head: int,
+    neighbours_at_once: int,
+    activity: Activity | None,
+) -> Stage:
+    """Return the stage of the distances and the votes, with what is around them."""
+    loop = _comparison(model, head)
+    call, each = vote_cycles(votes)
+    m = model.n_prototypes
+    around = FINISH_BY_COMPILER + SCORE_BY_COMPILER * model.n_classes
+    rounds = m // neighbours_at_once + 1
+    worst = around + m * (loop.next + sum(loop.passed) + loop.listed + each)
+    worst += rounds * (loop.start + call)
+    mean = None
+    if activity is not None:
+        near = activity.neighbours
+        reached = m * np.append(activity.coordinates, near / m)
+        passed, left = reached[1:], reached[:-1] - reached[1:]
+        rounds_mean = near / neighbours_at_once + 0.5
+        mean = around + m * loop.next + near * (loop.listed + each)
+        mean += float(passed @ loop.passed + left @ loop.left)
+        mean += (rounds_mean + 0.5) * loop.start + rounds_mean * call
+    flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
+    where = "in registers" if head == model.n_projections else "partly in registers"
+    return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
+
+
+def _comparison(model: IntegerModel, head: int) -> Comparison:
+    overflows = [coordinate.overflows for coordinate in coordinates_of(model)]
+    return comparison(overflows, head, model.distance_shift)
+
+
+def prototype_costs(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
+    """Return the cycles of a prototype that is left after 1..d coordinates, and of a near one."""
+    loop = _comparison(model, plan.head)
+    passed = np.cumsum([loop.next, *loop.passed])
+    _, each = vote_cycles(plan.votes)
+    return np.append(passed[:-1] + loop.left, passed[-1] + loop.listed + each)
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """What becomes of a coordinate of the point.
+
+    Attributes
+    ----------
+    least, most : int
+        Limits: beyond, it is far from all prototypes.
+    overflows : bool
+        Whether the difference from a prototype's may need more than a byte.
+    """
+
+    least: int
+    most: int
+    overflows: bool
+
+
+def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
+    """Return what becomes of each coordinate."""
+    radius = math.isqrt(model.distance_limit - 1) + 1
+    coordinates = []
+    for residuals in model.prototypes.tolist():
+        least = max(PROJECTION_MINIMUM, min(residuals) - radius)
+        most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
+        overflows = min(residuals) - most < -128 or max(residuals) - least > 127
+        coordinates.append(Coordinate(least, most, overflows))
+    return tuple(coordinates)
 
 
 def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
@@ -142,7 +430,16 @@ def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
     area = _AREA_CYCLES + projecting.feature
     pixel = _PIXEL_CYCLES - (-(area * k + _ROW_CYCLES) // n)
     call = projecting.call + _REDUCTION_CALL_CYCLES + area + 2 * _ROW_CYCLES
-    return _PushCycles(pixel, pixel, call)
+    return _PushCycles(pixel, pixel, call, projecting.whole + _REDUCTION_CALL_CYCLES)
+
+
+def _reduction_cycles(reduction: Reduction, *, at_most: bool) -> int:
+    """Return the cycles that all pixels of an image take, but for those of the calls."""
+    rows, columns = reduction.rows, reduction.columns
+    pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
+    if not at_most:
+        pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
+    return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
 def _reduction_bytes(model: IntegerModel) -> int:
@@ -162,8 +459,9 @@ def averages_at_once(reduction: Reduction) -> int:
     return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)
 
 
-def _blocks(outputs: int, at_most: int) -> tuple[Block, ...]:
+def _blocks(outputs: int, width: int) -> tuple[Block, ...]:
     """Split `outputs` into as few blocks as possible, of nearly equal size."""
+    at_most = _REGISTERS[width] // width
     number = -(-outputs // at_most)
     bounds = [outputs * i // number for i in range(number + 1)]
-    return tuple(Block(low, high - low) for low, high in pairwise(bounds))
+    return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))

@@ -7,21 +7,24 @@ from dataclasses import asdict
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge.codegen.context import render_context
-from protonn_edge.codegen.float32 import float32_context
-from protonn_edge.codegen.plan import make_plan
+from protonn_edge.codegen.float32 import Float32Plan, float32_context
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.quantization import DeviceModel, Float32Model
 from protonn_edge.resources import resource
 
 SOURCES = ("pnn_model.h", "pnn_model.c")
 
 
-def render_c(model: DeviceModel) -> dict[str, str]:
+def render_c(model: DeviceModel, plan: Plan | Float32Plan | None = None) -> dict[str, str]:
     """Return the generated files by name: the same text for the same model, on every machine.
 
     Parameters
     ----------
     model : IntegerModel or Float32Model
         The model to render.
+    plan : Plan, optional
+        One of the model's plans; by default the fastest that fits an Arduino Uno.
 
     Returns
     -------
@@ -38,7 +41,8 @@ def render_c(model: DeviceModel) -> dict[str, str]:
     if isinstance(model, Float32Model):
         folder, context = "float32/", asdict(float32_context(model))
     else:
-        folder, context = "", asdict(render_context(model, make_plan(model)))
+        chosen = plan if isinstance(plan, Plan) else make_plan(model)
+        folder, context = "", asdict(render_context(model, chosen))
     return {
         name: environment.get_template(f"{folder}{name}.j2").render(context) for name in SOURCES
     }

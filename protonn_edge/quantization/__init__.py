@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.quantization.activity import Activity, compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import (
     KERNEL_CUTOFF,
@@ -13,7 +14,8 @@ from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
-    PROJECTION_CLAMP,
+    PROJECTION_MAXIMUM,
+    PROJECTION_MINIMUM,
     InputQuantizer,
     IntegerModel,
     check_counts,
@@ -40,9 +42,11 @@ __all__ = [
     "KERNEL_CUTOFF",
     "MODEL_HASH_BYTES",
     "PRECISIONS",
-    "PROJECTION_CLAMP",
+    "PROJECTION_MAXIMUM",
+    "PROJECTION_MINIMUM",
     "RAW_SHIFT",
     "STAGES",
+    "Activity",
     "DequantizedModel",
     "DeviceModel",
     "Float32Model",
@@ -53,12 +57,14 @@ __all__ = [
     "RawScale",
     "StageLoss",
     "check_counts",
+    "compared",
     "cut_kernel",
     "dequantize",
     "device_model",
     "exponential_table",
     "float32_model",
     "input_quantizer",
+    "measure_activity",
     "precision_for",
     "quantize",
     "quantize_in_order",

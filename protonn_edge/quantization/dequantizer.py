@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.quantization.exponential import KERNEL_MAXIMUM, PROJECTION_STEP
-from protonn_edge.quantization.integer_model import IntegerModel
+from protonn_edge.quantization.exponential import KERNEL_MAXIMUM, distance_step
+from protonn_edge.quantization.integer_model import RESCALING_SHIFT, IntegerModel
 
 FloatArray = NDArray[np.float64]
 
@@ -43,15 +43,16 @@ class DequantizedModel:
 
 def dequantize(model: IntegerModel) -> DequantizedModel:
     """Return what the integers of a model stand for."""
-    divisor = 1 << model.shift
-    unit = model.multiplier / divisor
-    per_byte = PROJECTION_STEP * unit * model.projection.astype(np.float64)
-    projection = per_byte / model.inputs.step
-    dropped = (divisor - 1) / (2 * divisor)  # by an arithmetic right shift, on average
-    constant = unit * model.start + model.offset / divisor - dropped
+    step, half = distance_step(model.distance_shift), (1 << RESCALING_SHIFT) / 2
+    dropped = model.accumulator_bits - 16
+    unit = model.multiplier / (1 << (RESCALING_SHIFT + dropped))
+    projection = step * unit * model.projection.astype(np.float64) / model.inputs.step
+    # Arithmetic right shifts lose half of what they can, on average.
+    lost = model.multiplier * ((1 << dropped) - 1) / (2 << dropped)
+    constant = (model.offset - lost - half + 0.5) / (1 << RESCALING_SHIFT) + unit * model.start
     return DequantizedModel(
         projection=projection,
-        start=PROJECTION_STEP * constant - projection @ model.inputs.zero,
-        prototypes=PROJECTION_STEP * model.prototype_factor * model.prototypes.astype(np.float64),
+        start=step * constant - projection @ model.inputs.zero,
+        prototypes=step * model.prototypes.astype(np.float64),
         labels=KERNEL_MAXIMUM * model.score_scale * model.labels.astype(np.float64),
     )

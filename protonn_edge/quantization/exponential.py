@@ -1,22 +1,23 @@
 """The table that replaces the exponential.
 
-A squared distance is a 16-bit unsigned integer; its upper byte is the index into a table of 256
-kernel values. So the look-up needs no shift, the carry of the 16-bit sum says that a prototype lies
-beyond the table's end, and one table serves every model: the quantizer scales the projection such
-that a squared distance of 65,536 is the exponent at which the table ends.
+Coordinates are bytes, squared distances whole numbers of their steps; 256 kernel values cover all
+distances at which the kernel counts. The step is chosen such that the table ends at a power of two,
+``2**(8 + distance_shift)``: the index is then a shift, and whether a prototype lies beyond the end
+is what the sum's carry says if it starts that much below 2**16. One table serves every model.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 TABLE_SIZE = 256
 KERNEL_MAXIMUM = 255
-DISTANCE_LIMIT = 1 << 16
+MAXIMUM_DISTANCE_SHIFT = 6  # differences beyond a signed byte are then far
 
 # The table ends where the kernel has fallen to 1/128. Prototypes beyond would add next to nothing
 # to a score, but each costs time. On USPS, ending at 1/255 costs 6 % more cycles, and ending at
@@ -25,12 +26,18 @@ DISTANCE_LIMIT = 1 << 16
 KERNEL_CUTOFF = 1 / 128
 EXPONENT_LIMIT = -math.log(KERNEL_CUTOFF)
 
-# Length, in units of 1/gamma, of one step of the integer projection: a squared distance of
-# DISTANCE_LIMIT steps is EXPONENT_LIMIT.
-PROJECTION_STEP = math.sqrt(EXPONENT_LIMIT / DISTANCE_LIMIT)
-
-
 _BINS_PER_EXPONENT = TABLE_SIZE / EXPONENT_LIMIT
+
+
+def distance_step(distance_shift: int) -> float:
+    """Return the length, in units of 1/gamma, of a step of the projection's coordinates."""
+    return math.sqrt(EXPONENT_LIMIT / (TABLE_SIZE << distance_shift))
+
+
+def kernel_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.float64]:
+    """Return the exact kernel, at most 1, of squared distances in steps."""
+    kernel: NDArray[np.float64] = np.exp(squares * -(distance_step(distance_shift) ** 2))
+    return kernel
 
 
 def exponential_table() -> NDArray[np.uint8]:
@@ -39,7 +46,7 @@ def exponential_table() -> NDArray[np.uint8]:
     Returns
     -------
     ndarray of shape (256,), uint8
-        Entry i is the kernel of every squared distance whose upper byte is i.
+        Entry i is the kernel of every squared distance that shifts to i.
     """
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
     table: NDArray[np.uint8] = np.rint(KERNEL_MAXIMUM * np.exp(-centre)).astype(np.uint8)

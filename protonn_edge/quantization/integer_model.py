@@ -8,12 +8,16 @@ them, ``b``, of which the device makes D averages first::
 
 The rest is the same for both::
 
-    a_k = start_k + sum_i W_ki q_i                    16 or 32 bits, never overflows
-    p_k = (a_k * multiplier + offset_k) >> shift      rounds to nearest: offset holds the half
-    r_j = sum_k (p_k - B_kj * prototype_factor)^2     "far" as soon as it needs more than 16 bits
-    e_j = table[r_j >> 8], or 0 where prototype j is far
-    s_l = sum_j Z_lj e_j
+    a_k = start_k + sum_i W_ki q_i                    16 or 24 bits, never overflows
+    h_k = a_k, or a_k >> 8 of 24 bits                 16 bits
+    p_k = (h_k * multiplier + offset_k) >> 16         clamped to 8 bits
+    r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
+    e_j = table[r_j >> distance_shift], or 0 where prototype j is far
+    s_l = sum_j Z_lj e_j                              16 or 32 bits
     class = the first l with the largest s_l
+
+``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
+the last one fits.
 
 The NumPy code below is the reference; the C templates and the planner read the same object and
 derive no shift and no scale of their own.
@@ -30,7 +34,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.quantization.exponential import DISTANCE_LIMIT, KERNEL_MAXIMUM
+from protonn_edge.quantization.exponential import (
+    KERNEL_MAXIMUM,
+    MAXIMUM_DISTANCE_SHIFT,
+    TABLE_SIZE,
+    kernel_of_squares,
+)
 from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
@@ -39,15 +48,15 @@ IntArray = NDArray[np.int64]
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
-# A coordinate of the projection beyond this is far from every prototype, so that generated code
-# may clamp there: a prototype's coordinate is at most 128 * 64, and 255 more is already far.
-PROJECTION_CLAMP = 16_383
-MAXIMUM_PROTOTYPE_FACTOR = 64
+# A coordinate of the projection is a byte, so what is beyond is clamped. Quantizing leaves so much
+# room around the prototypes that a point there is far from all of them anyway.
+PROJECTION_MINIMUM, PROJECTION_MAXIMUM = -128, 127
 MAXIMUM_MULTIPLIER = 0xFFFF
-SHIFTS = (24, 16, 8, 0)  # whole bytes: an 8-bit chip shifts by renaming registers
+RESCALING_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
+ACCUMULATOR_BITS = (16, 24)
+SCORE_BITS = (16, 32)
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 FEATURE_MAXIMUM = 255  # of a pixel that goes into an average
-_DIFFERENCE_LIMIT = 255
 _HALF = 1 << 15
 
 
@@ -113,19 +122,17 @@ class IntegerModel(SizedByMatrices):
     start : ndarray of shape (d,), int64
         What the accumulators begin with, chosen to centre their range.
     accumulator_bits : int
-        16 or 32; every sum fits, on any input.
+        16 or 24; every sum fits, on any input.
     multiplier : int
-        1..65535, brings the accumulators to the scale of the prototypes.
-    shift : int
-        0, 8, 16 or 24: arithmetic right shift after the multiplication.
+        1..65535, brings the upper 16 bits of the accumulators to the scale of the prototypes.
     offset : ndarray of shape (d,), int64
         Added before the shift: half a step for rounding, less the centre of the prototypes.
     prototypes : ndarray of shape (d, m), int8
         B.
-    prototype_factor : int
-        1..64; a prototype's coordinate is its residual times this.
+    distance_shift : int
+        0..6; a squared distance of ``2**(8 + distance_shift)`` is where the table ends.
     table : ndarray of shape (256,), uint8
-        The kernel by the upper byte of the squared distance.
+        The kernel by the squared distance, shifted.
     labels : ndarray of shape (L, m), int8
         Z.
     score_scale : float
@@ -144,10 +151,9 @@ class IntegerModel(SizedByMatrices):
     start: IntArray
     accumulator_bits: int
     multiplier: int
-    shift: int
     offset: IntArray
     prototypes: NDArray[np.int8]
-    prototype_factor: int
+    distance_shift: int
     table: NDArray[np.uint8]
     labels: NDArray[np.int8]
     score_scale: float
@@ -162,15 +168,21 @@ class IntegerModel(SizedByMatrices):
         """Refuse numbers with which some input could overflow a sum of the generated code."""
         low, high = self.accumulator_range()
         limit = 1 << (self.accumulator_bits - 1)
-        product = max(-low, high) * self.multiplier + int(np.abs(self.offset).max())
+        dropped = self.accumulator_bits - 16
+        product = (max(-low, high) >> dropped) * self.multiplier + int(np.abs(self.offset).max())
         for fits, what in (
             (1 <= self.inputs.maximum <= 255, f"largest input {self.inputs.maximum}"),
-            (self.accumulator_bits in (16, 32), f"accumulators of {self.accumulator_bits} bits"),
+            (
+                self.accumulator_bits in ACCUMULATOR_BITS,
+                f"accumulators of {self.accumulator_bits} bits",
+            ),
             (-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}"),
             (1 <= self.multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {self.multiplier:,}"),
-            (self.shift in SHIFTS, f"shift {self.shift}"),
             (product < 1 << 31, f"rescaled accumulators up to {product:,}"),
-            (1 <= self.prototype_factor <= MAXIMUM_PROTOTYPE_FACTOR, "prototype factor"),
+            (
+                0 <= self.distance_shift <= MAXIMUM_DISTANCE_SHIFT,
+                f"distance shift {self.distance_shift}",
+            ),
             (self._reduction_fits(), "a reduction that does not give the projection's inputs"),
         ):
             if not fits:
@@ -252,19 +264,28 @@ class IntegerModel(SizedByMatrices):
         return self.start + sums.astype(np.int64)
 
     def project(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the projections p, (n, d), of the projection's inputs Q, (n, D) uint8."""
-        return (self.accumulate(Q) * self.multiplier + self.offset) >> self.shift
+        """Return the projections p, (n, d) in -128..127, of the projection's inputs Q, (n, D)."""
+        return np.clip(self._rescaled(self.accumulate(Q)), PROJECTION_MINIMUM, PROJECTION_MAXIMUM)
+
+    def _rescaled(self, accumulators: IntArray) -> IntArray:
+        upper = accumulators >> (self.accumulator_bits - 16)
+        rescaled: IntArray = (upper * self.multiplier + self.offset) >> RESCALING_SHIFT
+        return rescaled
+
+    def squared_distances(self, P: IntArray) -> IntArray:
+        """Return r, (n, m), the squares of the distances of projections P, (n, d)."""
+        points, prototypes = P.astype(np.float64), self.prototypes.astype(np.float64)
+        squares = np.square(points).sum(axis=1)[:, None] + np.square(prototypes).sum(axis=0)
+        squares -= 2.0 * (points @ prototypes)
+        exact: IntArray = squares.astype(np.int64)  # all are far below 2**53
+        return exact
 
     def kernels(self, P: IntArray) -> IntArray:
         """Return the table's values e, (n, m) in 0..255, of projections P, (n, d)."""
-        coordinates = self.prototypes.T.astype(np.int64) * self.prototype_factor
-        difference = np.abs(P[:, None, :] - coordinates[None, :, :])
-        near = (difference <= _DIFFERENCE_LIMIT).all(axis=2)
-        # Clipping keeps the squares of far coordinates from overflowing; those are masked anyway.
-        squared = np.square(np.minimum(difference, _DIFFERENCE_LIMIT + 1)).sum(axis=2)
-        near &= squared < DISTANCE_LIMIT
-        index = np.where(near, squared, 0) >> 8
-        return np.where(near, self.table[index].astype(np.int64), 0)
+        index = self.squared_distances(P) >> self.distance_shift
+        entries = np.append(self.table, np.uint8(0)).astype(np.int64)
+        kernels: IntArray = entries[np.minimum(index, len(self.table))]
+        return kernels
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
@@ -293,19 +314,84 @@ class IntegerModel(SizedByMatrices):
 
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""
-        return _range_of(self.projection, self.inputs.maximum, self.start)
+        low, high = _ranges_of(self.projection, self.inputs.maximum, self.start)
+        return int(low.min()), int(high.max())
 
     def projection_range(self) -> tuple[int, int]:
-        """Return the least and the largest coordinate p that any input can give."""
-        low, high = self.accumulator_range()
-        return (
-            (low * self.multiplier + int(self.offset.min())) >> self.shift,
-            (high * self.multiplier + int(self.offset.max())) >> self.shift,
+        """Return the least and the largest coordinate p, before it is clamped, of any input."""
+        reached = self._rescaled(
+            np.array([[end] * self.n_projections for end in self.accumulator_range()])
         )
+        return int(reached.min()), int(reached.max())
+
+    @property
+    def clamps(self) -> bool:
+        """Whether some input pushes a coordinate of the projection out of 8 bits."""
+        low, high = self.projection_range()
+        return low < PROJECTION_MINIMUM or high > PROJECTION_MAXIMUM
+
+    @property
+    def distance_limit(self) -> int:
+        """The squared distance at which a prototype begins to be far."""
+        return TABLE_SIZE << self.distance_shift
+
+    @cached_property
+    def score_bits(self) -> int:
+        """Bits of a score, 16 or 32: the least that hold it on any input."""
+        low, high = self.score_range()
+        return SCORE_BITS[0] if low >= -(1 << 15) and high < 1 << 15 else SCORE_BITS[1]
 
     def score_range(self) -> tuple[int, int]:
-        """Return bounds of the scores on the way and at the end, for any input."""
-        return _range_of(self.labels, KERNEL_MAXIMUM, np.zeros(self.n_classes, np.int64))
+        """Return bounds of the scores on any input.
+
+        Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
+        times the largest kernel value; and the norm of the score, see `score_norms`.
+        """
+        low, high = _ranges_of(self.labels, KERNEL_MAXIMUM, np.zeros(self.n_classes, np.int64))
+        norms = score_norms(self.labels, self.prototypes, self.table, self.distance_shift)
+        limit = np.minimum(norms, 1 << 62).astype(np.int64)
+        return int(np.maximum(low, -limit).min()), int(np.minimum(high, limit).max())
+
+
+def score_norms(
+    labels: NDArray[np.int8],
+    prototypes: NDArray[np.int8],
+    table: NDArray[np.uint8],
+    distance_shift: int,
+) -> NDArray[np.float64]:
+    """Bound the magnitude of each class's score over all points of the projected space.
+
+    With exact kernels ``k_j(p) = A exp(-c ||p - b_j||^2)`` a score ``sum_j z_j k_j`` is a function
+    of the Gaussian kernel's Hilbert space, so nowhere larger than its norm there, which is the
+    root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the table
+    differs from the exact kernel by at most some E, so a score differs by at most E sum_j |z_j|.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (L, m)
+        Z; whole numbers.
+    prototypes : ndarray of shape (d, m), int8
+        B.
+    table : ndarray of shape (256,), uint8
+        The kernel by the squared distance, shifted right by `distance_shift`.
+    distance_shift : int
+        0..6.
+
+    Returns
+    -------
+    ndarray of shape (L,), float64
+        Whole numbers, with a margin of 1 for rounding in floats.
+    """
+    Z, B = labels.astype(np.float64), prototypes.astype(np.float64)
+    squares = np.square(B).sum(axis=0)
+    gram = kernel_of_squares(squares[:, None] + squares - 2.0 * (B.T @ B), distance_shift)
+    r = np.arange((TABLE_SIZE << distance_shift) + 1)
+    entries = np.append(table, 0).astype(np.float64)[r >> distance_shift]
+    error = float(np.abs(entries - KERNEL_MAXIMUM * kernel_of_squares(r, distance_shift)).max())
+    energy = np.maximum(((Z @ gram) * Z).sum(axis=1), 0.0)
+    norms = KERNEL_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
+    bound: NDArray[np.float64] = np.ceil(norms * (1 + 1e-9)) + 1
+    return bound
 
 
 def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:
@@ -323,12 +409,14 @@ def check_counts(features: int, projections: int, prototypes: int, classes: int)
             )
 
 
-def _range_of(matrix: NDArray[np.int8], maximum: int, start: IntArray) -> tuple[int, int]:
+def _ranges_of(
+    matrix: NDArray[np.int8], maximum: int, start: IntArray
+) -> tuple[IntArray, IntArray]:
     """Bound start + matrix @ x over all x in 0..maximum: the extremes pick one sign each."""
     wide = matrix.astype(np.int64)
     low = start + maximum * np.minimum(wide, 0).sum(axis=1)
     high = start + maximum * np.maximum(wide, 0).sum(axis=1)
-    return int(low.min()), int(high.max())
+    return low, high
 
 
 def _canonical_bytes(value: object) -> bytes:

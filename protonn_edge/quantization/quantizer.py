@@ -7,7 +7,11 @@ of the projection is tied to the exponential table's (see `exponential`).
 The number of input bits and the width of the accumulators are a trade: inputs of few bits leave
 room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
 predicts the error of the projection from the training features' statistics for each choice, takes
-the best one with 16-bit accumulators, and falls back to 32 bits where that is not good enough.
+the best one with 16-bit accumulators, and falls back to 24 bits where that is not good enough.
+
+Scores are a trade too: labels of few bits keep them within 16 bits. The quantizer takes the finest
+labels for which that is proven (see `score_norms`), and scores of 32 bits where those would be too
+coarse.
 """
 
 from __future__ import annotations
@@ -22,28 +26,39 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization.exponential import (
     KERNEL_MAXIMUM,
-    PROJECTION_STEP,
+    TABLE_SIZE,
+    distance_step,
     exponential_table,
 )
 from protonn_edge.quantization.integer_model import (
     MAXIMUM_MULTIPLIER,
-    MAXIMUM_PROTOTYPE_FACTOR,
-    SHIFTS,
+    PROJECTION_MAXIMUM,
+    PROJECTION_MINIMUM,
+    RESCALING_SHIFT,
     InputQuantizer,
     IntArray,
     IntegerModel,
+    score_norms,
 )
 
 FloatArray = NDArray[np.float64]
 
 _RESIDUAL_MAXIMUM = 127
 _INPUT_BITS = (8, 7, 6, 5, 4)
-_ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 32: (1 << 32) - 2}
+_ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
+_INT16_LIMIT = (1 << 15) - 1
 _INT32_LIMIT = (1 << 31) - 1
 
 # Root mean square error of a projection's coordinate, in units of 1/gamma, that 16-bit accumulators
-# may cost before 32-bit ones are taken: the kernel's exponent then moves by a few hundredths.
+# may cost before 24-bit ones are taken: the kernel's exponent then moves by a few hundredths.
 _TOLERATED_ERROR = 0.06
+
+# The finest step that is taken even where a coarser one is not needed: it is a 30th of the kernel's
+# width, and differences of coordinates that spread little then fit a signed byte.
+_DISTANCE_SHIFT = 3
+
+# Labels are given at least this many steps of either sign, or else scores of 32 bits.
+_LABEL_MAXIMUM_LIMIT = 24
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,6 @@ class _Projection:
     start: IntArray
     accumulator_bits: int
     multiplier: int
-    shift: int
     offset: IntArray
     error: float
 
@@ -104,23 +118,25 @@ def why_floats_alone(model: ProtoNNModel) -> str | None:
 
 @dataclass(frozen=True)
 class Precision:
-    """Bits of an input, 4..8, and of an accumulator, 16 or 32."""
+    """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
 
     input_bits: int
     accumulator_bits: int
+    label_maximum: int
 
 
 def precision_for(model: ProtoNNModel) -> Precision:
-    """Return the bits that `quantize` takes for this model; see the module's text.
+    """Return what `quantize` takes for this model; see the module's text.
 
     Raises
     ------
     InputError
         As `quantize`.
     """
-    centre, _, _ = _quantize_prototypes(model)
-    best = _best_projection(model, centre)
-    return Precision(int(best.inputs.maximum).bit_length(), best.accumulator_bits)
+    prototypes = _quantize_prototypes(model)
+    best = _best_projection(model, prototypes)
+    bits = int(best.inputs.maximum).bit_length()
+    return Precision(bits, best.accumulator_bits, _label_maximum(model, prototypes))
 
 
 def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerModel:
@@ -138,28 +154,28 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
     InputError
         As `quantize`.
     """
-    centre, residuals, prototype_factor = _quantize_prototypes(model)
+    prototypes = _quantize_prototypes(model)
     if precision is None:
-        best = _best_projection(model, centre)
+        best = _best_projection(model, prototypes)
+        label_maximum = _label_maximum(model, prototypes)
     else:
-        bits = precision.input_bits
-        best = _quantize_projection(model, centre, bits, precision.accumulator_bits)
-    label_unit = float(np.abs(model.labels).max()) / _RESIDUAL_MAXIMUM
-    if label_unit == 0:
-        raise InputError("all of Z is zero, so every score would be; train the model again")
+        bits, label_maximum = precision.input_bits, precision.label_maximum
+        fitted = _fit_projection(model, prototypes, bits, precision.accumulator_bits)
+        if fitted is None:
+            raise _no_scale()
+        best = fitted
     return IntegerModel(
         inputs=best.inputs,
         projection=best.residuals,
         start=best.start,
         accumulator_bits=best.accumulator_bits,
         multiplier=best.multiplier,
-        shift=best.shift,
         offset=best.offset,
-        prototypes=residuals,
-        prototype_factor=prototype_factor,
+        prototypes=prototypes.residuals,
+        distance_shift=prototypes.distance_shift,
         table=exponential_table(),
-        labels=np.rint(model.labels.astype(np.float64) / label_unit).astype(np.int8),
-        score_scale=label_unit / KERNEL_MAXIMUM,
+        labels=_quantize_labels(model, label_maximum),
+        score_scale=float(np.abs(model.labels).max()) / label_maximum / KERNEL_MAXIMUM,
         classes=model.classes,
         reduction=model.reduction,
     )
@@ -188,39 +204,85 @@ def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
     return replace(model, projection=model.projection[order], prototypes=model.prototypes[order])
 
 
-def _best_projection(model: ProtoNNModel, centre: FloatArray) -> _Projection:
-    choices = [_quantize_projection(model, centre, bits, 16) for bits in _INPUT_BITS]
-    best = min(choices, key=lambda choice: choice.error)
-    if best.error > _TOLERATED_ERROR:
-        best = _quantize_projection(model, centre, _INPUT_BITS[0], 32)
-    return best
+def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> _Projection:
+    found = [_fit_projection(model, prototypes, bits, 16) for bits in _INPUT_BITS]
+    choices = [choice for choice in found if choice is not None]
+    if min((choice.error for choice in choices), default=math.inf) > _TOLERATED_ERROR:
+        wide = _fit_projection(model, prototypes, _INPUT_BITS[0], 24)
+        choices += [] if wide is None else [wide]
+    if not choices:
+        raise _no_scale()
+    return min(choices, key=lambda choice: choice.error)
 
 
-def _quantize_prototypes(model: ProtoNNModel) -> tuple[FloatArray, NDArray[np.int8], int]:
-    """Return the centre (d,) in steps, the residuals (d, m) and their factor."""
-    steps = model.gamma * model.prototypes.astype(np.float64) / PROJECTION_STEP
-    centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
-    steps -= centre[:, None]
-    reach = float(np.abs(steps).max())
-    if reach <= _RESIDUAL_MAXIMUM * MAXIMUM_PROTOTYPE_FACTOR:
-        factor = max(1, int(np.ceil(reach / _RESIDUAL_MAXIMUM)))
-        return centre, np.rint(steps / factor).astype(np.int8), factor
-    widths = reach * PROJECTION_STEP
-    limit = _RESIDUAL_MAXIMUM * MAXIMUM_PROTOTYPE_FACTOR * PROJECTION_STEP
-    raise InputError(
-        f"the prototypes lie {widths:.4g} kernel widths from their centre, the integer model "
-        f"reaches {limit:.0f}; train with a smaller gamma"
+def _no_scale() -> InputError:
+    return InputError(
+        "the projection's weights span too many steps an input for any integer scale; train with "
+        "a smaller gamma or normalized features"
     )
 
 
-def _quantize_projection(
-    model: ProtoNNModel, centre: FloatArray, input_bits: int, accumulator_bits: int
-) -> _Projection:
+@dataclass(frozen=True)
+class _Prototypes:
+    """The centre (d,) in steps, the residuals (d, m), and how long a step is."""
+
+    centre: FloatArray
+    residuals: NDArray[np.int8]
+    distance_shift: int
+
+
+def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
+    """Take the finest steps in which the prototypes, and all points near them, fit bytes."""
+    widths = model.gamma * model.prototypes.astype(np.float64)
+    spread = float(np.ptp(widths, axis=1).max())
+    for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
+        step = distance_step(distance_shift)
+        radius = math.sqrt(TABLE_SIZE << distance_shift)
+        if spread / step + 2 * radius <= PROJECTION_MAXIMUM - PROJECTION_MINIMUM:
+            steps = widths / step
+            centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
+            residuals = np.rint(steps - centre[:, None]).astype(np.int8)
+            return _Prototypes(centre, residuals, distance_shift)
+    limit = (PROJECTION_MAXIMUM - PROJECTION_MINIMUM - 2 * radius) * step
+    raise InputError(
+        f"the prototypes spread over {spread:.4g} kernel widths, the integer model reaches "
+        f"{limit:.0f}; train with a smaller gamma"
+    )
+
+
+def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
+    """Return the largest label for which scores are proven to fit 16 bits, or 127."""
+    table = exponential_table()
+    maximum = _RESIDUAL_MAXIMUM
+    while maximum >= _LABEL_MAXIMUM_LIMIT:
+        labels = _quantize_labels(model, maximum)
+        norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
+        sums = KERNEL_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
+        largest = float(np.minimum(norms, sums).max())
+        if largest <= _INT16_LIMIT:
+            return maximum
+        maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
+    return _RESIDUAL_MAXIMUM
+
+
+def _quantize_labels(model: ProtoNNModel, maximum: int) -> NDArray[np.int8]:
+    """Return Z (L, m) in whole numbers, -maximum..maximum."""
+    unit = float(np.abs(model.labels).max()) / maximum
+    if unit == 0:
+        raise InputError("all of Z is zero, so every score would be; train the model again")
+    return np.rint(model.labels.astype(np.float64) / unit).astype(np.int8)
+
+
+def _fit_projection(
+    model: ProtoNNModel, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
+) -> _Projection | None:
+    """Return the projection in the finest scale that fits these bits, None if there is none."""
     inputs = input_quantizer(model.inputs, input_bits)
+    step = distance_step(prototypes.distance_shift)
     per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
-    per_raw_unit /= PROJECTION_STEP
+    per_raw_unit /= step
     weights = per_raw_unit * inputs.step
-    target = _dot(per_raw_unit, inputs.zero - model.normalizer.offset) - centre
+    target = _dot(per_raw_unit, inputs.zero - model.normalizer.offset) - prototypes.centre
     mean = (model.inputs.mean - inputs.zero) / inputs.step
     variance = np.square(model.inputs.deviation / inputs.step)
 
@@ -230,8 +292,10 @@ def _quantize_projection(
             "again with features of ordinary size"
         )
 
-    for multiplier, shift in _scales(weights, inputs.maximum, accumulator_bits):
-        unit = multiplier / (1 << shift)
+    dropped = accumulator_bits - 16
+    divisor = 1 << (RESCALING_SHIFT + dropped)
+    for multiplier in _multipliers(weights, inputs.maximum, accumulator_bits):
+        unit = multiplier / divisor
         residuals = np.rint(weights / unit).astype(np.int64)
         span = inputs.maximum * np.abs(residuals).sum(axis=1)
         if np.abs(residuals).max() > _RESIDUAL_MAXIMUM:
@@ -242,24 +306,23 @@ def _quantize_projection(
         rounding = unit * residuals - weights
         # What rounding adds on average is known, so it is taken off.
         constant = target - _dot(rounding, mean) - unit * start
-        offset = np.rint((constant + 0.5) * (1 << shift))
-        if not np.abs(offset).max() + (span.max() // 2 + 1) * multiplier <= _INT32_LIMIT:
+        lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
+        offset = np.rint((constant + 0.5) * (1 << RESCALING_SHIFT) + lost)
+        reach = (span.max() // 2 + 1 >> dropped) + 1
+        if not np.abs(offset).max() + reach * multiplier <= _INT32_LIMIT:
             continue
         noise = np.square(rounding) @ variance + np.square(weights).sum(axis=1) / 12
+        noise += (unit * ((1 << dropped) - 1)) ** 2 / 12
         return _Projection(
             inputs=inputs,
             residuals=residuals.astype(np.int8),
             start=start,
             accumulator_bits=accumulator_bits,
             multiplier=multiplier,
-            shift=shift,
             offset=offset.astype(np.int64),
-            error=float(np.sqrt(noise.mean())) * PROJECTION_STEP,
+            error=float(np.sqrt(noise.mean())) * step,
         )
-    raise InputError(
-        f"the projection's weights span {np.abs(weights).max():.3g} steps an input, which no "
-        "integer scale holds; train with a smaller gamma or normalized features"
-    )
+    return None
 
 
 def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
@@ -274,10 +337,8 @@ def _sum(numbers: list[float]) -> float:
         return math.nan
 
 
-def _scales(
-    weights: FloatArray, input_maximum: int, accumulator_bits: int
-) -> list[tuple[int, int]]:
-    """List (multiplier, shift) from the finest unit that may fit to coarser ones.
+def _multipliers(weights: FloatArray, input_maximum: int, accumulator_bits: int) -> range:
+    """List multipliers from that of the finest unit that may fit to coarser ones.
 
     A residual must fit int8, and the accumulator must hold the largest row sum of magnitudes times
     the largest input, whatever the input is.
@@ -285,11 +346,8 @@ def _scales(
     largest = float(np.abs(weights).max()) / _RESIDUAL_MAXIMUM
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
     unit = max(largest, row / _ACCUMULATOR_SPAN[accumulator_bits])
-    if not math.isfinite(unit):
-        return []
-    scales = []
-    for shift in SHIFTS:
-        first = max(1, int(np.ceil(unit * (1 << shift))))
-        last = min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1)
-        scales += [(multiplier, shift) for multiplier in range(first, last)]
-    return scales
+    scale = 1 << (RESCALING_SHIFT + accumulator_bits - 16)
+    if not unit * scale <= MAXIMUM_MULTIPLIER:
+        return range(0)
+    first = max(1, math.ceil(unit * scale))
+    return range(first, min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1))

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage
+from protonn_edge.codegen import Plan
 from protonn_edge.hil.results import Spread, Summary
 from protonn_edge.quantization import StageLoss
 
@@ -44,6 +45,21 @@ def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
     """Return the row that says how many raw values quantizing cut off."""
     share = f" ({100 * saturations / values:.2f} %)" if values else ""
     return "inputs cut off", f"{saturations:,} of {values:,} values{share}"
+
+
+def plan_table(plan: Plan) -> Table:
+    """Return a row per stage of a prediction: how it is done, and what that takes."""
+    table = Table(box=box.SIMPLE)
+    for heading in ("stage", "kernel"):
+        table.add_column(heading)
+    for heading in ("flash B", "cycles mean", "cycles at most"):
+        table.add_column(heading, justify="right")
+    for stage in plan.stages:
+        mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
+        table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
+    total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
+    table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
+    return table
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:

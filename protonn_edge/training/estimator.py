@@ -110,6 +110,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Whether the second half of the joint training minimizes the loss of the integer model: W, B,
         Z and the inputs rounded, the kernel read from its table. Without effect where no integer
         model can be: for sets of labels, "l2", and more than 255 classes.
+    dead_zone : float in [0, 1), default=0.0
+        Joint: share of each feature's range, beside its most frequent value, that the device reads
+        as that value, which costs it no time. Training is aware of it.
     iterations : int, default=20
         Alternating optimizer: how often Z, B and W have their turns (T in the paper).
     pass_epochs : int, default=20
@@ -204,6 +207,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "learning_rate": [_POSITIVE],
         "input_noise": [Interval(Real, 0, None, closed="left"), _AUTO],
         "quantization_aware": ["boolean"],
+        "dead_zone": [Interval(Real, 0, 1, closed="left")],
         "iterations": [_COUNT],
         "pass_epochs": [_COUNT],
         "step_sizes": [StrOptions(set(STEP_SIZES))],
@@ -239,6 +243,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         learning_rate: float = 0.01,
         input_noise: float | str = "auto",
         quantization_aware: bool = True,
+        dead_zone: float = 0.0,
         iterations: int = 20,
         pass_epochs: int = 20,
         step_sizes: str = "inverse_sqrt",
@@ -270,6 +275,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.input_noise = input_noise
         self.quantization_aware = quantization_aware
+        self.dead_zone = dead_zone
         self.iterations = iterations
         self.pass_epochs = pass_epochs
         self.step_sizes = step_sizes

@@ -281,7 +281,18 @@ class Task:
             inputs = InputStatistics.of(self._raw, self._weights)
         else:
             inputs = InputStatistics.of_averages(self._raw, self._points, self._weights)
-        return inputs if self._stored is None else self.running.inputs(inputs.background)
+        if self._stored is not None:
+            inputs = self.running.inputs(inputs.background)
+        return inputs.with_dead_zone(self._dead_zone())
+
+    def _dead_zone(self) -> float:
+        share = float(self._settings.dead_zone)
+        if share > 0 and self._reduction is not None:
+            raise InputError(
+                f"dead_zone is {share:g}, but images are reduced, and their pixels have none; "
+                "leave it, or reduced_shape, out"
+            )
+        return share
 
     def _chosen_normalizer(self) -> Normalizer:
         given = self._settings.initial_model

@@ -20,7 +20,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import protocol
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import trial_build
+from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.reduction import Reduction
 from protonn_edge.training import ProtoNNClassifier
@@ -38,7 +38,7 @@ def assert_both_emulators_agree(
     """Compare class, scores and cycles of every point; return the cycles."""
     board, reference = load_board("uno"), device_model(model, precision)
     with (
-        trial_build(model, board, precision=precision) as trial,
+        trial_build(model, board, wishes=Wishes(precision=precision)) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, on_simavr = verify_device("simavr", uno.url, reference, Q)

@@ -136,6 +136,25 @@ def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
 
 
 @needs_avr
+def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path) -> None:
+    options = ["--plan", "masked", "--max-sram", 400, "--max-flash", 20_000]
+    arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
+    plan = run_json(*arguments)["plan"]
+    assert plan["kernel"] == "masked"
+    assert plan["cycles"]["mean"] is None
+    assert [stage["name"] for stage in plan["stages"]] == ["projection", "rescaling", "prototypes"]
+    assert plan["cycles"]["worst"] == sum(stage["worst"] for stage in plan["stages"])
+    with_data = run_json(*arguments, "--data", folder / "iris.csv")["plan"]
+    assert 0 < with_data["cycles"]["mean"] < with_data["cycles"]["worst"]
+
+
+def test_build_within_less_flash_than_it_needs_names_the_limit(folder: Path) -> None:
+    arguments = ["build", folder / "model.npz", "-o", folder / "small", "--max-flash", "3000"]
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == 1
+    assert "B flash, uno within your limits has 3,000; try fewer" in result.stderr
+
+
 def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
     record = run_json("build", folder / "model.npz", "-o", folder / "compared",
                       "--data", folder / "iris.csv", "--max-drop", 5)  # fmt: skip

@@ -50,6 +50,7 @@ def train(data: Path, *options: object) -> ProtoNNModel:
         (["--init-prototypes", "sample"], "init_prototypes", "sample"),
         (["--class-weight", "balanced"], "class_weight", "balanced"),
         (["--no-quantization-aware"], "quantization_aware", False),
+        (["--dead-zone", 0.25], "dead_zone", 0.25),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
         (["--image-shape", "3x4", "--reduce", "2x2"], "reduced_shape", [2, 2]),
         (

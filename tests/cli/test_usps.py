@@ -28,13 +28,17 @@ def test_usps_keeps_its_promises(tmp_path: Path) -> None:
         record: dict[str, object] = json.loads(result.stdout)
         return record
 
-    sizes = ("--projection-dim", 10, "--prototypes", 40)
-    trained = run("train", USPS, "-o", tmp_path / "model.npz", *sizes)
-    run("build", tmp_path / "model.npz", "-o", tmp_path)
+    settings = ("--projection-dim", 10, "--prototypes", 40, "--dead-zone", 0.15)
+    trained = run("train", USPS, "-o", tmp_path / "model.npz", *settings)
+    built = run(
+        "build", tmp_path / "model.npz", "-o", tmp_path, "--data", USPS, "--plan", "columns"
+    )
     measured = run("hil", USPS, "--emulate", "--project", tmp_path)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (2007, 0, 0)
     assert measured["accuracy"] == trained["accuracy"] >= 0.925
     assert trained["float_accuracy"] - measured["accuracy"] <= 0.003
     assert measured["flash_bytes"] <= 8192
     assert measured["sram_bytes"] + measured["stack_bytes"] <= 700
-    assert measured["cycles"]["mean"] <= 30_000  # the emulator's, which are exact
+    assert measured["cycles"]["mean"] <= 16_500  # the emulator's, which are exact
+    assert built["plan"]["cycles"]["mean"] == pytest.approx(measured["cycles"]["mean"], rel=0.03)
+    assert measured["cycles"]["max"] <= built["plan"]["cycles"]["worst"]

@@ -10,11 +10,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from model_factory import tiny_integer_model, tiny_reduced_model
 
 from protonn_edge.codegen import render_c
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.files import write_atomically
 
-MODELS = {"golden": tiny_integer_model, "golden_reduced": tiny_reduced_model}
+CASES = {
+    "golden": (tiny_integer_model, "columns"),
+    "golden_masked": (tiny_integer_model, "masked"),
+    "golden_reduced": (tiny_reduced_model, "unrolled"),
+}
 
 if __name__ == "__main__":
-    for folder, model in MODELS.items():
-        for name, text in render_c(model()).items():
+    for folder, (model, kernel) in CASES.items():
+        (Path(__file__).parent / folder).mkdir(exist_ok=True)
+        for name, text in render_c(model(), plan_with(model(), kernel)).items():
             write_atomically(Path(__file__).parent / folder / name, text)

@@ -12,11 +12,11 @@ import pytest
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import SOURCES, plan_for, render_c
+from protonn_edge.codegen import SOURCES, make_float32_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.project import trial_build
+from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import DeviceModel, device_model, quantize
 from protonn_edge.verification import compare, verify_device
 
@@ -72,7 +72,7 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
         reference = device_model(model, precision)
         Q = inputs_near_prototypes(6, 12, reference)
         with (
-            trial_build(model, board, precision=precision) as trial,
+            trial_build(model, board, wishes=Wishes(precision=precision)) as trial,
             EmulatedUno(trial.elf, board=board) as uno,
         ):
             agreement, results = verify_device("emulated uno", uno.url, reference, Q)
@@ -91,7 +91,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, c
     elf, sources = tmp_path / "push.elf", [tmp_path / "push.c", tmp_path / "pnn_model.c"]
     command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DCOUNT={count}", "-o", elf]
     subprocess.run([*command, *sources, "-lm"], check=True, timeout=60)
-    plan = plan_for(model)
+    plan = make_float32_plan(model)
     with EmulatedUno(elf) as uno:
         while (stats := uno.stats()).marked_spans < 2:
             assert stats.cycles < 16_000_000, stats
@@ -103,7 +103,7 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
     model = random_model(features=900, projections=10)
     with (
         pytest.raises(CheckFailed, match="B flash for its tables alone"),
-        trial_build(model, load_board("uno"), precision="float32"),
+        trial_build(model, load_board("uno"), wishes=Wishes(precision="float32")),
     ):
         pass
 

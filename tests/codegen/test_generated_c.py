@@ -18,9 +18,10 @@ from model_factory import (
     tiny_reduced_model,
 )
 
-from protonn_edge.codegen import SOURCES, render_c
+from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import HostProgram, host_program
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.reduction import Reduction
@@ -41,19 +42,27 @@ def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.n
 
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize(
-    ("folder", "model"),
-    [("golden", tiny_integer_model()), ("golden_reduced", tiny_reduced_model())],
+    ("folder", "model", "kernel"),
+    [
+        ("golden", tiny_integer_model(), "columns"),
+        ("golden_masked", tiny_integer_model(), "masked"),
+        ("golden_reduced", tiny_reduced_model(), "unrolled"),
+    ],
 )
 def test_small_model_renders_to_the_golden_file(
-    folder: str, model: IntegerModel, name: str
+    folder: str, model: IntegerModel, kernel: KernelName, name: str
 ) -> None:
     """Renew the files with ``python tests/codegen/renew_golden.py`` and read the difference."""
-    assert render_c(model)[name] == (HERE / folder / name).read_text(encoding="utf-8")
+    rendered = render_c(model, plan_with(model, kernel))
+    assert rendered[name] == (HERE / folder / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("model", [tiny_integer_model(), tiny_reduced_model()])
-def test_golden_model_gives_the_reference_scores_under_sanitizers(model: IntegerModel) -> None:
-    with host_program(model, sanitize=True) as program:
+def test_golden_model_gives_the_reference_scores_under_sanitizers(
+    model: IntegerModel, kernel: KernelName
+) -> None:
+    with host_program(model, plan_with(model, kernel), sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 200, model))
 
 
@@ -77,7 +86,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
     seed=st.integers(0, 10_000),
     features=st.integers(1, 60),
     projections=st.integers(1, 25),
-    gamma_numerator=st.sampled_from([0.3, 2.5, 40.0]),
+    gamma_numerator=st.sampled_from([0.3, 2.5, 6.0]),
 )
 @settings(max_examples=12, deadline=None)
 def test_random_models_give_the_reference_scores(
@@ -135,15 +144,17 @@ def test_random_reductions_give_the_reference_scores(
 
 
 def test_clamped_projection_gives_the_reference_scores() -> None:
-    model = dataclasses.replace(tiny_integer_model(), shift=8)
+    model = tiny_integer_model()
+    assert model.clamps
     assert "clamped" in render_c(model)["pnn_model.c"]
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(2, 200, model))
 
 
-def test_wide_accumulators_give_the_reference_scores() -> None:
-    model = quantize(random_model(features=1500, projections=7, gamma_numerator=40.0))
-    assert model.accumulator_bits == 32
+def test_wide_accumulators_and_wide_scores_give_the_reference_scores() -> None:
+    model = quantize(random_model(features=1500, projections=7, gamma_numerator=12.0))
+    model = dataclasses.replace(model, labels=np.sign(model.labels) * np.int8(127))
+    assert (model.accumulator_bits, model.score_bits) == (24, 32)
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(3, 50, model))
 

@@ -243,6 +243,16 @@ def test_cycles_are_exact_over_many_overflows_of_the_timer(start):
     assert min(reported) > 200 * 60_000
 
 
+def test_features_that_fit_are_held_until_all_are_there(start):
+    uno, line = start(PNN_CHUNK_FEATURES="4u", FAKE_PUSH_DELAY=3000)  # too slow to push in between
+    for features in (bytes([1, 2, 3, 4]), bytes([200, 0, 9, 255])):
+        reply = line.ask(ScoresRequest(features))
+        assert (reply.label, reply.scores) == (label_of(features), scores_of(features))
+    stats = uno.stats()
+    assert (stats.marked_spans, stats.overruns) == (2, 0)
+    assert stats.marked_cycles > 2 * 4 * 3000
+
+
 def test_a_prediction_that_was_aborted_does_not_count(start):
     uno, line = start()
     line.send(encode_message(PredictRequest(bytes(4)), 1)[:5] + b"\x00")

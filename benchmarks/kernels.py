@@ -1,0 +1,160 @@
+"""Each kernel of the projection alone, on the emulated Uno, beside its floor.
+
+    python benchmarks/kernels.py [--only NAME] [--json]
+
+prints a row for each kernel and size: the cycles of ``pnn_push_many`` for inputs none of which is
+0, what the planner counted, and the floor: multiplications by weights that are not 0, times the
+least that one takes (lpm, mulsu, add, adc: 7 cycles; with the weight in an ldi 5; one more for a
+third byte of the sum). What is above the floor is looking at features, loading and storing sums,
+and the call.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import numpy as np
+
+from protonn_edge.codegen import KERNELS, KernelName, render_c
+from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
+
+INPUTS = (8, 32, 128, 256)
+OUTPUTS = (4, 10, 20)
+LEAST = {"columns": 7, "masked": 7, "unrolled": 5}
+DENSITY = {"columns": 1.0, "masked": 0.3, "unrolled": 1.0}
+DEADLINE_CYCLES = 16_000_000
+
+PROGRAM = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t features[PNN_FEATURES];
+int main(void)
+{
+    for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+        features[i] = 1;
+    }
+    pnn_begin();
+    GPIOR0 = 1;
+    pnn_push_many(features, PNN_FEATURES);
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel and a size."""
+
+    kernel: KernelName
+    inputs: int
+    outputs: int
+    sum_bits: int
+
+    @property
+    def name(self) -> str:
+        """What --only takes."""
+        return f"{self.kernel}-{self.inputs}x{self.outputs}-{self.sum_bits}"
+
+
+CASES = [
+    Case(kernel, inputs, outputs, bits)
+    for kernel in KERNELS
+    for bits in (16, 24)
+    for outputs in OUTPUTS
+    for inputs in INPUTS
+    if kernel != "unrolled" or inputs * outputs * (bits // 4 + 4) < 26_000
+]
+
+
+def measure_case(case: Case) -> dict[str, Any]:
+    """Return the cycles of a case, what the planner says of it, and its floor."""
+    model = _model(case)
+    plan = plan_with(model, case.kernel)
+    cycles = _emulated_cycles(model, plan)
+    multiplications = int(np.count_nonzero(model.projection))
+    floor = multiplications * (LEAST[case.kernel] + (case.sum_bits > 16))
+    return {
+        "name": case.name,
+        "multiplications": multiplications,
+        "cycles": cycles,
+        "planned": plan.stages[0].worst,
+        "floor": floor,
+        "ratio": cycles / floor,
+    }
+
+
+def _model(case: Case) -> IntegerModel:
+    rng = np.random.default_rng(0)
+    weights = rng.integers(2, 128, (case.outputs, case.inputs)) * rng.choice([-1, 1])
+    weights[rng.random(weights.shape) >= DENSITY[case.kernel]] = 0
+    return IntegerModel(
+        inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),
+        projection=weights.astype(np.int8),
+        start=np.zeros(case.outputs, np.int64),
+        accumulator_bits=case.sum_bits,
+        multiplier=1,
+        offset=np.zeros(case.outputs, np.int64),
+        prototypes=np.zeros((case.outputs, 1), np.int8),
+        distance_shift=3,
+        table=exponential_table(),
+        labels=np.ones((2, 1), np.int8),
+        score_scale=1.0,
+        classes=("one", "other"),
+    )
+
+
+def _emulated_cycles(model: IntegerModel, plan: Plan) -> int:
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, text in {**render_c(model, plan), "main.c": PROGRAM}.items():
+            (folder / name).write_text(text)
+        elf = folder / "main.elf"
+        flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-o", elf]
+        command = ["avr-gcc", *flags, folder / "main.c", folder / "pnn_model.c"]
+        subprocess.run(command, check=True, timeout=120)
+        with EmulatedUno(elf) as uno:
+            while (stats := uno.stats()).marked_spans == 0:
+                if stats.faults or stats.cycles > DEADLINE_CYCLES:
+                    raise RuntimeError(f"the program did not end: {stats}")
+            return stats.marked_cycles
+
+
+@click.command()
+@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, as_json: bool) -> None:
+    """Print what each kernel takes at each size."""
+    if not as_json:
+        click.echo("| kernel | multiplications | cycles | each | planned | floor | ratio |")
+        click.echo("|---|---|---|---|---|---|---|")
+    for case in CASES:
+        if only in (None, case.name):
+            record = measure_case(case)
+            click.echo(json.dumps(record) if as_json else _table_row(record))
+
+
+def _table_row(record: dict[str, Any]) -> str:
+    each = record["cycles"] / record["multiplications"]
+    return (
+        f"| {record['name']} | {record['multiplications']:,} | {record['cycles']:,} | {each:.2f} "
+        f"| {record['planned']:,} | {record['floor']:,} | {record['ratio']:.2f} |"
+    )
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,81 @@
+"""Choose the fastest plan that fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.boards import Board
+from protonn_edge.codegen.kernels import KERNELS, KernelName
+from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.quantization import Activity, IntegerModel
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the firmware may take, in bytes: flash, and SRAM with the stack."""
+
+    flash_bytes: int = 32_256
+    sram_bytes: int = 2_048
+
+    @classmethod
+    def of(cls, board: Board) -> Limits:
+        """Return all that a board has."""
+        return cls(board.flash_bytes, board.sram_bytes)
+
+    def hold(self, plan: Plan) -> bool:
+        """Whether a plan fits, as far as can be told before it is linked."""
+        return plan.flash_bytes <= self.flash_bytes and plan.sram_bytes <= self.sram_bytes
+
+
+def make_plan(
+    model: IntegerModel,
+    limits: Limits | None = None,
+    *,
+    kernel: KernelName | None = None,
+    activity: Activity | None = None,
+) -> Plan:
+    """Return the fastest plan that fits, or the smallest if none does: the first of `plans`."""
+    return plans(model, limits, kernel=kernel, activity=activity)[0]
+
+
+def plans(
+    model: IntegerModel,
+    limits: Limits | None = None,
+    *,
+    kernel: KernelName | None = None,
+    activity: Activity | None = None,
+) -> list[Plan]:
+    """Return the plans that are worth a try, the fastest of those that seem to fit first.
+
+    Parameters
+    ----------
+    model : IntegerModel
+        The model to generate a program for.
+    limits : Limits, optional
+        What the program may take; by default all that an Arduino Uno has.
+    kernel : {"columns", "masked", "unrolled"}, optional
+        The only one to take.
+    activity : Activity, optional
+        How much there is to do on the points that the model is for. Without it the fastest plan is
+        the one that is fastest if no input is 0, and mean cycles are not known.
+
+    Returns
+    -------
+    list of Plan
+        At least one. The last one is the smallest: if it does not fit, none does.
+    """
+    kernels = KERNELS if kernel is None else (kernel,)
+    every = [
+        plan_with(model, each, activity, buffered=buffered)
+        for each in kernels
+        for buffered in (True, False)
+    ]
+    limits = limits or Limits()
+    fitting = [plan for plan in every if limits.hold(plan)]
+    small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
+    smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
+    return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
+
+
+def _cycles(plan: Plan) -> float:
+    return plan.worst_cycles if plan.mean_cycles is None else plan.mean_cycles

@@ -1,0 +1,82 @@
+"""The planner takes the fastest plan that fits, and its cycles are those that are counted."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+from model_factory import random_inputs, random_model
+from worst_inputs import bad_inputs
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import KERNELS, KernelName, Limits, make_plan, plans
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.verification import verify_device
+
+UNO = load_board("uno")
+
+
+def test_fastest_plan_that_fits_is_taken() -> None:
+    model = quantize(random_model(features=200, projections=10, prototypes=20))
+    fastest = make_plan(model, Limits.of(UNO))
+    assert (fastest.kernel, fastest.buffered) == ("unrolled", True)
+    short_of_flash = make_plan(model, Limits(flash_bytes=fastest.flash_bytes - 1))
+    assert (short_of_flash.kernel, short_of_flash.buffered) == ("columns", True)
+    short_of_sram = make_plan(model, Limits(sram_bytes=400))
+    assert (short_of_sram.kernel, short_of_sram.buffered) == ("columns", False)
+
+
+def test_smallest_plan_is_tried_where_none_seems_to_fit() -> None:
+    model = quantize(random_model(features=200))
+    choices = plans(model, Limits(flash_bytes=100))
+    assert len(choices) == 1
+    every = [plan_with(model, kernel) for kernel in KERNELS]
+    assert choices[0].flash_bytes == min(plan.flash_bytes for plan in every)
+
+
+def test_masks_are_smaller_where_most_weights_are_0() -> None:
+    model = quantize(random_model(features=200, projections=10))
+    sparse = np.where(np.arange(200) % 5 == 0, model.projection, 0).astype(np.int8)
+    model = type(model)(**{**vars(model), "projection": sparse, "start": model.start * 0})
+    sizes = {kernel: plan_with(model, kernel).flash_bytes for kernel in KERNELS}
+    assert min(sizes, key=lambda kernel: sizes[kernel]) == "masked"
+
+
+def test_mean_is_known_only_with_the_points_that_it_is_the_mean_of() -> None:
+    model = quantize(random_model())
+    assert make_plan(model).mean_cycles is None
+    activity = measure_activity(model, random_inputs(0, 50, model))
+    mean = make_plan(model, activity=activity).mean_cycles
+    assert mean is not None
+    assert mean < make_plan(model).worst_cycles
+
+
+@pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="needs gcc-avr avr-libc libsimavr-dev")
+@pytest.mark.parametrize(
+    ("kernel", "sram_bytes", "projections"),
+    [("columns", None, 10), ("masked", None, 9), ("unrolled", None, 10), ("columns", 400, 18)],
+)
+def test_cycles_are_those_that_the_emulator_counts(
+    kernel: KernelName, sram_bytes: int | None, projections: int
+) -> None:
+    """The mean within 3 %, and no input above the bound, whether it was searched or not."""
+    model = random_model(features=150, projections=projections, prototypes=30, classes=10)
+    integer_model = quantize(model)
+    Q = random_inputs(3, 40, integer_model)
+    wishes = Wishes(None, sram_bytes, kernel, measure_activity(integer_model, Q))
+    with (
+        trial_build(model, UNO, wishes=wishes) as trial,
+        EmulatedUno(trial.elf, board=UNO) as uno,
+    ):
+        assert trial.plan.buffered == (sram_bytes is None)
+        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
+        hard = bad_inputs(integer_model, trial.plan, random_inputs(4, 300, integer_model))[:5]
+        also, worst = verify_device("emulated uno", uno.url, integer_model, hard)
+    assert agreement.mismatches + also.mismatches == 0
+    cycles = [result.cycles or 0 for result in results]
+    assert np.mean(cycles) == pytest.approx(trial.plan.mean_cycles, rel=0.03)
+    assert max(cycles) < max(result.cycles or 0 for result in worst) <= trial.plan.worst_cycles
