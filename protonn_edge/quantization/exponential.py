@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 TABLE_SIZE = 256
 
-# Scores of 16 bits are a product's sum: what is a bit finer here is a bit coarser in the labels. With
-# 127 the two round alike.
+# Scores are sums of products, in 16 bits: what is a bit finer here is a bit coarser in the labels.
+# With 127 the two round about alike.
 KERNEL_MAXIMUM = 127
 MAXIMUM_DISTANCE_SHIFT = 6  # differences beyond a signed byte are then far
 
