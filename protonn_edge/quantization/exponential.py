@@ -16,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 TABLE_SIZE = 256
-KERNEL_MAXIMUM = 255
+
+# Scores are sums of products, in 16 bits: what is a bit finer here is a bit coarser in the labels.
+# With 127 the two round about alike.
+KERNEL_MAXIMUM = 127
 MAXIMUM_DISTANCE_SHIFT = 6  # differences beyond a signed byte are then far
 
 # The table ends where the kernel has fallen to 1/128. Prototypes beyond would add next to nothing
@@ -41,7 +44,7 @@ def kernel_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.
 
 
 def exponential_table() -> NDArray[np.uint8]:
-    """Return 255 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
+    """Return 127 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def tabulated_kernel(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
     Returns
     -------
     ndarray of the same shape, float32
-        An approximation of ``exp(-exponents)``: steps of 1/255, and 0 beyond the table's end.
+        An approximation of ``exp(-exponents)``: steps of 1/127, and 0 beyond the table's end.
     """
     bins = np.minimum(exponents * np.float32(_BINS_PER_EXPONENT), np.float32(TABLE_SIZE))
     kernel: NDArray[np.float32] = _table_and_beyond()[bins.astype(np.int32)]

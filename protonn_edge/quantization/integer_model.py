@@ -281,7 +281,7 @@ class IntegerModel(SizedByMatrices):
         return exact
 
     def kernels(self, P: IntArray) -> IntArray:
-        """Return the table's values e, (n, m) in 0..255, of projections P, (n, d)."""
+        """Return the table's values e, (n, m) in 0..127, of projections P, (n, d)."""
         index = self.squared_distances(P) >> self.distance_shift
         entries = np.append(self.table, np.uint8(0)).astype(np.int64)
         kernels: IntArray = entries[np.minimum(index, len(self.table))]
@@ -347,7 +347,9 @@ class IntegerModel(SizedByMatrices):
         Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
         times the largest kernel value; and the norm of the score, see `score_norms`.
         """
-        low, high = _ranges_of(self.labels, KERNEL_MAXIMUM, np.zeros(self.n_classes, np.int64))
+        low, high = _ranges_of(
+            self.labels, int(self.table.max()), np.zeros(self.n_classes, np.int64)
+        )
         norms = score_norms(self.labels, self.prototypes, self.table, self.distance_shift)
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
         return int(np.maximum(low, -limit).min()), int(np.minimum(high, limit).max())

@@ -55,7 +55,7 @@ _TOLERATED_ERROR = 0.06
 
 # The finest step that is taken even where a coarser one is not needed: it is a 30th of the kernel's
 # width, and differences of coordinates that spread little then fit a signed byte.
-_DISTANCE_SHIFT = 3
+_DISTANCE_SHIFT = 4
 
 # Labels are given at least this many steps of either sign, or else scores of 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24

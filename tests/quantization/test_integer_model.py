@@ -48,7 +48,7 @@ def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
     )
     near = model.kernels(np.array([[63, 11, 2], [-63, -11, 2]]))  # 63^2 + 11^2 + 2^2 = 4094
     far = model.kernels(np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]]))
-    assert near.tolist() == [[2, 2, 2, 2]] * 2
+    assert near.tolist() == [[1, 1, 1, 1]] * 2
     assert not far.any()
 
 

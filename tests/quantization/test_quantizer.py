@@ -57,10 +57,10 @@ def test_feature_that_rests_at_its_upper_end_is_counted_down_from_there() -> Non
 def test_known_model_gives_known_integers_on_every_machine() -> None:
     """A change of these means that every model on every board is another one; say so to users."""
     model = quantize(plain_model())
-    assert model.projection[0].tolist() == [-55, -7, 41, -28, 21, -48, 0, 48]
-    assert (model.multiplier, model.distance_shift) == (24, 3)
+    assert model.projection[0].tolist() == [-114, -14, 85, -57, 43, -99, 0, 99]
+    assert (model.multiplier, model.distance_shift) == (33, 4)
     assert model.model_sha256 == (
-        "edf3969d051d8dfab7efe27214ae42bd020ff711879c612c349744f6cd6c9052"
+        "cb891734e80ee44e5fd9e1c0114e1200a03b9c5bc68523b87ea4b0817aa105de"
     )
 
 
