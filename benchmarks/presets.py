@@ -1,8 +1,8 @@
 """The models whose accuracy `accuracy.py` measures: a data set, settings, what others reach there.
 
-Sizes follow from a limit on the bytes of the parameters, and from the flash that the firmware leaves.
-Everything else was chosen on points held out of the training data (of the watch, on wearers held out
-whole), never on test points.
+Sizes follow from a limit on the bytes of the parameters, and from the flash that the firmware
+leaves. Everything else was chosen on points held out of the training data (of the watch, on wearers
+held out whole), never on test points.
 """
 
 from __future__ import annotations

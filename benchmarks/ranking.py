@@ -1,8 +1,8 @@
 """The rows of `accuracy.py` on sets of labels: precision at 1, 3 and 5 of float models.
 
-Settings were chosen on held-out parts of the training data, by means over two or three of them; the test
-part is read at the end alone. A row may have a baseline: scikit-learn's logistic regression, one
-label against the rest, its C chosen in the same way.
+Settings were chosen on held-out parts of the training data, by means over two or three of them; the
+test part is read at the end alone. A row may have a baseline: scikit-learn's logistic regression,
+one label against the rest, its C chosen in the same way.
 """
 
 from __future__ import annotations
