@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 import numpy as np
-from rows import Row, chosen
+from rows import SEEDS, Row, chosen
 
 from protonn_edge.datasets import Dataset, holdout
 from protonn_edge.errors import ProtoNNEdgeError
@@ -27,7 +27,6 @@ from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import objective
 from protonn_edge.training.objective import Loss
 
-SEEDS = (0, 1, 2)
 VALIDATION_SHARE = 0.2
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import ranking
 from joblib import Parallel, delayed
 from presets import PRESETS, Preset
-from rows import chosen
+from rows import SEEDS, chosen
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
@@ -34,8 +34,6 @@ from protonn_edge.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.sizes import paper_bytes
-
-SEEDS = (0, 1, 2)
 
 _HEADING = (
     "| preset | paper's accounting kB | int8 B (limit) | float % | integers % | others | s |\n"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rows import Row
+from rows import SEEDS, Row
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
@@ -21,7 +21,6 @@ from protonn_edge.datasets import Dataset, holdout
 from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.sizes import paper_bytes
 
-SEEDS = (0, 1, 2)
 HEADING = (
     "| preset | paper's accounting kB | P@1 % | P@3 % | P@5 % | others | s |\n"
     "|---|---|---|---|---|---|---|"

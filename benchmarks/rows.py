@@ -19,6 +19,8 @@ DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
 )
 
+SEEDS = (0, 1, 2)
+
 
 @dataclass(frozen=True)
 class Row:

@@ -350,9 +350,7 @@ class ProtoNNModel(SizedByMatrices):
             if self.reduction is not None:
                 inputs = self.reduction.apply(inputs)
             projected = self.normalizer.apply(inputs) @ W.T
-            values = kernel(projected, B, self.gamma)
-            values[values < self.cutoff] = 0.0
-            scores[chunk] = values @ Z.T
+            scores[chunk] = kernel(projected, B, self.gamma, self.cutoff) @ Z.T
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -401,14 +399,18 @@ def unit_rows(X: NDArray[Any]) -> Float64:
     return unit
 
 
-def kernel(projected: Float64, prototypes: Float64, gamma: float) -> Float64:
-    """Return ``exp(-gamma^2 ||b_j - p_i||^2)`` of shape (n, m), for (n, d) and (d, m)."""
+def kernel(projected: Float64, prototypes: Float64, gamma: float, cutoff: float = 0.0) -> Float64:
+    """Return ``exp(-gamma^2 ||b_j - p_i||^2)`` of shape (n, m), for (n, d) and (d, m).
+
+    Values below `cutoff` are 0.
+    """
     squares = (projected**2).sum(axis=1)[:, None] + (prototypes**2).sum(axis=0)
     squares -= 2.0 * (projected @ prototypes)
     np.maximum(squares, 0.0, out=squares)
     squares *= -(gamma**2)
-    result: Float64 = np.exp(squares, out=squares)
-    return result
+    values: Float64 = np.exp(squares, out=squares)
+    values[values < cutoff] = 0.0
+    return values
 
 
 def save_model(model: ProtoNNModel, path: Path) -> None:

@@ -179,9 +179,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         stages=plan.stages,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
-        hash_bytes=tuple(
-            f"0x{byte:02x}" for byte in bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
-        ),
+        hash_bytes=hash_bytes(model.model_sha256),
         kernel=plan.kernel,
         splits=plan.kernel == "masked" and model.n_features > _COUNTED_IN_A_BYTE,
         group=GROUP,
@@ -217,7 +215,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         votes=tuple(BlockContext(**_place(block)) for block in plan.votes),
         prototypes=_rows(np.concatenate([model.prototypes, model.labels]).T.tolist()),
         table=_rows([table[i : i + 16] for i in range(0, len(table), 16)]),
-        class_names=tuple(ClassName(c_string(name), c_comment(name)) for name in model.classes),
+        class_names=class_names(model.classes),
         model_bytes=model.model_bytes,
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,
@@ -276,6 +274,16 @@ def raw_context(raw: RawQuantizer) -> RawContext:
         choice_bits=8 if len(raw.scales) <= 256 else 16,
         shift=RAW_SHIFT,
     )
+
+
+def hash_bytes(sha256: str) -> tuple[str, ...]:
+    """Return as much of a model's hash as its firmware knows it by, as C literals."""
+    return tuple(f"0x{byte:02x}" for byte in bytes.fromhex(sha256)[:MODEL_HASH_BYTES])
+
+
+def class_names(names: tuple[str, ...]) -> tuple[ClassName, ...]:
+    """Return names that come from data, made safe for C."""
+    return tuple(ClassName(c_string(name), c_comment(name)) for name in names)
 
 
 def c_string(text: str) -> str:

@@ -14,12 +14,12 @@ from protonn_edge.codegen.context import (
     API_VERSION,
     ClassName,
     RawContext,
-    c_comment,
-    c_string,
+    class_names,
+    hash_bytes,
     raw_context,
 )
 from protonn_edge.codegen.plan import CHUNK_CYCLES
-from protonn_edge.quantization import MODEL_HASH_BYTES, Float32Model
+from protonn_edge.quantization import Float32Model
 
 _FLOAT_BYTES = 4
 
@@ -98,12 +98,11 @@ class Float32Context:
 def float32_context(model: Float32Model) -> Float32Context:
     """Lay the model out in the order in which the generated program reads it."""
     plan = make_float32_plan(model)
-    sha256 = bytes.fromhex(model.model_sha256)
     return Float32Context(
         tool_version=__version__,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
-        hash_bytes=tuple(f"0x{byte:02x}" for byte in sha256[:MODEL_HASH_BYTES]),
+        hash_bytes=hash_bytes(model.model_sha256),
         n_features=model.n_features,
         n_projections=model.n_projections,
         n_prototypes=model.n_prototypes,
@@ -115,7 +114,7 @@ def float32_context(model: Float32Model) -> Float32Context:
         weights=_rows(model.projection.T),
         prototypes=_rows(model.prototypes.T),
         labels=_rows(model.labels.T),
-        class_names=tuple(ClassName(c_string(name), c_comment(name)) for name in model.classes),
+        class_names=class_names(model.classes),
         model_bytes=model.model_bytes,
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,

@@ -94,19 +94,13 @@ def _scores(
     inputs = integer_model.reduce(fed)
     restored = integer_model.inputs.restore(inputs)
     projected = ordered.gamma * (ordered.normalizer.apply(restored) @ W.T)
-    yield _kernels(projected, coordinates, model.cutoff) @ Z.T
+    yield kernel(projected, coordinates, 1.0, model.cutoff) @ Z.T
     integers = dequantize(integer_model)
     centred = coordinates - centre_of(coordinates)
     projected = restored @ integers.projection.T + integers.start
-    yield _kernels(projected, centred, model.cutoff) @ Z.T
+    yield kernel(projected, centred, 1.0, model.cutoff) @ Z.T
     yield integer_model.kernels(integer_model.project(inputs)).astype(np.float64) @ Z.T
     yield integer_model.scores(fed)
-
-
-def _kernels(projected: FloatArray, coordinates: FloatArray, cutoff: float) -> FloatArray:
-    values = kernel(projected, coordinates, 1.0)
-    values[values < cutoff] = 0.0
-    return values
 
 
 def centre_of(coordinates: FloatArray) -> FloatArray:

@@ -545,15 +545,25 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
                 "class_weight is set, but a point with a set of labels is of no one class; give "
                 "sample_weight"
             )
-        points = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
-        )
-        check_finite(points)
+        points = self._checked(X, "X", reset=True)
         sets, self.classes_ = label_matrix(y)
         check_consistent_length(points, sets)
         if not sets.nnz:
             raise InputError("no point has a label; give the labels of each point")
-        return dense_unless_kept(points, self._zeros_by()), sets
+        return points, sets
+
+    def _checked(self, X: ArrayLike, what: str, *, reset: bool) -> Float32 | Sparse:
+        """Return points without labels, checked, dense unless they may stay sparse."""
+        points = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float32,
+            ensure_all_finite=False,
+        )
+        check_finite(points, what)
+        return dense_unless_kept(points, self._zeros_by())
 
     def _zeros_by(self) -> str:
         """Return the kind of normalizer that says whether zeros stay zeros."""
@@ -661,16 +671,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
 
     def _test_points(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32 | Sparse, Indices | Sparse]:
         """Return raw points and class indices, or label sets, to report on."""
-        points = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=np.float32,
-            ensure_all_finite=False,
-        )
-        check_finite(points, "evaluate_on")
-        points = dense_unless_kept(points, self._zeros_by())
+        points = self._checked(X, "evaluate_on", reset=False)
         if self.multilabel_:
             sets, _ = label_matrix(y, self.classes_)
             check_consistent_length(points, sets)

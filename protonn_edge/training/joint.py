@@ -27,6 +27,8 @@ from protonn_edge.training.objective import (
 )
 from protonn_edge.training.points import Batch, Float32, Indices, Source
 from protonn_edge.training.progress import (
+    ATTEMPTS,
+    BACK_OFF,
     Callback,
     DivergedError,
     EpochReport,
@@ -41,11 +43,9 @@ QUANTIZATION_BEGINS = 0.5
 
 _DECAY_OF_MEAN = 0.9
 _DECAY_OF_SQUARE = 0.999
-_WARM_UP_STEPS = 100
+WARM_UP_STEPS = 100
 _THINNING_ENDS = 0.5
 _SUPPORT_FREEZES = 0.75
-_ATTEMPTS = 4
-_BACK_OFF = 3.0
 _REFERENCE_FEATURES = 16
 
 Augment = Callable[[Indices, np.random.Generator], Float32]
@@ -112,15 +112,15 @@ def minimize(
         If it still diverges after three restarts.
     """
     restarts: list[Restart] = []
-    for attempt in range(_ATTEMPTS):
-        rate = schedule.learning_rate / _BACK_OFF**attempt
+    for attempt in range(ATTEMPTS):
+        rate = schedule.learning_rate / BACK_OFF**attempt
         run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         run.quantization, run.augment = quantization, augment
         run.cutoff = KERNEL_CUTOFF if quantization is not None else 0.0
         try:
             history = run.train(callback)
         except DivergedError as error:
-            restarts.append(Restart(rate, error.epoch, str(error), rate / _BACK_OFF))
+            restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
             continue
         return Trained(run.parameters, rate, tuple(history), tuple(restarts), run.cutoff)
     raise InputError(
@@ -265,5 +265,5 @@ def _share_at(share: float, progress: float) -> float:
 
 def _rate(highest: float, step: int, steps: int) -> float:
     """Return the learning rate of a step, counted from 1: linear warm-up, then a cosine to zero."""
-    warm = min(1.0, step / min(_WARM_UP_STEPS, max(1, steps // 10)))
+    warm = min(1.0, step / min(WARM_UP_STEPS, max(1, steps // 10)))
     return highest * warm * 0.5 * (1.0 + math.cos(math.pi * (step - 1) / steps))

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.training.joint import Adam, Sparsifier
+from protonn_edge.training.joint import WARM_UP_STEPS, Adam, Sparsifier
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.progress import (
+    ATTEMPTS,
+    BACK_OFF,
     DivergedError,
     EpochReport,
     Restart,
@@ -36,12 +38,9 @@ from protonn_edge.training.task import Task
 if TYPE_CHECKING:
     from protonn_edge.training.estimator import ProtoNNClassifier
 
-_WARM_UP_STEPS = 100
 _STEPS_TO_SHRINK = 1_000.0
 _THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
-_ATTEMPTS = 4
 _MANY = 2**31
-_BACK_OFF = 3.0
 
 
 class OnlineTraining:
@@ -141,21 +140,21 @@ class OnlineTraining:
         counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
         data = TrainingSet(self.task.normalized(points), y, Y, counted)
         call = len(self.history) + 1
-        for _ in range(_ATTEMPTS):
+        for _ in range(ATTEMPTS):
             before = copy.deepcopy((self._parameters, self._adam, self._steps))
             objective = self._pass(data)
             try:
                 accuracy, _ = accuracies(self._parameters, data)
             except DivergedError as error:
                 self._parameters, self._adam, self._steps = before
-                lowered = self._rate / _BACK_OFF
+                lowered = self._rate / BACK_OFF
                 self.restarts.append(Restart(self._rate, call, str(error), lowered))
                 self._rate = lowered
                 continue
             self.history.append(EpochReport(call, call, objective, accuracy))
             return self.history[-1]
         raise InputError(
-            f"partial_fit diverges at the learning rate {_BACK_OFF * self._rate:.2g} "
+            f"partial_fit diverges at the learning rate {BACK_OFF * self._rate:.2g} "
             f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with "
             "points that are more like the others"
         )
@@ -178,7 +177,7 @@ class OnlineTraining:
             )
             total += value * len(batch.rows)
             self._steps += 1
-            warm = min(1.0, self._steps / _WARM_UP_STEPS)
+            warm = min(1.0, self._steps / WARM_UP_STEPS)
             rate = self._rate * warm / math.sqrt(1.0 + self._steps / _STEPS_TO_SHRINK)
             self._adam.step(self._parameters, gradient, rate)
             self._sparsifier.apply(self._parameters, _THINNED)

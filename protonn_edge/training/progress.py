@@ -15,6 +15,10 @@ from protonn_edge.training.points import Indices, Source
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
 
+# Training that diverges begins again with its learning rate divided by this, at most so often.
+BACK_OFF = 3.0
+ATTEMPTS = 4
+
 
 @dataclass(frozen=True)
 class EpochReport:
