@@ -187,7 +187,7 @@ def _setting(
     "--augment/--no-augment",
     "augment",
     click.BOOL,
-    "Joint: shift, turn and scale the images a little at random.",
+    "Joint: shift, turn, scale and distort the images a little at random.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(

@@ -151,8 +151,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Whether slanted images are set upright before they are averaged, on the device too: see
         `protonn_edge.deskewing`.
     augment : bool, default=False
-        Whether the joint optimizer shifts, turns and scales the images a little at random: worth
-        it where a model is large enough to fit the training points, and not below.
+        Whether the joint optimizer shifts, turns, scales and distorts the images a little at
+        random: worth it where a model is large enough to fit the training points, and not below.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None
