@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.codegen.kernels import GROUP, Block, KernelName
+from protonn_edge.codegen.kernels import GROUP, Block, KernelName, Step
 from protonn_edge.codegen.plan import (
     CHUNK_CYCLES,
     PIXELS_AT_ONCE,
@@ -54,21 +54,20 @@ class ProjectionContext(BlockContext):
 
 @dataclass(frozen=True)
 class CoordinateContext:
-    """One coordinate of a point: `overflows` if its differences may need more than a byte."""
+    """One coordinate of a point, from `least` on; its offset is less that."""
 
-    offset: int
+    offset_low: int
+    offset_high: int
+    span: int
     least: int
-    most: int
-    overflows: bool
 
 
 @dataclass(frozen=True)
 class ComparisonContext:
-    """The loop over the prototypes: how the point's coordinates are split, and its constants."""
+    """The loop over the prototypes, and its constants; `distant` if its begin is out of reach."""
 
-    head: int
-    tail: int
-    coordinates: tuple[CoordinateContext, ...]
+    steps: tuple[Step, ...]
+    distant: bool
     stride: int
     distance_shift: int
     limit_high: int
@@ -172,7 +171,6 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         ProjectionContext(**_place(block), rows=_part(columns, block, plan.kernel))
         for block in plan.blocks
     )
-    coordinates = _coordinates(model)
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
@@ -202,11 +200,10 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         distance_shift=model.distance_shift,
         distance_limit=model.distance_limit,
         neighbours_at_once=plan.neighbours_at_once,
-        coordinates=coordinates,
+        coordinates=_coordinates(model),
         comparison=ComparisonContext(
-            head=plan.head,
-            tail=model.n_projections - plan.head,
-            coordinates=coordinates,
+            steps=plan.comparison.steps,
+            distant=plan.comparison.steps[-1].far != "1b",
             stride=model.n_projections + model.n_classes,
             distance_shift=model.distance_shift,
             limit_high=model.distance_limit >> 8,
@@ -235,10 +232,14 @@ def _place(block: Block) -> dict[str, int]:
 
 
 def _coordinates(model: IntegerModel) -> tuple[CoordinateContext, ...]:
-    return tuple(
-        CoordinateContext(offset, place.least, place.most, place.overflows)
-        for offset, place in zip(model.offset.tolist(), coordinates_of(model), strict=True)
-    )
+    contexts = []
+    for offset, place in zip(model.offset.tolist(), coordinates_of(model), strict=True):
+        least = place.least if model.clamps else 0
+        low = offset >> 8 & 0xFF
+        contexts.append(
+            CoordinateContext(low, (offset >> 16) - least, place.most - place.least, least)
+        )
+    return tuple(contexts)
 
 
 def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionContext:

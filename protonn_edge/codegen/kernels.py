@@ -7,8 +7,8 @@ off the emulator (avr-gcc 5.4 at -O2) and has a name that says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,6 +33,9 @@ COMPARE_BY_COMPILER = 40
 VOTE_BY_COMPILER = 24
 BEGIN_BY_COMPILER = 40
 SCORE_BY_COMPILER = 17
+
+# A prototype whose end looks like that of the last one, until the upper byte is looked at.
+ACCIDENT_CYCLES = 4
 
 
 # Features whose code is entered and left together where weights are instructions.
@@ -69,7 +72,7 @@ class Block:
     @property
     def moves(self) -> int:
         """Cycles that its sums take to be loaded and stored."""
-        return 4 * self.bytes
+        return 4 * self.bytes + 6
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def feature_cycles(
 
 
 def _columns(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int64]]:
-    return 10, np.full(weights.shape[1], 7 + MULTIPLY_ADD[width] * len(weights), np.int64)
+    return 9, np.full(weights.shape[1], 7 + MULTIPLY_ADD[width] * len(weights), np.int64)
 
 
 def _masked(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int64]]:
@@ -130,54 +133,133 @@ def projection_bytes(
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Cycles of the loop over the prototypes.
+class Step:
+    """How one coordinate of a point is compared with a prototype's.
 
     Attributes
     ----------
-    next : int
-        To go on to the next prototype.
-    passed : tuple of int
-        For each coordinate that leaves the prototype near; `left`, the same, where it shows that
-        it is far by its square.
-    listed : int
-        For a prototype that is near.
-    start : int
-        To begin, or to go on after the list was full.
+    register : int or None
+        The number of the register that holds the point's coordinate; None if it is in SRAM.
+    overflows : bool
+        Whether the difference may need more than a byte and look small without.
+    checked : bool
+        Whether the prototype is left here if it is far by now.
+    island : bool
+        Whether a jump to the next prototype stands in front, for branches that do not reach it.
+    far : {"1b", "3b", "3f"}
+        The label to branch to: the next prototype, or a jump to it before or behind.
     """
 
+    register: int | None
+    overflows: bool
+    checked: bool
+    island: bool = False
+    far: str = "1b"
+
+    @property
+    def words(self) -> int:
+        """Flash words of its code, but for an island."""
+        return 5 + 2 * (self.register is None) + self.overflows + self.checked
+
+    @property
+    def passed(self) -> int:
+        """Cycles if the prototype is not left here."""
+        return 2 * self.island + 9 - (not self.checked) + self.overflows + 2 * self._fetched
+
+    @property
+    def left(self) -> int:
+        """Cycles if it is left here."""
+        return self.passed + 1 + 2 * (self.far != "1b")
+
+    @property
+    def _fetched(self) -> bool:
+        return self.register is None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The loop over the prototypes, and what it takes.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        One for each coordinate.
+    next : int
+        Cycles to go on to the next prototype.
+    listed : int
+        Cycles for a prototype that is near, from the last coordinate on.
+    start : int
+        Cycles to begin, or to go on after the list was full.
+    """
+
+    steps: tuple[Step, ...]
     next: int
-    passed: tuple[int, ...]
-    left: tuple[int, ...]
     listed: int
     start: int
 
+    @property
+    def left_after(self) -> NDArray[np.int64]:
+        """Cycles (d,) of a prototype that is far from each coordinate on."""
+        cycles, passed, unchecked = [], self.next, 0
+        for step in self.steps:
+            unchecked += 1
+            if step.checked:
+                cycles += [passed + step.left] * unchecked
+                unchecked = 0
+            passed += step.passed
+        return np.array(cycles, np.int64)
 
-def comparison(overflows: Sequence[bool], head: int, distance_shift: int) -> Comparison:
-    """Return the cycles for coordinates whose differences may overflow a byte, or not."""
-    d = len(overflows)
-    tail = d > head
-    passed, left = [], []
-    for k, overflow in enumerate(overflows[:head]):
-        last = k == d - 1
-        square = 9 + overflow
-        passed.append(square + last)
-        left.append(square + (2 if last else 1 if k < _FAR_BEHIND else 3))
-    for k in range(head, d):
-        passed.append(15 + (k == d - 1) + 3 * (k == head))
-        left.append(15 + 3 * (k == head))
-    shifts = 2 * (distance_shift if distance_shift <= 3 else 8 - distance_shift)
+    @property
+    def near(self) -> int:
+        """Cycles of a prototype that is near, but for its vote."""
+        return self.next + sum(step.passed for step in self.steps) + self.listed
+
+
+# Registers that hold coordinates of the point. The rest is fetched, at two cycles each.
+_COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
+
+# How far branches reach, in words, with some left over; the code in front of the first coordinate.
+_REACH = 60
+_NEXT_WORDS = 5
+
+
+def comparison(
+    overflows: Sequence[bool], checked: Sequence[bool], distance_shift: int
+) -> Comparison:
+    """Return the loop for coordinates whose differences may overflow a byte, and those checked."""
+    registers = (*_COORDINATE_REGISTERS, *([None] * len(overflows)))
+    steps = [
+        Step(*each) for each in zip(registers[: len(overflows)], overflows, checked, strict=True)
+    ]
+    placed = tuple(_with_islands(steps))
+    in_registers = sum(step.register is not None for step in steps)
+    distant = placed[-1].far != "1b"
     return Comparison(
-        next=6,
-        passed=tuple(passed),
-        left=tuple(left),
-        listed=20 + shifts + 2 * tail,
-        start=2 * head + COMPARE_BY_COMPILER,
+        steps=placed,
+        next=5,
+        listed=distant + 18 + SHIFT_CYCLES[distance_shift],
+        start=2 * in_registers + COMPARE_BY_COMPILER,
     )
 
 
-# Branches from the coordinates before this one reach back to where the next prototype begins.
-_FAR_BEHIND = 8
+# To the byte that begins at bit 0..6 of two.
+SHIFT_CYCLES = (0, 2, 4, 6, 5, 6, 4)
+
+
+def _with_islands(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps with the labels that their branches reach."""
+    place, island = _NEXT_WORDS, -_REACH - 1
+    waiting: int | None = None  # where the first branch is that needs an island behind it
+    for step in steps:
+        needs_island = waiting is not None and place + step.words + 2 - waiting > _REACH
+        if needs_island:
+            island, waiting, place = place + 1, None, place + 2
+        end = place + step.words
+        far = "1b" if end <= _REACH else "3b" if end - island <= _REACH else "3f"
+        if far == "3f" and waiting is None:
+            waiting = place
+        yield replace(step, island=needs_island, far=far)
+        place = end
 
 
 def vote_cycles(blocks: Sequence[Block]) -> tuple[int, int]:
@@ -192,4 +274,4 @@ def vote_cycles(blocks: Sequence[Block]) -> tuple[int, int]:
 def rescaling_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: bool) -> int:
     """Return the cycles of bringing the sums to the scale of the prototypes, at most."""
     product = 10 if multiplier < 256 else 17
-    return 14 + outputs * (29 + 2 * dropped_bytes + product + 20 * clamps)
+    return 12 + outputs * (21 + 2 * dropped_bytes + product + 13 * clamps)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels import (
+    ACCIDENT_CYCLES,
     BEGIN_BY_COMPILER,
     FINISH_BY_COMPILER,
     GROUP,
@@ -40,13 +41,12 @@ from protonn_edge.reduction import Reduction
 # Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
 
-# Coordinates of a point that fit registers, without and with a pointer to the others.
-_COORDINATES_IN_REGISTERS = 16
-_COORDINATES_BEFORE_TAIL = 14
-
 # Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
 _NEIGHBOURS_AT_ONCE = 12
 _NEIGHBOUR_BYTES = 3
+
+# Prototypes of which all pairs are looked at to choose between checks.
+_PROTOTYPES_COMPARED = 200
 
 # Flash of the firmware beside the projection and the tables, and SRAM beside the model's variables,
 # with the stack; read off linked programs.
@@ -119,8 +119,8 @@ class Plan:
         The projection's passes over the inputs.
     votes : tuple of Block
         The passes of the scores over the near prototypes.
-    head : int
-        Coordinates of the point that are in registers while prototypes are compared with it.
+    comparison : Comparison
+        How a point is compared with a prototype.
     neighbours_at_once : int
         Near prototypes that vote together.
     chunk_features : int
@@ -141,7 +141,7 @@ class Plan:
     n_features: int
     blocks: tuple[Block, ...]
     votes: tuple[Block, ...]
-    head: int
+    comparison: Comparison
     neighbours_at_once: int
     chunk_features: int
     table_bytes: int
@@ -198,14 +198,14 @@ def plan_with(
     d, classes = model.n_projections, model.n_classes
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
     blocks, votes = _blocks(d, width), _blocks(classes, score_bytes)
-    head = d if d <= _COORDINATES_IN_REGISTERS else _COORDINATES_BEFORE_TAIL
+    compared = _comparison(model)
     neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
     features = feature_cycles(kernel, model.projection, blocks)
     push = _push_cycles(kernel, features, blocks)
     if model.reduction is not None:
         push = _reducing(push, model.reduction)
     weights, code = projection_bytes(kernel, model.projection, blocks)
-    constants = d * (width + 4 + 2 * model.clamps) + model.table.nbytes
+    constants = d * (width + 3 + 2 * model.clamps) + model.table.nbytes
     prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
     pointers = {"columns": 0, "masked": 2 * len(blocks), "unrolled": GROUP + 1}[kernel]
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
@@ -221,17 +221,17 @@ def plan_with(
             _Feed(chunk_features, model.n_features, kernel, model.reduction),
         ),
         _rescaling_stage(model),
-        _prototype_stage(model, votes, head, neighbours, activity),
+        _prototype_stage(model, votes, compared, neighbours, activity),
     )
     rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
     rest += _REDUCTION_CODE_BYTES * (model.reduction is not None)
-    rest += _CODE_BYTES_PER_COORDINATE * head + _CODE_BYTES_PER_SCORE * classes
+    rest += _CODE_BYTES_PER_COORDINATE * d + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
         n_features=model.n_features,
         blocks=blocks,
         votes=votes,
-        head=head,
+        comparison=compared,
         neighbours_at_once=neighbours,
         chunk_features=chunk_features,
         table_bytes=weights + prototypes + constants,
@@ -345,50 +345,88 @@ def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
 def _rescaling_stage(model: IntegerModel) -> Stage:
     dropped = model.accumulator_bits // 8 - 2
     cycles = rescaling_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
-    flash = model.n_projections * (4 + 2 * model.clamps)
+    flash = model.n_projections * (3 + 2 * model.clamps)
     return Stage("rescaling", "loop", flash, cycles, cycles)
 
 
 def _prototype_stage(
     model: IntegerModel,
     votes: tuple[Block, ...],
-    head: int,
+    loop: Comparison,
     neighbours_at_once: int,
     activity: Activity | None,
 ) -> Stage:
     """Return the stage of the distances and the votes, with what is around them."""
-    loop = _comparison(model, head)
     call, each = vote_cycles(votes)
     m = model.n_prototypes
     around = FINISH_BY_COMPILER + SCORE_BY_COMPILER * model.n_classes
+    around += ACCIDENT_CYCLES * _accidents(model)
     rounds = m // neighbours_at_once + 1
-    worst = around + m * (loop.next + sum(loop.passed) + loop.listed + each)
-    worst += rounds * (loop.start + call)
+    worst = around + m * (loop.near + each) + rounds * (loop.start + call)
     mean = None
     if activity is not None:
         near = activity.neighbours
-        reached = m * np.append(activity.coordinates, near / m)
-        passed, left = reached[1:], reached[:-1] - reached[1:]
+        left = m * (activity.coordinates - np.append(activity.coordinates[1:], near / m))
         rounds_mean = near / neighbours_at_once + 0.5
-        mean = around + m * loop.next + near * (loop.listed + each)
-        mean += float(passed @ loop.passed + left @ loop.left)
+        mean = around + float(left @ loop.left_after) + near * (loop.near + each)
         mean += (rounds_mean + 0.5) * loop.start + rounds_mean * call
     flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
-    where = "in registers" if head == model.n_projections else "partly in registers"
+    fetched = any(step.register is None for step in loop.steps)
+    where = "partly in registers" if fetched else "in registers"
     return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
 
 
-def _comparison(model: IntegerModel, head: int) -> Comparison:
+def _accidents(model: IntegerModel) -> int:
+    """Return how many prototypes end at an address whose lower byte is that of the last one's."""
+    m, stride = model.n_prototypes, model.n_projections + model.n_classes
+    return int(np.count_nonzero(np.arange(1, m) * stride % 256 == 0))
+
+
+def _comparison(model: IntegerModel) -> Comparison:
     overflows = [coordinate.overflows for coordinate in coordinates_of(model)]
-    return comparison(overflows, head, model.distance_shift)
+    return comparison(overflows, checked_coordinates(model), model.distance_shift)
 
 
-def prototype_costs(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
-    """Return the cycles of a prototype that is left after 1..d coordinates, and of a near one."""
-    loop = _comparison(model, plan.head)
-    passed = np.cumsum([loop.next, *loop.passed])
+def prototype_costs(plan: Plan) -> NDArray[np.int64]:
+    """Return the cycles of a prototype that is far from 1..d coordinates on, and of a near one."""
     _, each = vote_cycles(plan.votes)
-    return np.append(passed[:-1] + loop.left, passed[-1] + loop.listed + each)
+    return np.append(plan.comparison.left_after, plan.comparison.near + each)
+
+
+def checked_coordinates(model: IntegerModel) -> tuple[bool, ...]:
+    """Return after which coordinates it pays to see whether a prototype is far.
+
+    A check costs a cycle, leaving one more, and going on in vain a coordinate. How many prototypes
+    are far by then is estimated by how far they are from each other. Between two checks squares
+    must not leave 16 bits.
+    """
+    d, limit = model.n_projections, model.distance_limit
+    left = _share_within_reach(model)
+    squares = [coordinate.largest_square for coordinate in coordinates_of(model)]
+    cost, following = [math.inf] * d + [0.0], [d] * d
+    for k in reversed(range(d)):
+        room = (1 << 15) if k else (1 << 15) + limit - 1
+        for end in range(k + 1, d + 1):
+            room -= squares[end - 1]
+            if room < 0:
+                break
+            spent = left[k] * (8 * (end - k) + 1) + (left[k] - left[end]) + cost[end]
+            if spent < cost[k]:
+                cost[k], following[k] = spent, end
+    checks, k = set(), 0
+    while k < d:
+        k = following[k]
+        checks.add(k - 1)
+    return tuple(k in checks for k in range(d))
+
+
+def _share_within_reach(model: IntegerModel) -> list[float]:
+    """Return the share of pairs of prototypes that are near after 0..d coordinates."""
+    m = model.n_prototypes
+    some = model.prototypes[:, :: -(-m // _PROTOTYPES_COMPARED)].T.astype(np.int64)
+    squares = np.square(some[:, None] - some).cumsum(axis=2)
+    near = np.count_nonzero(squares < model.distance_limit, axis=(0, 1)) - len(some)
+    return [1.0, *(near / max(1, len(some) * (len(some) - 1))).tolist()]
 
 
 @dataclass(frozen=True)
@@ -400,12 +438,16 @@ class Coordinate:
     least, most : int
         Limits: beyond, it is far from all prototypes.
     overflows : bool
-        Whether the difference from a prototype's may need more than a byte.
+        Whether the difference from a prototype's may need more than a byte, and seem to be near if
+        only a byte is kept.
+    largest_square : int
+        Of such a difference, or of the byte that is kept.
     """
 
     least: int
     most: int
     overflows: bool
+    largest_square: int
 
 
 def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
@@ -415,8 +457,11 @@ def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
     for residuals in model.prototypes.tolist():
         least = max(PROJECTION_MINIMUM, min(residuals) - radius)
         most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
-        overflows = min(residuals) - most < -128 or max(residuals) - least > 127
-        coordinates.append(Coordinate(least, most, overflows))
+        below, above = most - min(residuals), max(residuals) - least
+        wraps = [256 - size for size, largest in ((below, 128), (above, 127)) if size > largest]
+        overflows = any(size**2 < model.distance_limit for size in wraps)
+        square = min(128, max(below, above)) ** 2
+        coordinates.append(Coordinate(least, most, overflows, square))
     return tuple(coordinates)
 
 
