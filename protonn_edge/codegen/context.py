@@ -8,7 +8,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.codegen.kernels import GROUP, Block, KernelName, Step
+from protonn_edge.codegen.kernels import (
+    GROUP,
+    Block,
+    KernelName,
+    Multiple,
+    Step,
+    multiples_of,
+)
 from protonn_edge.codegen.plan import (
     CHUNK_CYCLES,
     PIXELS_AT_ONCE,
@@ -47,9 +54,13 @@ class BlockContext:
 
 @dataclass(frozen=True)
 class ProjectionContext(BlockContext):
-    """One pass of the projection: `rows` holds the weights, a row per input, as the kernel does."""
+    """One pass of the projection: `rows` holds the weights, a row per input, as the kernel does.
+
+    Where weights are instructions, `multiples` has what they are made of.
+    """
 
     rows: Rows
+    multiples: tuple[tuple[Multiple, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -168,7 +179,11 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     columns = model.projection.T.tolist()
     blocks = tuple(
-        ProjectionContext(**_place(block), rows=_part(columns, block, plan.kernel))
+        ProjectionContext(
+            **_place(block),
+            rows=_part(columns, block, plan.kernel),
+            multiples=_multiples(model, block) if plan.kernel == "unrolled" else (),
+        )
         for block in plan.blocks
     )
     table = model.table.tolist()
@@ -309,6 +324,11 @@ def _part(columns: list[list[int]], block: Block, kernel: KernelName) -> Rows:
     """Return the outputs of one block, a row per input."""
     part = [column[block.first : block.first + block.size] for column in columns]
     return _rows([_masked(row) for row in part] if kernel == "masked" else part)
+
+
+def _multiples(model: IntegerModel, block: Block) -> tuple[tuple[Multiple, ...], ...]:
+    part = model.projection[block.first : block.first + block.size]
+    return tuple(multiples_of(part, model.inputs.maximum))
 
 
 def _masked(row: list[int]) -> list[int]:

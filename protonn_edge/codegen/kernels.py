@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -18,10 +19,8 @@ KernelName = Literal["columns", "masked", "unrolled"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled")
 
 # Multiply and add, by the bytes of a sum: lpm, mulsu, add, adc; a sign and one more adc for each
-# byte above the second. With the weight in an ldi it is 2 cycles less, and no sign is needed.
+# byte above the second.
 MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
-_MULTIPLY_ADD_CODE = {2: 5, 3: 6}
-_ADD_CODE = {2: 2, 3: 3}
 
 # Around the loops, by the compiler: a call of pnn_push_many; a block of the projection in it.
 PUSH_CALL_BY_COMPILER = 70
@@ -84,52 +83,126 @@ class FeatureCycles:
 
 
 def feature_cycles(
-    kernel: KernelName, weights: NDArray[np.int8], blocks: Sequence[Block]
+    kernel: KernelName, weights: NDArray[np.int8], blocks: Sequence[Block], largest: int
 ) -> FeatureCycles:
-    """Return the cycles of the projection by weights (d, D), one feature after the other."""
+    """Return the cycles of the projection by weights (d, D), one feature after the other.
+
+    Features are at most `largest`.
+    """
     parts = [
-        _CYCLES[kernel](weights[block.first : block.first + block.size], block.width)
+        _CYCLES[kernel](weights[block.first : block.first + block.size], block.width, largest)
         for block in blocks
     ]
     zero = np.full(weights.shape[1], sum(part[0] for part in parts), np.int64)
     return FeatureCycles(zero, np.sum([part[1] for part in parts], axis=0))
 
 
-def _columns(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int64]]:
+def _columns(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
     return 9, np.full(weights.shape[1], 7 + MULTIPLY_ADD[width] * len(weights), np.int64)
 
 
-def _masked(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int64]]:
+def _masked(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
     looking = 12 + 3 * -(-len(weights) // 8) + 3 * len(weights)
     return 14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0)
 
 
-def _unrolled(weights: NDArray[np.int8], width: int) -> tuple[int, NDArray[np.int64]]:
-    magnitudes = np.abs(weights.astype(np.int64))
-    products, sums = (magnitudes > 1).sum(axis=0), (magnitudes == 1).sum(axis=0)
-    return 5, 4 + _MULTIPLY_ADD_CODE[width] * products + _ADD_CODE[width] * sums
+def _unrolled(
+    weights: NDArray[np.int8], width: int, largest: int
+) -> tuple[int, NDArray[np.int64]]:
+    cycles = [
+        sum(multiple.cycles + width * len(multiple.outputs) for multiple in multiples)
+        for multiples in multiples_of(weights, largest)
+    ]
+    return 5, 4 + np.array(cycles, np.int64)
 
 
 _CYCLES = {"columns": _columns, "masked": _masked, "unrolled": _unrolled}
 
 
+@dataclass(frozen=True)
+class Multiple:
+    """A multiple of a feature, and the outputs that it is added to and taken from.
+
+    Attributes
+    ----------
+    size : int
+        1..128.
+    plus, minus : tuple of int
+        The outputs.
+    cycles, words : int
+        To make it of the one before.
+    """
+
+    size: int
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+    cycles: int
+    words: int
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """All outputs."""
+        return self.plus + self.minus
+
+
+def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple, ...]]:
+    """Return the multiples of each feature, at most `largest`, that weights (d, D) ask for.
+
+    Outputs whose weights are of one size share a product; what the next size takes, see `_made_of`.
+    """
+    features = []
+    for column in weights.T.tolist():
+        before, multiples = 0, []
+        for size in sorted({abs(weight) for weight in column} - {0}):
+            plus = tuple(k for k, weight in enumerate(column) if weight == size)
+            minus = tuple(k for k, weight in enumerate(column) if weight == -size)
+            multiples.append(Multiple(size, plus, minus, *_made_of(before, size, largest)))
+            before = size
+        features.append(tuple(multiples))
+    return features
+
+
+def _made_of(before: int, size: int, largest: int) -> tuple[int, int]:
+    """Return the cycles and words of a multiple, given the one before, as `avr_projection.j2` does.
+
+    A product that fits a byte for any feature needs one instruction to grow by the feature, or to
+    twice itself; others need two, or, like any multiple, an ldi and a mul.
+    """
+    if size == 1:
+        return 0, 0
+    if size * largest <= _BYTE_MAXIMUM:
+        if size == 2:
+            return 2, 2
+        if before > 1 and size in (before + 1, 2 * before):
+            return 1, 1
+        if before > 1 and size in (before + 2, 2 * before + 1):
+            return 2, 2
+    elif before * largest > _BYTE_MAXIMUM and size in (before + 1, 2 * before):
+        return 2, 2
+    return 3, 2
+
+
+_BYTE_MAXIMUM = 255
+
+
 def projection_bytes(
-    kernel: KernelName, weights: NDArray[np.int8], blocks: Sequence[Block]
+    kernel: KernelName, weights: NDArray[np.int8], blocks: Sequence[Block], largest: int
 ) -> tuple[int, int]:
     """Return the flash of the weights, and that of the code that reads them."""
     d, D = weights.shape
     nonzero = int(np.count_nonzero(weights))
-    moves = sum(8 * block.bytes for block in blocks)  # a two-word instruction each way
+    moves = sum(4 * block.bytes + 12 for block in blocks)
     loops = sum(60 + (2 * block.width + 4) * block.size for block in blocks)
     if kernel == "columns":
         return d * D, moves + loops
     if kernel == "masked":
         masks = sum(1 + -(-block.size // 8) for block in blocks)
         return nonzero + D * masks, moves + loops + 4 * d
-    ones = int((np.abs(weights.astype(np.int64)) == 1).sum())
-    width = blocks[0].width
-    products = (4 + 2 * width) * (nonzero - ones) + 2 * width * ones
-    return 0, moves + products + len(blocks) * (6 * D + 10 * -(-D // GROUP) + 120)
+    words = blocks[0].width * nonzero
+    for block in blocks:
+        part = weights[block.first : block.first + block.size]
+        words += sum(each.words for each in chain(*multiples_of(part, largest)))
+    return 0, moves + 2 * words + len(blocks) * (6 * D + 10 * -(-D // GROUP) + 120)
 
 
 @dataclass(frozen=True)

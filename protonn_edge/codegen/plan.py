@@ -200,11 +200,11 @@ def plan_with(
     blocks, votes = _blocks(d, width), _blocks(classes, score_bytes)
     compared = _comparison(model)
     neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
-    features = feature_cycles(kernel, model.projection, blocks)
+    features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
     push = _push_cycles(kernel, features, blocks)
     if model.reduction is not None:
         push = _reducing(push, model.reduction)
-    weights, code = projection_bytes(kernel, model.projection, blocks)
+    weights, code = projection_bytes(kernel, model.projection, blocks, model.inputs.maximum)
     constants = d * (width + 3 + 2 * model.clamps) + model.table.nbytes
     prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
     pointers = {"columns": 0, "masked": 2 * len(blocks), "unrolled": GROUP + 1}[kernel]
