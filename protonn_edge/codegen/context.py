@@ -23,6 +23,7 @@ from protonn_edge.codegen.plan import (
     Stage,
     averages_at_once,
     coordinates_of,
+    has_whole_rows,
 )
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
@@ -105,6 +106,7 @@ class ReductionContext:
     sum_maximum: int
     pixels_at_once: int
     averages_at_once: int
+    whole_rows: bool
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ class RenderContext:
     hash_bytes: tuple[str, ...]
     kernel: KernelName
     splits: bool
+    keeps_averages: bool
     group: int
     projecting: str
     n_features: int
@@ -194,7 +197,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         model_sha256=model.model_sha256,
         hash_bytes=hash_bytes(model.model_sha256),
         kernel=plan.kernel,
-        splits=plan.kernel == "masked" and model.n_features > _COUNTED_IN_A_BYTE,
+        splits=plan.kernel == "masked" and model.n_inputs > _COUNTED_IN_A_BYTE,
+        keeps_averages=plan.keeps_averages,
         group=GROUP,
         projecting="project_groups" if plan.kernel == "unrolled" else "project",
         n_features=model.n_features,
@@ -277,6 +281,7 @@ def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionCo
         sum_maximum=FEATURE_MAXIMUM * reduction.area,
         pixels_at_once=PIXELS_AT_ONCE,
         averages_at_once=averages_at_once(reduction),
+        whole_rows=has_whole_rows(reduction),
     )
 
 

@@ -23,14 +23,14 @@ KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled")
 MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 
 # Around the loops, by the compiler: a call of pnn_push_many; a block of the projection in it.
-PUSH_CALL_BY_COMPILER = 70
-PUSH_BLOCK_BY_COMPILER = 78
+PUSH_CALL_BY_COMPILER = 56
+PUSH_BLOCK_BY_COMPILER = 84
 GROUPS_BY_COMPILER = 110
 WAITING_BY_COMPILER = 40
-FINISH_BY_COMPILER = 150
+FINISH_BY_COMPILER = 60
 COMPARE_BY_COMPILER = 40
 VOTE_BY_COMPILER = 24
-BEGIN_BY_COMPILER = 40
+BEGIN_BY_COMPILER = 20
 SCORE_BY_COMPILER = 17
 
 # A prototype whose end looks like that of the last one, until the upper byte is looked at.
@@ -106,9 +106,7 @@ def _masked(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray
     return 14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0)
 
 
-def _unrolled(
-    weights: NDArray[np.int8], width: int, largest: int
-) -> tuple[int, NDArray[np.int64]]:
+def _unrolled(weights: NDArray[np.int8], width: int, largest: int) -> tuple[int, NDArray[np.int64]]:
     cycles = [
         sum(multiple.cycles + width * len(multiple.outputs) for multiple in multiples)
         for multiples in multiples_of(weights, largest)

@@ -65,6 +65,13 @@ _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _REDUCTION_CALL_CYCLES = 60
 
+# The same where a push brings all pixels: a row that has whole areas, its last one with averages.
+_WHOLE_ROW_CYCLES = 106
+_AVERAGE_CYCLES = 17
+
+# Averages that are kept until all are complete, at most, and are then projected in one pass.
+_KEPT_AVERAGES = 512
+
 # The same of images most of whose areas are 0, about; for the mean.
 _MEAN_PIXEL_CYCLES = 9
 _MEAN_AREA_CYCLES = 15
@@ -123,6 +130,8 @@ class Plan:
         How a point is compared with a prototype.
     neighbours_at_once : int
         Near prototypes that vote together.
+    keeps_averages : bool
+        Whether all averages of a reduction wait for the last one before they are projected.
     chunk_features : int
         Features that the firmware collects before it pushes them; if all, it needs one call.
     table_bytes : int
@@ -143,6 +152,7 @@ class Plan:
     votes: tuple[Block, ...]
     comparison: Comparison
     neighbours_at_once: int
+    keeps_averages: bool
     chunk_features: int
     table_bytes: int
     state_bytes: int
@@ -192,8 +202,14 @@ def plan_with(
     activity: Activity | None = None,
     *,
     buffered: bool = True,
+    keeps_averages: bool = True,
 ) -> Plan:
-    """Return the plan with a given kernel of the projection, with all features in SRAM or not."""
+    """Return the plan with a given kernel of the projection, with all features in SRAM or not.
+
+    The same is asked about the averages of a reduction.
+    """
+    reduction = model.reduction
+    keeps = keeps_averages and reduction is not None and reduction.n_outputs <= _KEPT_AVERAGES
     chunk_features = _chunk_features(model, buffered)
     d, classes = model.n_projections, model.n_classes
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
@@ -202,14 +218,15 @@ def plan_with(
     neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
     features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
     push = _push_cycles(kernel, features, blocks)
-    if model.reduction is not None:
-        push = _reducing(push, model.reduction)
+    feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole)
+    if reduction is not None:
+        push = _reducing(_NOT_PROJECTING if keeps else push, reduction)
     weights, code = projection_bytes(kernel, model.projection, blocks, model.inputs.maximum)
     constants = d * (width + 3 + 2 * model.clamps) + model.table.nbytes
     prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
     pointers = {"columns": 0, "masked": 2 * len(blocks), "unrolled": GROUP + 1}[kernel]
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
-    state += _reduction_bytes(model)
+    state += _reduction_bytes(model, keeps)
     stages = (
         _projection_stage(
             kernel,
@@ -218,7 +235,7 @@ def plan_with(
             push,
             activity,
             weights + code,
-            _Feed(chunk_features, model.n_features, kernel, model.reduction),
+            feed,
         ),
         _rescaling_stage(model),
         _prototype_stage(model, votes, compared, neighbours, activity),
@@ -233,6 +250,7 @@ def plan_with(
         votes=votes,
         comparison=compared,
         neighbours_at_once=neighbours,
+        keeps_averages=keeps,
         chunk_features=chunk_features,
         table_bytes=weights + prototypes + constants,
         state_bytes=state,
@@ -272,6 +290,10 @@ def _push_cycles(
     return _PushCycles(feature + looking, zero + looking, split, whole)
 
 
+# Where averages are kept until all are complete, a push projects none of them.
+_NOT_PROJECTING = _PushCycles(0, 0, PUSH_CALL_BY_COMPILER, PUSH_CALL_BY_COMPILER)
+
+
 def _chunk_features(model: IntegerModel, buffered: bool) -> int:
     if buffered:
         return model.n_features
@@ -286,6 +308,8 @@ class _Feed:
     n_features: int
     kernel: KernelName
     reduction: Reduction | None
+    keeps_averages: bool
+    projecting: int
 
     @property
     def buffered(self) -> bool:
@@ -294,7 +318,7 @@ class _Feed:
     @property
     def parts(self) -> int:
         """Calls of the projection for features that are there all at once."""
-        if self.reduction is not None:
+        if self.reduction is not None and not self.keeps_averages:
             return -(-self.n_features // PIXELS_AT_ONCE)
         return -(-self.n_features // _COUNTED_IN_A_BYTE) if self.kernel == "masked" else 1
 
@@ -326,7 +350,13 @@ def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) ->
     """Return the cycles of the calls alone, where a feature is not 0 with this share."""
     if feed.reduction is not None:
         at_most = bool(share.min() == 1)
-        return _reduction_cycles(feed.reduction, at_most=at_most) + push.whole * feed.parts
+        if feed.keeps_averages and feed.buffered and has_whole_rows(feed.reduction):
+            return _whole_rows_cycles(feed.reduction, share) + feed.projecting * feed.parts
+        pixels = _reduction_cycles(feed.reduction, at_most=at_most)
+        if feed.keeps_averages:
+            calls = -(-feed.n_features // feed.chunk_features)
+            return pixels + push.whole * calls + feed.projecting * feed.parts
+        return pixels + push.whole * feed.parts
     if feed.buffered:
         return push.whole * feed.parts
     return push.call * _calls(share, push, feed)
@@ -487,7 +517,34 @@ def _reduction_cycles(reduction: Reduction, *, at_most: bool) -> int:
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
-def _reduction_bytes(model: IntegerModel) -> int:
+def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> float:
+    """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
+    rows, width = reduction.rows.pixels, reduction.columns.output_units
+    last, areas = reduction.rows.outputs, reduction.columns.outputs
+    first = last * areas * (4 * width + 6)
+    middle = (rows - 2 * last) * areas * (4 * width + 12)
+    complete = float(
+        last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
+    )
+    return first + middle + complete + rows * _WHOLE_ROW_CYCLES + _REDUCTION_CALL_CYCLES
+
+
+def has_whole_rows(reduction: Reduction) -> bool:
+    """Whether a row whose pixels come at once has a loop of its own."""
+    rows, columns = reduction.rows, reduction.columns
+    return (
+        rows.pixel_units == columns.pixel_units == 1
+        and rows.output_units > 1
+        and columns.output_units <= _WHOLE_AREA_PIXELS
+        and columns.pixels <= _COUNTED_IN_A_BYTE
+    )
+
+
+# Pixels of an area's row that are in registers at once.
+_WHOLE_AREA_PIXELS = 4
+
+
+def _reduction_bytes(model: IntegerModel, keeps_averages: bool) -> int:
     """Return the bytes of the variables that the reduction needs."""
     if model.reduction is None:
         return 0
@@ -495,7 +552,8 @@ def _reduction_bytes(model: IntegerModel) -> int:
     cropped = model.reduction.cropped_shape != model.reduction.image_shape
     sums = 3 + 2 * columns.outputs if rows.output_units > 1 else 0
     counted = 1 if columns.pixels < 256 else 2
-    return 5 + counted + 2 * cropped + sums + averages_at_once(model.reduction)
+    kept = model.n_inputs + 2 if keeps_averages else averages_at_once(model.reduction)
+    return 5 + counted + 2 * cropped + sums + kept
 
 
 def averages_at_once(reduction: Reduction) -> int:

@@ -5,9 +5,9 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P:
- *     projection  columns, 150 B flash, at most 404 cycles
+ *     projection  columns, 138 B flash, at most 376 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 749 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
  *
  * With x the features, the arithmetic is
  *

@@ -46,7 +46,7 @@ extern "C" {
 #define PNN_CHUNK_FEATURES 6u
 #define PNN_PUSH_CYCLES 28u
 #define PNN_PUSH_ZERO_CYCLES 9u
-#define PNN_PUSH_CALL_CYCLES 178u
+#define PNN_PUSH_CALL_CYCLES 170u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */

@@ -5,9 +5,9 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P:
- *     projection  masked, 171 B flash, at most 470 cycles
+ *     projection  masked, 159 B flash, at most 442 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 749 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
  *
  * With x the features, the arithmetic is
  *

@@ -5,9 +5,9 @@
  * Model 34d2e04a6d0591b480584b8387a62feb2c4054b0adb6dbc842a45343280e7a40
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 330 B flash, at most 1507 cycles
+ *     projection  unrolled, 318 B flash, at most 1534 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 749 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
  *
  * With b the pixels, and the weight of a pixel for an area how much they overlap, the averages are
  *
@@ -99,8 +99,6 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define AREA_HEIGHT 3u
 #define AREAS_IN_ROW 3u
 #define AVERAGE_MULTIPLIER 1349u
-#define PIXELS_AT_ONCE 32u
-#define AVERAGES_AT_ONCE 24u
 
 typedef int16_t accumulator_t;
 typedef uint16_t unsigned_score_t;
@@ -117,22 +115,17 @@ static const struct scaling {
     {   9,    189,  255, -128 },
 };
 
-/* W, a row per area: outputs 0..2. The assembly makes code of it. */
-#define WEIGHTS_0(ROW, NEXT_GROUP) \
-    NEXT_GROUP \
-    ROW( -60,    1,    0) \
-    ROW(  35,    2,    0) \
-    ROW(   0,   -3,   90) \
-    ROW(   7,    4,  -90) \
-    ROW(-128,   -5,   40) \
-    ROW( 127,    6,  -40)
+/* W, an area a line, for outputs 0..2, counted from 0: its multiples, and the sums that they are
+ * added to or taken from. Code is made of it. */
+#define WEIGHTS_0 \
+    GROUP_OF_FEATURES \
+    FEATURE(0) TIMES(1) PLUS(1) TIMES(60) MINUS(0) \
+    FEATURE(1) TIMES(2) PLUS(1) TIMES(35) PLUS(0) \
+    FEATURE(2) TIMES(3) MINUS(1) TIMES(90) PLUS(2) \
+    FEATURE(3) TIMES(4) PLUS(1) TIMES(7) PLUS(0) TIMES(90) MINUS(2) \
+    FEATURE(4) TIMES(5) MINUS(1) TIMES(40) PLUS(2) TIMES(128) MINUS(0) \
+    FEATURE(5) TIMES(6) PLUS(1) TIMES(40) MINUS(2) TIMES(127) PLUS(0)
 
-
-#ifndef PNN_ASSEMBLY
-#define PNN_NUMBERS(...) __VA_ARGS__,
-static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS, ) };
-#undef PNN_NUMBERS
-#endif
 
 /* B and Z, a row per prototype: 3 coordinates, then 3 labels */
 static const int8_t prototypes[PNN_PROTOTYPES * (PNN_PROJECTIONS + PNN_CLASSES)] PNN_FLASH = {
@@ -201,7 +194,8 @@ static uint16_t row_sum;    /* of the area under way, in this row */
 static uint8_t units_below; /* of the areas under way, from this row on */
 static uint16_t *area_sum;  /* of the area under way, in the rows before */
 static uint16_t area_sums[AREAS_IN_ROW];
-static pnn_input_t averages[AVERAGES_AT_ONCE];
+static pnn_input_t averages[INPUTS];
+static pnn_input_t *next_average;
 
 /* ---- Projection, column by column ----------------------------------------------------------- */
 
@@ -212,6 +206,7 @@ static void begin_image(void)
     row_left = ROW_PIXELS;
     units_right = AREA_WIDTH;
     row_sum = 0;
+    next_average = averages;
     units_below = AREA_HEIGHT;
     area_sum = area_sums;
     for (uint16_t i = 0; i < AREAS_IN_ROW; ++i) {
@@ -232,32 +227,18 @@ void pnn_begin(void)
 /* Add what the next features contribute to outputs 0..2; a feature that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-#define PNN_CODE(...) "feature " #__VA_ARGS__ "\n"
+#define GROUP_OF_FEATURES "group\n"
+#define FEATURE(i) "feature\n"
+#define TIMES(n) "times " #n "\n"
+#define PLUS(k) "sum add, adc, " #k "\n"
+#define MINUS(k) "sum sub, sbc, " #k "\n"
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     uint16_t next = consumed / GROUP;
     uint8_t left = (uint8_t)(((uint16_t)(end - feature) + GROUP - 1) / GROUP);
     __asm__ volatile(
-        ".macro multiply weight, low, high\n"
-        ".if \\weight > 1\n"
-        "    ldi   r22, \\weight\n"
-        "    mul   r22, r23\n"
-        "    add   \\low, r0\n"
-        "    adc   \\high, r1\n"
-        ".elseif \\weight < -1\n"
-        "    ldi   r22, -(\\weight)\n"
-        "    mul   r22, r23\n"
-        "    sub   \\low, r0\n"
-        "    sbc   \\high, r1\n"
-        ".elseif \\weight == 1\n"
-        "    add   \\low, r23\n"
-        "    adc   \\high, r25\n"
-        ".elseif \\weight == -1\n"
-        "    sub   \\low, r23\n"
-        "    sbc   \\high, r25\n"
-        ".endif\n"
-        ".endm\n"
         ".macro group\n"
+        "2:\n"
         "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
         "    .word gs(5b)\n"
         "    .popsection\n"
@@ -266,14 +247,50 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    jmp   9f\n"
         "1:\n"
         ".endm\n"
-        ".macro feature w0, w1, w2\n"
-        "    ld    r23, X+\n"
+        ".macro feature\n"
+        "2:  ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  2f\n"
-        "    multiply \\w0, r2, r3\n"
-        "    multiply \\w1, r4, r5\n"
-        "    multiply \\w2, r6, r7\n"
-        "2:\n"
+        ".set before, 0\n"
+        ".endm\n"
+        ".macro times size\n"
+        ".set fits, \\size * 63 <= 255\n"
+        ".if \\size == 1\n"
+        ".elseif fits && \\size == 2\n"
+        "    mov   r0, r23\n"
+        "    lsl   r0\n"
+        ".elseif fits && before > 1 && (\\size == before + 1 || \\size == before + 2)\n"
+        ".rept \\size - before\n"
+        "    add   r0, r23\n"
+        ".endr\n"
+        ".elseif fits && before > 1 && (\\size == 2 * before || \\size == 2 * before + 1)\n"
+        "    lsl   r0\n"
+        ".rept \\size - 2 * before\n"
+        "    add   r0, r23\n"
+        ".endr\n"
+        ".elseif before * 63 > 255 && \\size == before + 1\n"
+        "    add   r0, r23\n"
+        "    adc   r1, r25\n"
+        ".elseif before * 63 > 255 && \\size == 2 * before\n"
+        "    lsl   r0\n"
+        "    rol   r1\n"
+        ".else\n"
+        "    ldi   r22, \\size\n"
+        "    mul   r22, r23\n"
+        ".endif\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro sum low, high, output\n"
+        ".if before == 1\n"
+        "    \\low   2 + 2 * \\output, r23\n"
+        ".else\n"
+        "    \\low   2 + 2 * \\output, r0\n"
+        ".endif\n"
+        ".if before * 63 <= 255\n"
+        "    \\high   3 + 2 * \\output, r25\n"
+        ".else\n"
+        "    \\high   3 + 2 * \\output, r1\n"
+        ".endif\n"
         ".endm\n"
         ".pushsection .progmem.data, \"a\", @progbits\n"
         ".p2align 1\n"
@@ -294,11 +311,13 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    subi  r30, lo8(-(gs(7b)))\n"
         "    sbci  r31, hi8(-(gs(7b)))\n"
         "    jmp   __tablejump2__\n"
-        WEIGHTS_0(PNN_CODE, "group\n")
+        WEIGHTS_0
+        "2:\n"
         "9:  clr   __zero_reg__\n"
-        ".purgem multiply\n"
-        ".purgem feature\n"
         ".purgem group\n"
+        ".purgem feature\n"
+        ".purgem times\n"
+        ".purgem sum\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    st    X+, r2\n"
@@ -312,30 +331,32 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         : [sums] "i"(&projected.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r25");
 }
-#undef PNN_CODE
-#undef PNN_CODE
 #else
+#define GROUP_OF_FEATURES
+#define FEATURE(i)                                                                                 \
+    break;                                                                                         \
+    case i:
+#define TIMES(n) product = (uint16_t)(x * n##u);
+#define PLUS(k) projected.sums[0 + k] = (accumulator_t)(projected.sums[0 + k] + product);
+#define MINUS(k) projected.sums[0 + k] = (accumulator_t)(projected.sums[0 + k] - product);
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
-    const int8_t *weight = weights_0 + (size_t)consumed * 3u;
-    accumulator_t a0 = projected.sums[0];
-    accumulator_t a1 = projected.sums[1];
-    accumulator_t a2 = projected.sums[2];
-    for (; feature != end; ++feature) {
+    uint16_t next = consumed;
+    for (; feature != end; ++feature, ++next) {
         const uint8_t x = *feature;
-        if (x == 0) {
-            weight += 3;
-            continue;
+        uint16_t product;
+        switch (x == 0 ? INPUTS : next) {
+        default:
+            WEIGHTS_0
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
     }
-    projected.sums[0] = a0;
-    projected.sums[1] = a1;
-    projected.sums[2] = a2;
 }
 #endif
+#undef GROUP_OF_FEATURES
+#undef FEATURE
+#undef TIMES
+#undef PLUS
+#undef MINUS
 
 static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *end)
 {
@@ -369,7 +390,7 @@ static void project_groups(const pnn_input_t *first, const pnn_input_t *end)
 /* Sum the next `count` pixels of a row, at least one; write the averages of the areas that they
  * complete, and return where the next one goes. */
 #ifdef PNN_ASSEMBLY
-static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
     uint16_t sum = row_sum;
     uint8_t right = units_right;
@@ -497,23 +518,20 @@ static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_inpu
 #endif
 
 /* The same for pixels of any rows. */
-static pnn_input_t *reduce(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *reduce(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
 {
     while (count > 0) {
-        uint8_t part = count;
         if (ignored > 0) {
-            part = ignored < count ? (uint8_t)ignored : count;
+            const uint16_t part = ignored < count ? (uint16_t)ignored : count;
             ignored = (uint16_t)(ignored - part);
             pixel += part;
-            count = (uint8_t)(count - part);
+            count = (uint16_t)(count - part);
             continue;
         }
-        if (part > row_left) {
-            part = row_left;
-        }
+        const uint8_t part = count < row_left ? (uint8_t)count : (uint8_t)row_left;
         average = reduce_row(pixel, part, average);
         pixel += part;
-        count = (uint8_t)(count - part);
+        count = (uint16_t)(count - part);
         row_left = (uint8_t)(row_left - part);
         if (row_left == 0) {
             row_left = ROW_PIXELS;
@@ -528,28 +546,14 @@ static pnn_input_t *reduce(const pnn_input_t *pixel, uint8_t count, pnn_input_t 
     return average;
 }
 
-/* Project what becomes complete, in one pass. */
-static PNN_NOINLINE void push_part(const pnn_input_t *features, uint8_t count)
-{
-    const pnn_input_t *first = averages;
-    const pnn_input_t *end = reduce(features, count, averages);
-    if (first != end) {
-        project_groups(first, end);
-    }
-}
-
+/* All averages are projected when the last one is complete. */
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
     if (count > PIXELS - pushed) {
         count = PIXELS - pushed;
     }
     pushed += count;
-    while (count > 0) {
-        const uint8_t part = count < PIXELS_AT_ONCE ? (uint8_t)count : PIXELS_AT_ONCE;
-        push_part(features, part);
-        features += part;
-        count -= part;
-    }
+    next_average = reduce(features, count, next_average);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -800,6 +804,7 @@ uint8_t pnn_finish(void)
     while (pushed < PIXELS) {
         pnn_push(0);
     }
+    project_groups(averages, averages + INPUTS);
     rescale();
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = 0;
