@@ -15,7 +15,7 @@ _ROUNDS = 60
 def bad_inputs(model: IntegerModel, plan: Plan, Q: np.ndarray) -> np.ndarray:
     """Return inputs (k, D) uint8, none of them 0, the worst first; the search starts at Q."""
     generator = np.random.default_rng(0)
-    steps = np.diff(prototype_costs(model, plan))
+    steps = np.diff(prototype_costs(plan))
 
     def cost(points: np.ndarray) -> np.ndarray:
         return compared(model, model.project(points))[:, :, 1:].sum(axis=1) @ steps

@@ -5,9 +5,9 @@
  * Model 34d2e04a6d0591b480584b8387a62feb2c4054b0adb6dbc842a45343280e7a40
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 330 B flash, at most 1501 cycles
- *     rescaling   loop, 18 B flash, at most 212 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 765 cycles
+ *     projection  unrolled, 318 B flash, at most 1534 cycles
+ *     rescaling   loop, 15 B flash, at most 165 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
  *
  * With b the pixels, and the weight of a pixel for an area how much they overlap, the averages are
  *
@@ -18,6 +18,7 @@
  *
  *     a[k]     = start[k] + sum of weights[i][k] * x[i]
  *     p[k]     = (a[k] * MULTIPLIER + offset[k]) >> 16
+ *                limited to 0..span[k], and then + least[k]
  *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" from 4096 on
  *     e[j]     = exponential[r[j] >> 4], or 0 if j is far
  *     score[l] = sum of e[j] * labels[j][l]
@@ -25,8 +26,7 @@
  * and for all x in 0..63
  *
  *     a is within -11244..11247 (16 bits), also on the way
- *     p is within -290..335,
- *       clamped to what is near a prototype or just not
+ *     p is within -290..335, had it no limits: beyond them it is far from all prototypes
  *     score is within -16002..16400 (16 bits); on the way it may wrap around
  */
 #include "pnn_model.h"
@@ -45,7 +45,7 @@
 #define PNN_FLASH PROGMEM
 #define PNN_READ_U8(address) pgm_read_byte(address)
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
-#define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
+#define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
 #define PNN_NEXT_I8(pointer)                                                                       \
     __extension__({                                                                                \
@@ -57,7 +57,7 @@
 #define PNN_FLASH
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I8(address) (*(address))
-#define PNN_READ_I32(address) (*(address))
+#define PNN_READ_I16(address) ((int32_t)*(address))
 #define PNN_READ_STRING(address) (*(address))
 #define PNN_NEXT_I8(pointer) (*(pointer)++)
 #endif
@@ -99,38 +99,33 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define AREA_HEIGHT 3u
 #define AREAS_IN_ROW 3u
 #define AVERAGE_MULTIPLIER 1349u
-#define PIXELS_AT_ONCE 32u
-#define AVERAGES_AT_ONCE 24u
 
 typedef int16_t accumulator_t;
 typedef uint16_t unsigned_score_t;
 
 /* What is added to a product, and the limits of a coordinate */
 static const struct scaling {
-    int32_t offset;
-    int8_t least, most;
+    uint8_t offset_low; /* in units of 256 */
+    int16_t offset_high; /* in units of 65536 */
+    uint8_t span;
+    int8_t least;
 } scaling[PNN_PROJECTIONS] PNN_FLASH = {
-    {      32768, -128,  127 },
-    {    -960000,  -97,   76 },
-    {    4000000, -128,  127 },
+    { 128,    128,  255, -128 },
+    {  90,     82,  173,  -97 },
+    {   9,    189,  255, -128 },
 };
 
-/* W, a row per area: outputs 0..2. The assembly makes code of it. */
-#define WEIGHTS_0(ROW, NEXT_GROUP) \
-    NEXT_GROUP \
-    ROW( -60,    1,    0) \
-    ROW(  35,    2,    0) \
-    ROW(   0,   -3,   90) \
-    ROW(   7,    4,  -90) \
-    ROW(-128,   -5,   40) \
-    ROW( 127,    6,  -40)
+/* W, an area a line, for outputs 0..2, counted from 0: its multiples, and the sums that they are
+ * added to or taken from. Code is made of it. */
+#define WEIGHTS_0 \
+    GROUP_OF_FEATURES \
+    FEATURE(0) TIMES(1) PLUS(1) TIMES(60) MINUS(0) \
+    FEATURE(1) TIMES(2) PLUS(1) TIMES(35) PLUS(0) \
+    FEATURE(2) TIMES(3) MINUS(1) TIMES(90) PLUS(2) \
+    FEATURE(3) TIMES(4) PLUS(1) TIMES(7) PLUS(0) TIMES(90) MINUS(2) \
+    FEATURE(4) TIMES(5) MINUS(1) TIMES(40) PLUS(2) TIMES(128) MINUS(0) \
+    FEATURE(5) TIMES(6) PLUS(1) TIMES(40) MINUS(2) TIMES(127) PLUS(0)
 
-
-#ifndef PNN_ASSEMBLY
-#define PNN_NUMBERS(...) __VA_ARGS__,
-static const int8_t weights_0[] PNN_FLASH = { WEIGHTS_0(PNN_NUMBERS, ) };
-#undef PNN_NUMBERS
-#endif
 
 /* B and Z, a row per prototype: 3 coordinates, then 3 labels */
 static const int8_t prototypes[PNN_PROTOTYPES * (PNN_PROJECTIONS + PNN_CLASSES)] PNN_FLASH = {
@@ -199,7 +194,8 @@ static uint16_t row_sum;    /* of the area under way, in this row */
 static uint8_t units_below; /* of the areas under way, from this row on */
 static uint16_t *area_sum;  /* of the area under way, in the rows before */
 static uint16_t area_sums[AREAS_IN_ROW];
-static pnn_input_t averages[AVERAGES_AT_ONCE];
+static pnn_input_t averages[INPUTS];
+static pnn_input_t *next_average;
 
 /* ---- Projection, column by column ----------------------------------------------------------- */
 
@@ -210,6 +206,7 @@ static void begin_image(void)
     row_left = ROW_PIXELS;
     units_right = AREA_WIDTH;
     row_sum = 0;
+    next_average = averages;
     units_below = AREA_HEIGHT;
     area_sum = area_sums;
     for (uint16_t i = 0; i < AREAS_IN_ROW; ++i) {
@@ -230,32 +227,18 @@ void pnn_begin(void)
 /* Add what the next features contribute to outputs 0..2; a feature that is 0 contributes
  * nothing and is passed over. */
 #ifdef PNN_ASSEMBLY
-#define PNN_CODE(...) "feature " #__VA_ARGS__ "\n"
+#define GROUP_OF_FEATURES "group\n"
+#define FEATURE(i) "feature\n"
+#define TIMES(n) "times " #n "\n"
+#define PLUS(k) "sum add, adc, " #k "\n"
+#define MINUS(k) "sum sub, sbc, " #k "\n"
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
     uint16_t next = consumed / GROUP;
     uint8_t left = (uint8_t)(((uint16_t)(end - feature) + GROUP - 1) / GROUP);
     __asm__ volatile(
-        ".macro multiply weight, low, high\n"
-        ".if \\weight > 1\n"
-        "    ldi   r22, \\weight\n"
-        "    mul   r22, r23\n"
-        "    add   \\low, r0\n"
-        "    adc   \\high, r1\n"
-        ".elseif \\weight < -1\n"
-        "    ldi   r22, -(\\weight)\n"
-        "    mul   r22, r23\n"
-        "    sub   \\low, r0\n"
-        "    sbc   \\high, r1\n"
-        ".elseif \\weight == 1\n"
-        "    add   \\low, r23\n"
-        "    adc   \\high, r25\n"
-        ".elseif \\weight == -1\n"
-        "    sub   \\low, r23\n"
-        "    sbc   \\high, r25\n"
-        ".endif\n"
-        ".endm\n"
         ".macro group\n"
+        "2:\n"
         "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
         "    .word gs(5b)\n"
         "    .popsection\n"
@@ -264,70 +247,116 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    jmp   9f\n"
         "1:\n"
         ".endm\n"
-        ".macro feature w0, w1, w2\n"
-        "    ld    r23, X+\n"
+        ".macro feature\n"
+        "2:  ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  2f\n"
-        "    multiply \\w0, r2, r3\n"
-        "    multiply \\w1, r4, r5\n"
-        "    multiply \\w2, r6, r7\n"
-        "2:\n"
+        ".set before, 0\n"
+        ".endm\n"
+        ".macro times size\n"
+        ".set fits, \\size * 63 <= 255\n"
+        ".if \\size == 1\n"
+        ".elseif fits && \\size == 2\n"
+        "    mov   r0, r23\n"
+        "    lsl   r0\n"
+        ".elseif fits && before > 1 && (\\size == before + 1 || \\size == before + 2)\n"
+        ".rept \\size - before\n"
+        "    add   r0, r23\n"
+        ".endr\n"
+        ".elseif fits && before > 1 && (\\size == 2 * before || \\size == 2 * before + 1)\n"
+        "    lsl   r0\n"
+        ".rept \\size - 2 * before\n"
+        "    add   r0, r23\n"
+        ".endr\n"
+        ".elseif before * 63 > 255 && \\size == before + 1\n"
+        "    add   r0, r23\n"
+        "    adc   r1, r25\n"
+        ".elseif before * 63 > 255 && \\size == 2 * before\n"
+        "    lsl   r0\n"
+        "    rol   r1\n"
+        ".else\n"
+        "    ldi   r22, \\size\n"
+        "    mul   r22, r23\n"
+        ".endif\n"
+        ".set before, \\size\n"
+        ".endm\n"
+        ".macro sum low, high, output\n"
+        ".if before == 1\n"
+        "    \\low   2 + 2 * \\output, r23\n"
+        ".else\n"
+        "    \\low   2 + 2 * \\output, r0\n"
+        ".endif\n"
+        ".if before * 63 <= 255\n"
+        "    \\high   3 + 2 * \\output, r25\n"
+        ".else\n"
+        "    \\high   3 + 2 * \\output, r1\n"
+        ".endif\n"
         ".endm\n"
         ".pushsection .progmem.data, \"a\", @progbits\n"
         ".p2align 1\n"
         "7:\n"
         ".popsection\n"
-        "    lds   r2, %[sums] + 0\n"
-        "    lds   r3, %[sums] + 1\n"
-        "    lds   r4, %[sums] + 2\n"
-        "    lds   r5, %[sums] + 3\n"
-        "    lds   r6, %[sums] + 4\n"
-        "    lds   r7, %[sums] + 5\n"
+        "    movw  r22, r26\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    ld    r2, X+\n"
+        "    ld    r3, X+\n"
+        "    ld    r4, X+\n"
+        "    ld    r5, X+\n"
+        "    ld    r6, X+\n"
+        "    ld    r7, X+\n"
 
+        "    movw  r26, r22\n"
         "    clr   r25\n"
         "    subi  r30, lo8(-(gs(7b)))\n"
         "    sbci  r31, hi8(-(gs(7b)))\n"
         "    jmp   __tablejump2__\n"
-        WEIGHTS_0(PNN_CODE, "group\n")
+        WEIGHTS_0
+        "2:\n"
         "9:  clr   __zero_reg__\n"
-        ".purgem multiply\n"
-        ".purgem feature\n"
         ".purgem group\n"
-        "    sts   %[sums] + 0, r2\n"
-        "    sts   %[sums] + 1, r3\n"
-        "    sts   %[sums] + 2, r4\n"
-        "    sts   %[sums] + 3, r5\n"
-        "    sts   %[sums] + 4, r6\n"
-        "    sts   %[sums] + 5, r7\n"
+        ".purgem feature\n"
+        ".purgem times\n"
+        ".purgem sum\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    st    X+, r2\n"
+        "    st    X+, r3\n"
+        "    st    X+, r4\n"
+        "    st    X+, r5\n"
+        "    st    X+, r6\n"
+        "    st    X+, r7\n"
 
         : [feature] "+x"(feature), [next] "+z"(next), [left] "+d"(left)
         : [sums] "i"(&projected.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r25");
 }
-#undef PNN_CODE
-#undef PNN_CODE
 #else
+#define GROUP_OF_FEATURES
+#define FEATURE(i)                                                                                 \
+    break;                                                                                         \
+    case i:
+#define TIMES(n) product = (uint16_t)(x * n##u);
+#define PLUS(k) projected.sums[0 + k] = (accumulator_t)(projected.sums[0 + k] + product);
+#define MINUS(k) projected.sums[0 + k] = (accumulator_t)(projected.sums[0 + k] - product);
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 {
-    const int8_t *weight = weights_0 + (size_t)consumed * 3u;
-    accumulator_t a0 = projected.sums[0];
-    accumulator_t a1 = projected.sums[1];
-    accumulator_t a2 = projected.sums[2];
-    for (; feature != end; ++feature) {
+    uint16_t next = consumed;
+    for (; feature != end; ++feature, ++next) {
         const uint8_t x = *feature;
-        if (x == 0) {
-            weight += 3;
-            continue;
+        uint16_t product;
+        switch (x == 0 ? INPUTS : next) {
+        default:
+            WEIGHTS_0
         }
-        a0 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a1 += (int16_t)(PNN_NEXT_I8(weight) * x);
-        a2 += (int16_t)(PNN_NEXT_I8(weight) * x);
     }
-    projected.sums[0] = a0;
-    projected.sums[1] = a1;
-    projected.sums[2] = a2;
 }
 #endif
+#undef GROUP_OF_FEATURES
+#undef FEATURE
+#undef TIMES
+#undef PLUS
+#undef MINUS
 
 static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *end)
 {
@@ -361,7 +390,7 @@ static void project_groups(const pnn_input_t *first, const pnn_input_t *end)
 /* Sum the next `count` pixels of a row, at least one; write the averages of the areas that they
  * complete, and return where the next one goes. */
 #ifdef PNN_ASSEMBLY
-static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
     uint16_t sum = row_sum;
     uint8_t right = units_right;
@@ -489,23 +518,20 @@ static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_inpu
 #endif
 
 /* The same for pixels of any rows. */
-static pnn_input_t *reduce(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *reduce(const pnn_input_t *pixel, uint16_t count, pnn_input_t *average)
 {
     while (count > 0) {
-        uint8_t part = count;
         if (ignored > 0) {
-            part = ignored < count ? (uint8_t)ignored : count;
+            const uint16_t part = ignored < count ? (uint16_t)ignored : count;
             ignored = (uint16_t)(ignored - part);
             pixel += part;
-            count = (uint8_t)(count - part);
+            count = (uint16_t)(count - part);
             continue;
         }
-        if (part > row_left) {
-            part = row_left;
-        }
+        const uint8_t part = count < row_left ? (uint8_t)count : (uint8_t)row_left;
         average = reduce_row(pixel, part, average);
         pixel += part;
-        count = (uint8_t)(count - part);
+        count = (uint16_t)(count - part);
         row_left = (uint8_t)(row_left - part);
         if (row_left == 0) {
             row_left = ROW_PIXELS;
@@ -520,28 +546,14 @@ static pnn_input_t *reduce(const pnn_input_t *pixel, uint8_t count, pnn_input_t 
     return average;
 }
 
-/* Project what becomes complete, in one pass. */
-static PNN_NOINLINE void push_part(const pnn_input_t *features, uint8_t count)
-{
-    const pnn_input_t *first = averages;
-    const pnn_input_t *end = reduce(features, count, averages);
-    if (first != end) {
-        project_groups(first, end);
-    }
-}
-
+/* All averages are projected when the last one is complete. */
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
     if (count > PIXELS - pushed) {
         count = PIXELS - pushed;
     }
     pushed += count;
-    while (count > 0) {
-        const uint8_t part = count < PIXELS_AT_ONCE ? (uint8_t)count : PIXELS_AT_ONCE;
-        push_part(features, part);
-        features += part;
-        count -= part;
-    }
+    next_average = reduce(features, count, next_average);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -555,18 +567,18 @@ static void rescale(void)
 {
     const struct scaling *next = scaling;
     __asm__ volatile(
+        "    movw  r14, r28\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
-        "    movw  r14, r26\n" /* where the next coordinate goes */
-        "    ldi   r20, %[outputs]\n"
-        "    mov   r16, r20\n"
+        "    movw  r28, r26\n"
+        "    ldi   r22, %[outputs]\n"
         "    clr   r17\n"
         "    ldi   r20, lo8(%[multiplier])\n"
         "    ldi   r21, hi8(%[multiplier])\n"
         "1:  ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    mul   r18, r20\n"
-        "    movw  r22, r0\n"
+        "    mov   r23, r1\n"
         "    mulsu r19, r21\n"
         "    movw  r24, r0\n"
         "    mul   r18, r21\n"
@@ -579,51 +591,41 @@ static void rescale(void)
         "    adc   r24, r1\n"
         "    adc   r25, r17\n"
         "    lpm   r0, Z+\n"
-        "    add   r22, r0\n"
-        "    lpm   r0, Z+\n"
-        "    adc   r23, r0\n"
+        "    add   r23, r0\n"
         "    lpm   r0, Z+\n"
         "    adc   r24, r0\n"
         "    lpm   r0, Z+\n"
         "    adc   r25, r0\n"
-        "    mov   r0, r24\n"
-        "    lsl   r0\n"
-        "    sbc   r0, r0\n"
-        "    cp    r0, r25\n" /* r25 is the sign of a byte in r24, or the byte is too small */
-        "    breq  2f\n"
-        "    ldi   r24, 127\n"
+        "    lpm   r0, Z+\n" /* the span */
+        "    cp    r0, r24\n"
+        "    cpc   r17, r25\n"
+        "    brcc  2f\n"
+        "    mov   r24, r0\n"
         "    sbrc  r25, 7\n"
-        "    ldi   r24, -128\n"
-        "2:  lpm   r18, Z+\n"
-        "    cp    r24, r18\n"
-        "    brge  3f\n"
-        "    mov   r24, r18\n"
-        "3:  lpm   r18, Z+\n"
-        "    cp    r18, r24\n"
-        "    brge  4f\n"
-        "    mov   r24, r18\n"
-        "4:  movw  r18, r26\n"
-        "    movw  r26, r14\n"
-        "    st    X+, r24\n"
-        "    movw  r14, r26\n"
-        "    movw  r26, r18\n"
-        "    dec   r16\n"
+        "    clr   r24\n"
+        "2:  lpm   r0, Z+\n"
+        "    add   r24, r0\n"
+        "    st    Y+, r24\n"
+        "    dec   r22\n"
         "    brne  1b\n"
+        "    movw  r28, r14\n"
         "    clr   __zero_reg__\n"
         : [next] "+z"(next)
         : [sums] "i"(&projected), [outputs] "i"(PNN_PROJECTIONS), [multiplier] "i"(MULTIPLIER)
-        : "memory", "r0", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23",
-          "r24", "r25", "r26", "r27");
+        : "memory", "r0", "r14", "r15", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24",
+          "r25", "r26", "r27");
 }
 #else
 static void rescale(void)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
         const int16_t upper = (int16_t)(projected.sums[k]);
-        int32_t p = ((int32_t)upper * MULTIPLIER + PNN_READ_I32(&scaling[k].offset)) >> 16;
-        const int8_t least = PNN_READ_I8(&scaling[k].least);
-        const int8_t most = PNN_READ_I8(&scaling[k].most);
-        p = p < least ? least : p > most ? most : p;
+        const int32_t offset = PNN_READ_I16(&scaling[k].offset_high) * 65536 +
+                               PNN_READ_U8(&scaling[k].offset_low) * (int32_t)256;
+        int32_t p = ((int32_t)upper * MULTIPLIER + offset) >> 16;
+        const uint8_t span = PNN_READ_U8(&scaling[k].span);
+        p = p < 0 ? 0 : p > span ? span : p;
+        p += PNN_READ_I8(&scaling[k].least);
         projected.point[k] = (int8_t)p;
     }
 }
@@ -631,27 +633,28 @@ static void rescale(void)
 
 /* ---- Prototypes --------------------------------------------------------------------------- */
 
-/* List near prototypes from `*prototype` on, until the list is full or none of the `*left` is left.
+/* List near prototypes from `*prototype` on, until the list is full or there is none left.
  * A prototype is left as soon as one difference, or the sum of the squares, shows that it is far.
  * Return the end of the list. */
 #ifdef PNN_ASSEMBLY
-static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
+static struct neighbour *compare(const int8_t **prototype)
 {
     struct neighbour *end = neighbours;
     const int8_t *next = *prototype;
-    uint16_t remaining = *left;
     __asm__ volatile(
         "    lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    movw  r22, r30\n"
         "    rjmp  2f\n"
-        "9:  rjmp  8f\n"
+        "7:  cpi   r23, hi8(%[last])\n"
+        "    brne  2f\n"
+        "    rjmp  8f\n"
         "1:  subi  r22, lo8(-(6))\n" /* this prototype is far: the next one */
         "    sbci  r23, hi8(-(6))\n"
         "    movw  r30, r22\n"
-        "    sbiw  %[remaining], 1\n"
-        "    breq  9b\n"
+        "    cpi   r22, lo8(%[last])\n"
+        "    breq  7b\n"
         "2:\n"
         "    lpm   r18, Z+\n"
         "    sub   r18, r2\n"
@@ -659,59 +662,53 @@ static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
         "    muls  r18, r18\n"
         "    movw  r20, r0\n"
         "    subi  r21, 16\n"
-        "    brcc  1b\n"
+        "    brpl  1b\n"
         "    lpm   r18, Z+\n"
         "    sub   r18, r3\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
-        "    brcs  1b\n"
+        "    brpl  1b\n"
         "    lpm   r18, Z+\n"
         "    sub   r18, r4\n"
         "    brvs  1b\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
-        "    brcc  4f\n"
-        "3:  rjmp  1b\n"
-        "4:\n" /* this prototype is near: look its kernel up */
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    mov   r18, r21\n"
-        "    movw  r20, r30\n" /* its labels follow its coordinates */
-        "    mov   r30, r18\n"
+        "    brpl  1b\n"
+        "    swap  r20\n" /* this prototype is near: look its kernel up */
+        "    andi  r20, 0x0f\n"
+        "    swap  r21\n"
+        "    andi  r21, 0xf0\n"
+        "    or    r20, r21\n"
+        "    movw  r18, r30\n" /* its labels follow its coordinates */
+        "    mov   r30, r20\n"
         "    ldi   r31, 0\n"
         "    subi  r30, lo8(-(%[table]))\n"
         "    sbci  r31, hi8(-(%[table]))\n"
-        "    lpm   r18, Z\n"
-        "    st    X+, r18\n"
+        "    lpm   r20, Z\n"
         "    st    X+, r20\n"
-        "    st    X+, r21\n"
+        "    st    X+, r18\n"
+        "    st    X+, r19\n"
         "    cpi   r26, lo8(%[full])\n"
-        "    brne  3b\n"
-        "    subi  r22, lo8(-(6))\n"
+        "    breq  6f\n"
+        "    rjmp  1b\n"
+        "6:  subi  r22, lo8(-(6))\n"
         "    sbci  r23, hi8(-(6))\n"
-        "    sbiw  %[remaining], 1\n"
         "8:  movw  r30, r22\n"
         "    clr   __zero_reg__\n"
-        : [end] "+x"(end), [next] "+z"(next), [remaining] "+w"(remaining)
-        : [point] "i"(&projected), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE), [table] "i"(exponential)
+        : [end] "+x"(end), [next] "+z"(next)
+        : [point] "i"(&projected), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE), [table] "i"(exponential),
+          [last] "i"(prototypes + sizeof prototypes)
         : "memory", "r0", "r2", "r3", "r4", "r18", "r19", "r20", "r21", "r22", "r23");
     *prototype = next;
-    *left = remaining;
     return end;
 }
 #else
-static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
+static struct neighbour *compare(const int8_t **prototype)
 {
     struct neighbour *end = neighbours;
-    while (*left > 0 && end != neighbours + NEIGHBOURS_AT_ONCE) {
+    while (*prototype != prototypes + sizeof prototypes && end != neighbours + NEIGHBOURS_AT_ONCE) {
         const int8_t *coordinate = *prototype;
         uint16_t distance = 0;
         uint8_t k = 0;
@@ -729,7 +726,6 @@ static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
             ++end;
         }
         *prototype += PNN_PROJECTIONS + PNN_CLASSES;
-        --*left;
     }
     return end;
 }
@@ -741,12 +737,14 @@ static void vote_0(const struct neighbour *end)
 {
     const struct neighbour *next = neighbours;
     __asm__ volatile(
-        "    lds   r2, %[sums] + 0\n"
-        "    lds   r3, %[sums] + 1\n"
-        "    lds   r4, %[sums] + 2\n"
-        "    lds   r5, %[sums] + 3\n"
-        "    lds   r6, %[sums] + 4\n"
-        "    lds   r7, %[sums] + 5\n"
+        "    ldi   r30, lo8(%[sums])\n"
+        "    ldi   r31, hi8(%[sums])\n"
+        "    ld    r2, Z+\n"
+        "    ld    r3, Z+\n"
+        "    ld    r4, Z+\n"
+        "    ld    r5, Z+\n"
+        "    ld    r6, Z+\n"
+        "    ld    r7, Z+\n"
 
         "1:  ld    r23, X+\n"
         "    ld    r30, X+\n"
@@ -766,12 +764,14 @@ static void vote_0(const struct neighbour *end)
         "    cp    r26, %A[end]\n" /* the list has less than 256 bytes */
         "    brne  1b\n"
         "    clr   __zero_reg__\n"
-        "    sts   %[sums] + 0, r2\n"
-        "    sts   %[sums] + 1, r3\n"
-        "    sts   %[sums] + 2, r4\n"
-        "    sts   %[sums] + 3, r5\n"
-        "    sts   %[sums] + 4, r6\n"
-        "    sts   %[sums] + 5, r7\n"
+        "    ldi   r30, lo8(%[sums])\n"
+        "    ldi   r31, hi8(%[sums])\n"
+        "    st    Z+, r2\n"
+        "    st    Z+, r3\n"
+        "    st    Z+, r4\n"
+        "    st    Z+, r5\n"
+        "    st    Z+, r6\n"
+        "    st    Z+, r7\n"
 
         : [next] "+&x"(next)
         : [sums] "i"(&scores[0]), [end] "r"(end)
@@ -801,21 +801,23 @@ static void vote(const struct neighbour *end)
 uint8_t pnn_finish(void)
 {
     const int8_t *prototype = prototypes;
-    uint16_t left = PNN_PROTOTYPES;
     while (pushed < PIXELS) {
         pnn_push(0);
     }
+    project_groups(averages, averages + INPUTS);
     rescale();
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = 0;
     }
-    while (left > 0) {
-        vote(compare(&prototype, &left));
+    while (prototype != prototypes + sizeof prototypes) {
+        vote(compare(&prototype));
     }
 
     uint8_t best = 0;
+    pnn_score_t largest = scores[0];
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        if (scores[l] > scores[best]) {
+        if (scores[l] > largest) {
+            largest = scores[l];
             best = l;
         }
     }
