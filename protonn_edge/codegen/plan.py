@@ -35,6 +35,7 @@ from protonn_edge.codegen.kernels import (
     rescaling_cycles,
     vote_cycles,
 )
+from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 from protonn_edge.reduction import Reduction
 
@@ -391,8 +392,10 @@ def _prototype_stage(
     m = model.n_prototypes
     around = FINISH_BY_COMPILER + SCORE_BY_COMPILER * model.n_classes
     around += ACCIDENT_CYCLES * _accidents(model)
-    rounds = m // neighbours_at_once + 1
-    worst = around + m * (loop.near + each) + rounds * (loop.start + call)
+    at_most = near_at_most(model)
+    rounds = int(at_most[-1]) // neighbours_at_once + 1
+    costs = np.maximum.accumulate(_prototype_costs(loop, each))
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (loop.start + call)
     mean = None
     if activity is not None:
         near = activity.neighbours
@@ -420,7 +423,11 @@ def _comparison(model: IntegerModel) -> Comparison:
 def prototype_costs(plan: Plan) -> NDArray[np.int64]:
     """Return the cycles of a prototype that is far from 1..d coordinates on, and of a near one."""
     _, each = vote_cycles(plan.votes)
-    return np.append(plan.comparison.left_after, plan.comparison.near + each)
+    return _prototype_costs(plan.comparison, each)
+
+
+def _prototype_costs(loop: Comparison, vote: int) -> NDArray[np.int64]:
+    return np.append(loop.left_after, loop.near + vote)
 
 
 def checked_coordinates(model: IntegerModel) -> tuple[bool, ...]:
