@@ -43,7 +43,8 @@ from protonn_edge.reduction import Reduction
 _REGISTERS = {2: 20, 3: 18, 4: 16}
 
 # Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
-_NEIGHBOURS_AT_ONCE = 12
+_NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
+_NEIGHBOURS_SHARE = 16
 _NEIGHBOUR_BYTES = 3
 
 # Prototypes of which all pairs are looked at to choose between checks.
@@ -216,7 +217,7 @@ def plan_with(
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
     blocks, votes = _blocks(d, width), _blocks(classes, score_bytes)
     compared = _comparison(model)
-    neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
+    neighbours = _neighbours_at_once(model.n_prototypes)
     features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
     push = _push_cycles(kernel, features, blocks)
     feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole)
@@ -289,6 +290,11 @@ def _push_cycles(
     split = 2 * (call + looking) + GROUPS_BY_COMPILER + 2 * GROUP * WAITING_BY_COMPILER
     whole = call + GROUPS_BY_COMPILER
     return _PushCycles(feature + looking, zero + looking, split, whole)
+
+
+def _neighbours_at_once(prototypes: int) -> int:
+    share = prototypes // _NEIGHBOURS_SHARE
+    return min(prototypes, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
 
 # Where averages are kept until all are complete, a push projects none of them.

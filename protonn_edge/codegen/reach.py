@@ -4,7 +4,7 @@ The bound of the cycles needs it: with hundreds of prototypes no point is near a
 prefix of the coordinates, let S be those of the prototypes whose squared distance to some point p
 is below the limit. Then
 
-    limit |S| > sum_S ||b_i - p||^2 >= sum_S ||b_i - mean_S||^2 = sum_{i,j in S} ||b_i - b_j||^2 / 2|S|
+    limit |S| > sum_S ||b_i - p||^2 >= sum_S ||b_i - mean||^2 = sum_S,S ||b_i - b_j||^2 / 2|S|
 
 because the mean is the point with the least sum of squares. The last sum is at least that of the
 |S| smallest of r_i(|S|), where r_i(n) is the sum of the n smallest squared distances of prototype

@@ -59,7 +59,8 @@ def _middles(model: IntegerModel, generator: np.random.Generator) -> NDArray[np.
     some = B[generator.integers(0, len(B), (_PARTNERS, 2))].mean(axis=1)
     mean = B.mean(axis=0) + generator.normal(0, 8, (_PARTNERS // 4, B.shape[1]))
     few = B[generator.permutation(len(B))[:_PARTNERS]]
-    return np.rint(np.concatenate([few, some, mean])).astype(np.int64)
+    middles: NDArray[np.int64] = np.rint(np.concatenate([few, some, mean])).astype(np.int64)
+    return middles
 
 
 def _climb(
@@ -80,7 +81,8 @@ def _climb(
         cycles = prototype_cycles(model, tried, costs)
         better = cycles > taken
         points[better], taken[better] = tried[better], cycles[better]
-    return points[np.argsort(-taken, kind="stable")]
+    worst: NDArray[np.int64] = points[np.argsort(-taken, kind="stable")]
+    return worst
 
 
 def _input_near(model: IntegerModel, target: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -91,7 +93,8 @@ def _input_near(model: IntegerModel, target: NDArray[np.int64]) -> NDArray[np.in
     if maximum == 1:
         return np.ones(model.n_inputs, np.int64)
     solved = lsq_linear(W, target - constant, (1, maximum), max_iter=100, lsmr_tol="auto")
-    return np.rint(solved.x).astype(np.int64)
+    rounded: NDArray[np.int64] = np.rint(solved.x).astype(np.int64)
+    return rounded
 
 
 def _refine(
@@ -114,7 +117,8 @@ def _refine(
         now = cycles(tried)
         better = now > taken
         inputs[better], taken[better] = tried[better], now[better]
-    return inputs[np.argsort(-taken, kind="stable")]
+    worst: NDArray[np.int64] = inputs[np.argsort(-taken, kind="stable")]
+    return worst
 
 
 def _images(model: IntegerModel, inputs: NDArray[np.int64]) -> NDArray[np.uint8]:
