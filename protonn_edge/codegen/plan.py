@@ -35,6 +35,7 @@ from protonn_edge.codegen.kernels import (
     rescaling_cycles,
     vote_cycles,
 )
+from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 from protonn_edge.reduction import Reduction
 
@@ -42,7 +43,8 @@ from protonn_edge.reduction import Reduction
 _REGISTERS = {2: 20, 3: 18, 4: 16}
 
 # Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
-_NEIGHBOURS_AT_ONCE = 12
+_NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
+_NEIGHBOURS_SHARE = 16
 _NEIGHBOUR_BYTES = 3
 
 # Prototypes of which all pairs are looked at to choose between checks.
@@ -229,7 +231,7 @@ def plan_with(
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
     blocks, votes = _blocks(d, width), _blocks(classes, score_bytes)
     compared = _comparison(model)
-    neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
+    neighbours = _neighbours_at_once(model.n_prototypes)
     features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
     push = _push_cycles(kernel, features, blocks)
     feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole)
@@ -311,6 +313,12 @@ def _push_cycles(
 
 # Where an image is set upright once it is complete, a push copies pixels.
 _COPYING = _PushCycles(12, 12, 40, 40)
+
+
+def _neighbours_at_once(prototypes: int) -> int:
+    share = prototypes // _NEIGHBOURS_SHARE
+    return min(prototypes, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
+
 
 # Where averages are kept until all are complete, a push projects none of them.
 _NOT_PROJECTING = _PushCycles(0, 0, PUSH_CALL_BY_COMPILER, PUSH_CALL_BY_COMPILER)
@@ -426,8 +434,10 @@ def _prototype_stage(
     m = model.n_prototypes
     around = FINISH_BY_COMPILER + SCORE_BY_COMPILER * model.n_classes
     around += ACCIDENT_CYCLES * _accidents(model)
-    rounds = m // neighbours_at_once + 1
-    worst = around + m * (loop.near + each) + rounds * (loop.start + call)
+    at_most = near_at_most(model)
+    rounds = int(at_most[-1]) // neighbours_at_once + 1
+    costs = np.maximum.accumulate(_prototype_costs(loop, each))
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (loop.start + call)
     mean = None
     if activity is not None:
         near = activity.neighbours
@@ -455,7 +465,11 @@ def _comparison(model: IntegerModel) -> Comparison:
 def prototype_costs(plan: Plan) -> NDArray[np.int64]:
     """Return the cycles of a prototype that is far from 1..d coordinates on, and of a near one."""
     _, each = vote_cycles(plan.votes)
-    return np.append(plan.comparison.left_after, plan.comparison.near + each)
+    return _prototype_costs(plan.comparison, each)
+
+
+def _prototype_costs(loop: Comparison, vote: int) -> NDArray[np.int64]:
+    return np.append(loop.left_after, loop.near + vote)
 
 
 def checked_coordinates(model: IntegerModel) -> tuple[bool, ...]:

@@ -8,7 +8,7 @@
  *     upright     loop, 900 B flash, at most 2819 cycles
  *     projection  columns, 138 B flash, at most 1418 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 436 cycles
  *
  * With b the pixels, and the weight of a pixel for an area how much they overlap, the averages are
  *
