@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     projection  columns, 138 B flash, at most 376 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 436 cycles
  *
  * With x the features, the arithmetic is
  *

@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     projection  unrolled, 318 B flash, at most 1534 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 659 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 436 cycles
  *
  * With b the pixels, and the weight of a pixel for an area how much they overlap, the averages are
  *
