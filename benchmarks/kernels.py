@@ -8,8 +8,8 @@ prints a row for each kernel and size: the cycles of ``pnn_push_many`` for input
 - a feature from SRAM, 2 cycles for each block of sums;
 - each byte of a sum from SRAM and back, 4 cycles;
 - *columns*: a weight from flash, its product, and its sum: 3 + 2 + 2 cycles, or 3 for three bytes;
-- *masked*: the same for weights that are not 0; for each 8 a mask from flash, 3 cycles; 2 to look at
-  a bit of it;
+- *masked*: the same for weights that are not 0; for each 8 a mask from flash, 3 cycles; 2 to look
+  at a bit of it;
 - *unrolled*: products as `multiples_of` makes them, and their sums.
 
 What is above the floor is looking whether features are 0, the loops, the sign of a third byte, and
