@@ -1,10 +1,12 @@
+#include "small.h"
+
 #include "cycle_counter.h"
 
 #include <avr/interrupt.h>
 
 uint8_t cycle_span_overhead;
 
-static volatile uint16_t overflows;
+volatile uint16_t cycle_counter_overflows __attribute__((section(".noinit")));
 
 void cycle_counter_start(void)
 {
@@ -12,9 +14,9 @@ void cycle_counter_start(void)
     uint16_t end;
 
     /* A bootloader may have used the timer: nothing is taken for granted. */
-    TIMSK1 = 0;
     TCCR1A = 0;
     TCCR1B = _BV(CS10);
+    TIMSK1 = _BV(TOIE1);
 
     /* An empty span, marked in GPIOR1 so that an emulator does not count it among the real ones. */
     __asm__ volatile(CYCLE_SPAN_BEGIN("%[mark]") CYCLE_SPAN_END("%[mark]")
@@ -24,21 +26,19 @@ void cycle_counter_start(void)
     cycle_span_overhead = (uint8_t)(end - start - 1u); /* the first OUT belongs to the span */
 }
 
-ISR(TIMER1_OVF_vect) { overflows++; }
+ISR(TIMER1_OVF_vect) { cycle_counter_overflows++; }
 
 void cycle_long_span_prepare(void)
 {
-    overflows = 0;
+    cycle_counter_overflows = 0;
     TCNT1 = 0; /* so that the first overflow is far away from the span's beginning */
     TIFR1 = _BV(TOV1);
-    TIMSK1 = _BV(TOIE1);
 }
 
 uint32_t cycle_long_span(uint16_t start, uint16_t end)
 {
-    uint16_t high = overflows;
+    uint16_t high = cycle_counter_overflows;
 
-    TIMSK1 = 0;
     /* An overflow that no interrupt has counted yet happened while interrupts were disabled: before
      * `end` was read if `end` is small, after it if `end` is near the top. */
     if ((TIFR1 & _BV(TOV1)) && end < 0x8000u) {
