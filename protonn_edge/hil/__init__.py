@@ -6,6 +6,8 @@ The link is a pyserial URL, so a board (``/dev/ttyACM0``), the emulated Uno
 
 from __future__ import annotations
 
+from protonn_edge.hil.connection import NoReplyError
+from protonn_edge.hil.link import LinkError
 from protonn_edge.hil.protocol import ProtocolError
 from protonn_edge.hil.results import (
     Result,
@@ -17,7 +19,7 @@ from protonn_edge.hil.results import (
     summarize,
 )
 from protonn_edge.hil.run import differs, run
-from protonn_edge.hil.session import LinkError, NoReplyError, Prediction, Session
+from protonn_edge.hil.session import Prediction, Session
 
 __all__ = [
     "LinkError",

@@ -40,6 +40,10 @@ class ProtocolError(CheckFailed):
     """Bytes that are not what protocol v2 says they must be."""
 
 
+class VersionError(ProtocolError):
+    """The device speaks another version of the protocol."""
+
+
 class Content(Protocol):
     """What every kind of message offers: its type on the wire and its payload both ways."""
 
@@ -202,7 +206,7 @@ class HelloReply:
     def from_payload(cls, payload: bytes) -> Self:
         """Return the reply; `ProtocolError` for another protocol or another length."""
         if payload and payload[0] != PROTOCOL_VERSION:
-            raise ProtocolError(
+            raise VersionError(
                 f"the device speaks protocol {payload[0]}, this program speaks {PROTOCOL_VERSION}; "
                 "remove the folder firmware, run `protonn-edge build --board uno model.npz`, then "
                 "`pio run -t upload`"

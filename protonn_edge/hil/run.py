@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.hil.results import Result
-from protonn_edge.hil.session import NoReplyError, Prediction, Session
+from protonn_edge.hil.connection import NoReplyError
+from protonn_edge.hil.session import Prediction, Session
 
 _LOST_IN_A_ROW = 3
 
