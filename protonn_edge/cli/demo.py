@@ -40,7 +40,7 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
     out = Output(as_json)
     board = load_board(board_name)
     check_folder(output, board)
-    check_is_results(output / "results.jsonl")
+    check_is_results(output / "results.csv")
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
@@ -57,7 +57,7 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
             Project(output),
             points,
             board,
-            results=output / "results.jsonl",
+            results=output / "results.csv",
             on_result=lambda _: bar.advance(),
         )
     show(measurement, out)

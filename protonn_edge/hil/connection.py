@@ -1,8 +1,8 @@
 """A line with a known device at its end: handshake, messages both ways, and recovery.
 
 Opening a port resets an Arduino: its bootloader listens for a second and the first bytes are lost,
-so HELLO is said again and again under one deadline. The same brings a device back that was reset or
-fell silent; a line that broke is opened again first. Who answers must be the device that is expected.
+so HELLO is said again and again under one deadline. The same brings a device back that was reset
+or fell silent; a line that broke is opened again first. Who answers must be the one expected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import protocol
 from protonn_edge.hil.link import Link, LinkError
-from protonn_edge.hil.protocol import Content, FrameSplitter, HelloReply, HelloRequest, ProtocolError
+from protonn_edge.hil.protocol import (
+    Content,
+    FrameSplitter,
+    HelloReply,
+    HelloRequest,
+    ProtocolError,
+)
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"

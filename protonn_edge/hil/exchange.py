@@ -167,7 +167,7 @@ class Exchange(Generic[Key, Reply]):
         longest = self._patience.deadline_s + on_wire + self._connection.wire_s(LONGEST_REPLY_BYTES)
         if self.retried == 0 or not self._times.known:
             return longest
-        return min(longest, (self._times.unusual_s + _SLACK_S) * 2**asked.attempts)
+        return min(longest, (self._times.unusual_s + _SLACK_S) * float(1 << asked.attempts))
 
 
 class _ReplyTimes:

@@ -1,4 +1,4 @@
-"""The serial line itself: bytes both ways over any pyserial URL, and one kind of error if it breaks."""
+"""The serial line itself: bytes both ways over any pyserial URL, and one error if it breaks."""
 
 from __future__ import annotations
 

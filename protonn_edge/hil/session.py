@@ -1,4 +1,4 @@
-"""A conversation with a device, whatever happens to the line: predictions, repetitions, statistics."""
+"""A conversation with a device, whatever happens to the line: predictions and statistics."""
 
 from __future__ import annotations
 
@@ -200,11 +200,11 @@ class Session:
         if with_scores:
             with_all = ((key, ScoresRequest(row)) for key, row in rows)
             for key, full in self._exchange(with_all, ScoresReply):
-                yield key, full and self._prediction(full, full.scores)
+                yield key, None if full is None else self._prediction(full, full.scores)
         else:
             without = ((key, PredictRequest(row)) for key, row in rows)
             for key, plain in self._exchange(without, PredictReply):
-                yield key, plain and self._prediction(plain)
+                yield key, None if plain is None else self._prediction(plain)
 
     def repeat(self, features: ArrayLike, repetitions: int) -> Prediction:
         """Let the device compute one prediction many times, with its meter's pin high meanwhile.
@@ -265,8 +265,8 @@ class Session:
 
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
-            f"the device on {self.url} did not answer a request, asked {self._patience.retries + 1} "
-            "times, though it says HELLO; does the line lose bytes, or the program hang?"
+            f"the device on {self.url} says HELLO but did not answer a request, asked "
+            f"{self._patience.retries + 1} times; does the line lose bytes, or the program hang?"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:

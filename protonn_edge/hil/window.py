@@ -1,8 +1,8 @@
 """Several requests in flight: which bytes may be sent, and which requests have no reply yet.
 
 The device reads bytes as they come, unless it computes or replies; then they wait in its ring
-buffer. So no more bytes may follow the end of the oldest request without a reply than the device has
-said in HELLO (``firmware/PROTOCOL.md``, "Requests in flight").
+buffer. So no more bytes may follow the end of the oldest request without a reply than the device
+has said in HELLO (``firmware/PROTOCOL.md``, "Requests in flight").
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ class Window(Generic[Key, Request]):
         self._sent += allowed
         return data
 
-    def answer(
-        self, sequence: int
-    ) -> tuple[list[Asked[Key, Request]], Asked[Key, Request] | None]:
+    def answer(self, sequence: int) -> tuple[list[Asked[Key, Request]], Asked[Key, Request] | None]:
         """Take note of a reply.
 
         Returns
