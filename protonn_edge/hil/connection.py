@@ -106,6 +106,7 @@ class Connection:
         self._handshake_s = handshake_s
         self._sequence = _HELLO_SEQUENCE
         self._link: Link | None = None
+        self._wanted = False  # between open() and close()
         self._splitter = FrameSplitter(protocol.frame_bytes(2 + LONGEST_REPLY_BYTES))
 
     def open(self) -> None:
@@ -122,6 +123,7 @@ class Connection:
             self._link = Link(self.url, self._baud)
         except LinkError as error:
             raise InputError(str(error)) from error
+        self._wanted = True
         try:
             self._shake_hands(time.monotonic() + self._handshake_s)
         except BaseException:
@@ -130,6 +132,10 @@ class Connection:
 
     def close(self) -> None:
         """Close the line; closing it again does nothing."""
+        self._wanted = False
+        self._drop_link()
+
+    def _drop_link(self) -> None:
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -149,11 +155,11 @@ class Connection:
         end = time.monotonic() + self._handshake_s
         while True:
             try:
-                if broken is not None:
+                if broken is not None and self._wanted:
                     self._reopen()
                 self._shake_hands(end)
             except LinkError as error:
-                if time.monotonic() > end:
+                if time.monotonic() > end or not self._wanted:
                     raise
                 broken = error
                 time.sleep(_REOPEN_EVERY_S)
@@ -190,7 +196,7 @@ class Connection:
         return protocol.frame_bytes(2 + payload_bytes) * _BITS_PER_BYTE / self._baud
 
     def _reopen(self) -> None:
-        self.close()
+        self._drop_link()
         self._link = Link(self.url, self._baud)
         self._splitter = FrameSplitter(protocol.frame_bytes(2 + LONGEST_REPLY_BYTES))
         self.reopened += 1

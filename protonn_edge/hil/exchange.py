@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from protonn_edge.hil import protocol
-from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, MEND, Connection
+from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, MEND, Connection, NoReplyError
 from protonn_edge.hil.link import LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
 from protonn_edge.hil.window import Asked, Window
 
 _REFUSALS = 2  # of one request are the device's word; one may be noise with a right CRC by chance
+_LOST_IN_A_ROW = 3
 _SLACK_S = 0.05  # what two computers that have other things to do may take now and then
 
 Key = TypeVar("Key")
@@ -74,6 +75,7 @@ class Exchange(Generic[Key, Reply]):
         self._kind = kind
         self._patience = patience
         self._times = _ReplyTimes()
+        self._lost_in_a_row = 0
         self._again: deque[Asked[Key, Content]] = deque()
         self._window: Window[Key, Content] = Window(connection.device.window)
 
@@ -83,7 +85,8 @@ class Exchange(Generic[Key, Reply]):
         Raises
         ------
         CheckFailed
-            If the device does not come back, is another one now, or refuses a request.
+            If the device does not come back, is another one now, refuses a request, or answers
+            three in a row not at all.
         """
         while self._fill():
             try:
@@ -116,6 +119,7 @@ class Exchange(Generic[Key, Reply]):
         if isinstance(content, self._kind):
             if answered.since is not None:
                 self._times.add(time.monotonic() - answered.since)
+            self._lost_in_a_row = 0
             yield answered.key, content
             return
         answered.refusals += 1
@@ -156,6 +160,12 @@ class Exchange(Generic[Key, Reply]):
         if asked.attempts > self._patience.retries:
             self._again.remove(asked)
             yield asked.key, None
+            self._lost_in_a_row += 1
+        if self._lost_in_a_row == _LOST_IN_A_ROW:
+            raise NoReplyError(
+                f"the device on {self._connection.url} says HELLO, but {_LOST_IN_A_ROW} requests "
+                "in a row got no answer; does its program hang? Reset it, then go on with --resume"
+            )
 
     def _wait_s(self, asked: Asked[Key, Content]) -> float:
         """Return how long a request that was sent may take.

@@ -50,8 +50,12 @@ class Link:
 
     def close(self) -> None:
         """Close the line; closing it again does nothing."""
+        # pyserial forgets a socket that the other side has closed, instead of closing it.
+        left_open = getattr(self._port, "_socket", None)
         with contextlib.suppress(OSError):  # a port whose device is gone
             self._port.close()
+        if left_open is not None:
+            left_open.close()
 
     def read(self, wait_s: float) -> bytes:
         """Return what has arrived; wait up to `wait_s` seconds for the first byte."""

@@ -258,9 +258,10 @@ class Session:
         longer = replace(self._patience, deadline_s=self._patience.deadline_s + takes_s)
         exchange = Exchange(self._connection, requests, kind, longer)
         before = self.retried
-        for key, reply in exchange:
+        try:
+            yield from exchange
+        finally:
             self.retried = before + exchange.retried
-            yield key, reply
         self._in_step = True
 
     def _no_reply(self) -> NoReplyError:
