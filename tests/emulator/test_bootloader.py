@@ -52,7 +52,7 @@ def upload(port, image):
 
 def ask_until_answered(link, question, answer):
     """The bootloader eats what comes while it listens: ask again, as a host has to."""
-    link.socket.settimeout(0.3)
+    link.timeout = 0.3
     deadline = time.monotonic() + 20.0
     while time.monotonic() < deadline:
         link.write(question)
@@ -70,9 +70,9 @@ def test_avrdude_uploads_and_the_firmware_runs_after_every_reset(
         assert uno.stats().state == "empty"
         upload(uno.port, image)
         for _ in range(2):
-            link = connect(uno.port)
+            link = connect(uno)
             assert ask_until_answered(link, b"0", b"B")
-            link.socket.settimeout(20)
+            link.timeout = 20
             link.write(b"echo")
             assert link.read(4) == b"echo"
             link.close()
@@ -86,11 +86,11 @@ def test_a_firmware_may_be_there_from_the_start_and_be_replaced(compile_firmware
         "int main(void) { uart_begin(); for (;;) uart_write(uart_read() + 1); }"
     )
     with EmulatedUno(first, bootloader=True) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         assert ask_until_answered(link, b"0", b"1")
         link.close()
         upload(uno.port, hex_file(compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=10")))
-        assert ask_until_answered(connect(uno.port), b"0", b"B")
+        assert ask_until_answered(connect(uno), b"0", b"B")
 
 
 def test_faults_of_an_uploaded_firmware_are_not_given_names_of_another(compile_firmware):
