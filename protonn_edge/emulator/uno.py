@@ -92,8 +92,8 @@ class EmulatedUno:
         An ELF file (then faults name functions, and a stack that grows into .bss is a fault) or an
         Intel HEX file. None is for an empty board with a bootloader.
     bootloader : bool
-        Have Optiboot resident, which runs first after every reset, so that avrdude can upload:
-        ``avrdude -c arduino -p atmega328p -P net:127.0.0.1:PORT -U flash:w:firmware.hex:i``.
+        Have Optiboot resident, which runs first after every reset, so that avrdude can upload to
+        `upload_port`: ``avrdude -c arduino -p atmega328p -P PORT -U flash:w:firmware.hex:i``.
     board : Board, optional
         The Uno's description; another one with the same chip and clock will do.
     link : {"tcp", "pty"}
@@ -180,6 +180,11 @@ class EmulatedUno:
     def url(self) -> str:
         """The serial line as pyserial's ``serial_for_url`` takes it."""
         return self._url
+
+    @property
+    def upload_port(self) -> str:
+        """The serial line as ``pio run -t upload --upload-port`` and ``avrdude -P`` take it."""
+        return f"net:127.0.0.1:{self.port}" if self.port else self._url
 
     def stats(self) -> EmulatorStats:
         """Return what has been counted up to now.
