@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from model_factory import random_inputs, random_model
@@ -22,13 +23,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_uploaded_firmware_answers_with_the_reference_scores(tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", ["tcp", "pty"])
+def test_uploaded_firmware_answers_with_the_reference_scores(
+    tmp_path: Path, link: Literal["tcp", "pty"]
+) -> None:
     model = random_model()
     build(model, load_board("uno"), tmp_path)
     integer_model = quantize(model)
     Q = random_inputs(0, 50, integer_model)
-    with EmulatedUno(None, bootloader=True) as uno:
-        port = f"net:127.0.0.1:{uno.port}"
+    with EmulatedUno(None, bootloader=True, link=link) as uno:
+        port = uno.upload_port
         run_pio(tmp_path, "run", "-t", "upload", "--upload-port", port, deadline_s=120)
         agreement, _ = verify_device("uploaded", uno.url, integer_model, Q)
         assert (agreement.mismatches, agreement.lost) == (0, 0)
