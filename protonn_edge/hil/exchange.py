@@ -18,9 +18,11 @@ from protonn_edge.hil.link import LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
 from protonn_edge.hil.window import Asked, Window
 
-_REFUSALS = 2  # of one request are the device's word; one may be noise with a right CRC by chance
+# So often refused, a request is wrong. Less may be the line's doing: two frames that have become
+# one, because the delimiter between them was lost, have a right CRC.
+_REFUSALS = 3
 _LOST_IN_A_ROW = 3
-_SLACK_S = 0.05  # what two computers that have other things to do may take now and then
+_SLACK_S = 0.03  # what two computers that have other things to do may take now and then
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Content)

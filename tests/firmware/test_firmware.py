@@ -166,6 +166,14 @@ def test_bad_frames_are_counted_and_never_answered(start):
     assert content.frames_dropped == len(good) - 1
 
 
+def test_two_frames_whose_delimiter_was_lost_are_refused_for_their_length(start):
+    _, line = start()
+    first, second = (encode_message(PredictRequest(bytes([1, 2, 3, 4])), n) for n in (5, 6))
+    line.send(first[:-1] + second)
+    assert line.receive() == (5, ErrorReply(2))
+    assert line.ask(HelloRequest()) == hello()
+
+
 def test_bytes_that_come_while_it_computes_wait_in_the_ring(start):
     _, line = start(**THINKING)
     line.send(encode_message(PredictRequest(bytes(4)), 1))

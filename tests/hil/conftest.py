@@ -112,6 +112,8 @@ class FakeDevice:
         connection.sendall(self._on_wire(protocol.encode_message(content, body[1])))
 
     def _reply(self, request: protocol.Content) -> protocol.Content:
+        if len(getattr(request, "features", bytes(4))) != self.features:
+            return protocol.ErrorReply(2)
         if isinstance(request, protocol.PredictRequest):  # SCORES is one of them
             scores = self.scores(request.features)
             label = int(np.argmax(scores))
