@@ -48,8 +48,10 @@ def test_pio_test_uploads_and_tests_and_passes_on_the_figures(tmp_path: Path) ->
     report = tmp_path / "report.json"
     with EmulatedUno(None, bootloader=True) as uno:
         ports = ["--upload-port", uno.upload_port, "--test-port", uno.url]
-        chosen = "-a=-k hello_says or board or repetitions or floor"
-        run_pio(tmp_path, "test", *ports, chosen, "--json-output-path", report, deadline_s=120)
+        chosen = "-khello_says or board or repetitions or floor"
+        run_pio(
+            tmp_path, "test", *ports, "-a", chosen, "--json-output-path", report, deadline_s=120
+        )
     (suite,) = json.loads(report.read_text())["test_suites"]
     cases = {case["name"]: case for case in suite["test_cases"]}
     assert cases["test_hello_says_which_model_the_device_has"]["status"] == "PASSED"
