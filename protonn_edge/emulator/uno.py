@@ -22,7 +22,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.compiler import run_compiler
-from protonn_edge.emulator.program import EMPTY, load_program
+from protonn_edge.emulator.flash_image import EMPTY, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 
 _HERE = Path(__file__).resolve().parent
@@ -134,10 +134,10 @@ class EmulatedUno:
         _check_board(board or load_board("uno"))
         if firmware is None and not bootloader:
             raise InputError("there is nothing to run; give a firmware, or bootloader=True")
-        self._program = EMPTY if firmware is None else load_program(firmware)
-        self._options = ["--bss-end", str(self._program.bss_end)]
+        self._image = EMPTY if firmware is None else load_image(firmware)
+        self._options = ["--bss-end", str(self._image.data_end)]
         if bootloader:
-            self._program = self._program.with_bootloader(load_optiboot(), BOOTLOADER_START)
+            self._image = self._image.with_bootloader(load_optiboot(), BOOTLOADER_START)
             self._options += ["--reset-pc", str(BOOTLOADER_START)]
         self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
         self._options += ["--wire-speed"] if wire_speed else []
@@ -156,7 +156,7 @@ class EmulatedUno:
             stderr=subprocess.PIPE,
         )
         try:
-            self._send(self._program.flash)
+            self._send(self._image.flash)
             self._url = str(self._receive()["url"])
         except BaseException:
             self._stop()
@@ -197,7 +197,7 @@ class EmulatedUno:
         self._send(b"stats\n")
         answer = self._receive()
         # Symbols are those of the file; the bootloader may have replaced the program since.
-        program = EMPTY if answer["reflashed"] else self._program
+        image = EMPTY if answer["reflashed"] else self._image
         return EmulatorStats(
             cycles=answer["cycles"],
             marked_cycles=answer["marked_cycles"],
@@ -206,7 +206,7 @@ class EmulatedUno:
             overruns=answer["overruns"],
             state=answer["state"],
             faults=tuple(
-                f"{program.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"]
+                f"{image.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"]
             ),
         )
 

@@ -127,34 +127,6 @@ def test_the_button_resets_under_a_connected_client(compile_firmware, connect, l
         assert link.read(1) == EXTERNAL_RESET
 
 
-def test_the_watchdog_resets_the_chip_and_what_the_emulator_added_goes_on(
-    compile_firmware, connect
-):
-    firmware = """
-        int main(void) {
-            uint8_t cause = MCUSR;
-            MCUSR = 0;
-            wdt_disable();
-            uart_begin();
-            uart_write('0' + cause);
-            GPIOR0 = 1;
-            GPIOR0 = 0;
-            if (cause != 1 << WDRF) {
-                wdt_enable(WDTO_15MS);
-            }
-            for (;;) {
-                uart_write(uart_read());
-            }
-        }
-    """
-    with EmulatedUno(compile_firmware(firmware)) as uno:
-        link = connect(uno)
-        assert link.read(2) == EXTERNAL_RESET + b"8"
-        link.write(b"ping")
-        assert link.read(4) == b"ping"
-        assert uno.stats().marked_spans >= 2
-
-
 def test_sleep_without_the_enable_bit_is_no_sleep(compile_firmware, connect):
     firmware = """
         int main(void) {

@@ -189,6 +189,30 @@ def test_settings_may_come_in_any_order(compile_firmware, connect):
     assert abs(int.from_bytes(answer[1:], "big") - 10 * 8 * 104) < 50
 
 
+@pytest.mark.parametrize(
+    ("setting", "bits"),
+    [("0", 10), ("1 << UPM01", 11), ("1 << USBS0", 11), ("1 << UPM01 | 1 << USBS0", 12)],
+    ids=["8N1", "8E1", "8N2", "8E2"],
+)
+def test_a_parity_bit_is_counted_where_there_is_one(compile_firmware, connect, setting, bits):
+    firmware = """
+        int main(void) {
+            uart_begin();
+            UCSR0C = 3 << UCSZ00 | (SETTING);
+            TCCR1B = 1 << CS10;
+            uart_write('x');
+            uint16_t began = TCNT1;
+            while (!(UCSR0A & 1 << TXC0)) {
+            }
+            uart_write16(TCNT1 - began);
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware, f"-DSETTING={setting}")) as uno:
+        answer = connect(uno).read(3)
+    assert abs(int.from_bytes(answer[1:], "big") - bits * 8 * 17) < 50
+
+
 def test_a_hex_file_runs_too(compile_firmware, connect, tmp_path):
     image = tmp_path / "echo.hex"
     elf = compile_firmware(ECHO)
