@@ -1,10 +1,10 @@
-"""What the harness stands: a line that fails, hostile bytes, a killed host, and the line's own rate.
+"""What the harness stands: a line that fails, hostile bytes, a killed host; and how fast it is.
 
     python benchmarks/harness.py [--only NAME] [--json]
 
-prints the figures of each trial; one that does not hold what the trial is for is marked with FAILED,
-and the exit code is 1. The device is the emulated Uno with a model of USPS (d = 10, m = 40; of
-scikit-learn's digits where there is no USPS), which is trained for the occasion.
+prints the figures of each trial; one that does not hold what the trial is for is marked with
+FAILED, and the exit code is 1. The device is the emulated Uno with a model of USPS (d = 10,
+m = 40; of scikit-learn's digits where there is no USPS), which is trained for the occasion.
 
 failing-link   10,000 points; each byte is dropped, flipped or doubled with a chance of 0.1 %, the
                device is reset 20 times and the line closed 5 times
@@ -12,7 +12,8 @@ random-bytes   4 MB of random bytes into the firmware, then HELLO
 mutations      10,000 mutated valid frames into the firmware, HELLO after each
 opens          200 times: open the port, shake hands, close it
 kill           `protonn-edge hil` is killed with kill -9 in mid-run, three times, then resumed
-wire-speed     points a second at 115,200 baud, as a share of what the line can carry
+wire-speed     points a second, as a share of what 115,200 baud can carry (an Uno's divider makes
+               117,647 of them, so that the share may exceed 1)
 free-running   seconds for all test points, as fast as this computer goes
 two-boards     the same run on one board and on two, at wire speed; then one of two is killed
 
@@ -119,7 +120,7 @@ def nothing_lost(figures: Figures) -> bool:
     return not (figures["lost"] or figures["answered_twice"] or figures["wrong"])
 
 
-# --- the trials: each returns its figures and whether they hold ------------------------------------
+# --- the trials: each returns its figures and whether they hold -----------------------------------
 
 
 def failing_link(subject: Subject) -> tuple[Figures, bool]:
@@ -363,7 +364,7 @@ def run_on(subject: Subject, n: int, *, boards: int, killed_after: int | None = 
         return run(sessions, *subject.points(n), sink=count)
 
 
-# --- a line without a session ----------------------------------------------------------------------
+# --- a line without a session ---------------------------------------------------------------------
 
 
 class Device:
