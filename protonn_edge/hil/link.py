@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import select
+import socket
 import time
 
 import serial
@@ -47,15 +48,18 @@ class Link:
                 f"cannot open {url or 'a port without a name'} ({error}); plug the board in, or "
                 "choose another --port"
             ) from error
+        # What pyserial does not do for a TCP port: send at once what follows bytes that are not
+        # acknowledged yet, and close a socket that the other side has closed.
+        self._socket: socket.socket | None = getattr(self._port, "_socket", None)
+        if self._socket is not None:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def close(self) -> None:
         """Close the line; closing it again does nothing."""
-        # pyserial forgets a socket that the other side has closed, instead of closing it.
-        left_open = getattr(self._port, "_socket", None)
         with contextlib.suppress(OSError):  # a port whose device is gone
             self._port.close()
-        if left_open is not None:
-            left_open.close()
+        if self._socket is not None:
+            self._socket.close()
 
     def read(self, wait_s: float) -> bytes:
         """Return what has arrived; wait up to `wait_s` seconds for the first byte."""
