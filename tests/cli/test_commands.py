@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,12 @@ from click.testing import CliRunner, Result
 from model_factory import random_model
 from sklearn.datasets import load_iris
 
+from protonn_edge.boards import load_board
 from protonn_edge.cli import main
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import ResultsFile, read_results
 from protonn_edge.model import save_model
+from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel
 
 needs_avr = pytest.mark.skipif(
@@ -280,6 +286,64 @@ def test_interrupted_measurement_says_how_to_go_on(
     assert "go on with --resume" in stopped.stderr
     assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150
+
+
+@needs_avr
+def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project: Path) -> None:
+    results = folder / "killed.csv"
+    elf = Project(project).compile(load_board("uno"))
+    with EmulatedUno(elf, wire_speed=True) as uno:
+        arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results, "--resume"]
+        command = [sys.executable, "-c", "from protonn_edge.cli import main; main()", *arguments]
+        process = subprocess.Popen([*command, "--port", uno.url])
+        while not results.exists() or results.read_bytes().count(b"\n") < 40:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        before = read_results(results).results
+        results.write_bytes(results.read_bytes() + b"149,2,")  # had it been killed while writing
+        assert run_json(*arguments, "--port", uno.url)["n"] == 150
+    after = read_results(results).results
+    assert 38 <= len(before) < 150
+    assert after[: len(before)] == before
+    assert sorted(result.index for result in after) == list(range(150))
+
+
+@needs_avr
+def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
+    folder: Path, project: Path
+) -> None:
+    elf = Project(project).compile(load_board("uno"))
+    with EmulatedUno(elf) as first, EmulatedUno(elf) as second:
+        ports = ["--port", first.url, "--port", second.url]
+        arguments = ["hil", folder / "iris.csv", "--project", project, *ports]
+        record = run_json(*arguments, "--watts", 0.5, "--repeat", 100)
+        text = run(*arguments).stdout
+    assert [device["device"] for device in record["devices"]] == [first.url, second.url]
+    assert sum(device["n"] for device in record["devices"]) == record["n"] == 150
+    assert (record["mismatches"], record["lost"]) == (0, 0)
+    assert record["comparison"] == {"n": 10, "answers_differ": 0, "cycles_differ": 0}
+    cycles = record["cycles"]["mean"]
+    assert record["energy_mj"]["mean"] == pytest.approx(0.5 * cycles / 16_000)
+    assert record["repetition"]["n"] == 100
+    assert "each board's share" in text
+    assert "0 had different answers and 0 took different cycles" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "a", "--port", "a"], "--port is given twice"),
+        (["--port", "a", "--emulate"], "exclude each other"),
+        (["--watts", "0"], "--watts"),
+        (["--repeat", "65537"], "--repeat"),
+    ],
+)
+def test_hil_refuses_options_that_make_no_sense(arguments: list[str], words: str) -> None:
+    result = CliRunner().invoke(main, ["hil", "data.csv", *arguments])
+    assert result.exit_code == 2
+    assert words in result.stderr
 
 
 @needs_avr
