@@ -61,7 +61,7 @@ class Exchange(Generic[Key, Reply]):
     Attributes
     ----------
     retried : int
-        How many requests were sent again so far.
+        How many requests were sent again so far that had been sent whole before.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Exchange(Generic[Key, Reply]):
         while self._window.has_room:
             if self._again:
                 asked = self._again.popleft()
-                self.retried += 1
+                self.retried += asked.whole
             else:
                 try:
                     key, request = next(self._requests)

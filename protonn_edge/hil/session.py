@@ -85,7 +85,7 @@ class Session:
     url : str
         As given.
     retried : int
-        How many requests were sent again so far.
+        How many requests were sent again so far that had been sent whole before.
     """
 
     def __init__(

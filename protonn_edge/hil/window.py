@@ -33,6 +33,8 @@ class Asked(Generic[Key, Request]):
         Its number on the wire; each attempt has another one.
     end : int
         Where its frame ends, in bytes since the window was made.
+    whole : bool
+        Whether all of its last attempt was sent.
     since : float or None
         When the wait for its reply began: it was sent, and those before it answered.
     """
@@ -43,6 +45,7 @@ class Asked(Generic[Key, Request]):
     refusals: int = 0
     sequence: int = field(default=0, init=False)
     end: int = field(default=0, init=False)
+    whole: bool = field(default=False, init=False)
     since: float | None = field(default=None, init=False)
 
 
@@ -80,7 +83,8 @@ class Window(Generic[Key, Request]):
         """Take a request whose frame is to be sent as soon as it may."""
         self._unsent += frame
         self._end += len(frame)
-        asked.sequence, asked.end, asked.since = sequence, self._end, None
+        asked.sequence, asked.end = sequence, self._end
+        asked.whole, asked.since = False, None
         self._asked.append(asked)
 
     def sendable(self) -> bytes:
@@ -89,6 +93,8 @@ class Window(Generic[Key, Request]):
         data = bytes(self._unsent[:allowed])
         del self._unsent[:allowed]
         self._sent += allowed
+        for asked in self._asked:
+            asked.whole = asked.end <= self._sent
         return data
 
     def answer(self, sequence: int) -> tuple[list[Asked[Key, Request]], Asked[Key, Request] | None]:
@@ -101,7 +107,7 @@ class Window(Generic[Key, Request]):
         answered : Asked or None
             The request that was answered, or None if this is no reply to any of them.
         """
-        if not any(asked.sequence == sequence and asked.end <= self._sent for asked in self._asked):
+        if not any(asked.sequence == sequence and asked.whole for asked in self._asked):
             return [], None
         passed_over = []
         while (asked := self._asked.popleft()).sequence != sequence:
