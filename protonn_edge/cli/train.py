@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -227,6 +229,7 @@ def train_command(
     if start_from is not None:
         given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
     model = train(dataset, out, seed=seed, verbose=verbose, **given)
+    model = with_accuracy_floor(model, dataset)
     save_model(model, output)
     record = describe(model, dataset)
     out.say(_sentence(record), f"wrote {output}")
@@ -316,6 +319,23 @@ def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
     }
+
+
+def with_accuracy_floor(model: ProtoNNModel, dataset: Dataset) -> ProtoNNModel:
+    """Return the model with a record that says how accurate a device with it must be at least.
+
+    That is the integers' share of right test points, less two standard errors of that many points:
+    other points of the same kind will reach it, too. Nothing is recorded without test points, or
+    for a model that no device runs.
+    """
+    if model.multilabel or why_floats_alone(model) is not None or len(dataset.y_test) == 0:
+        return model
+    integer_model = quantize(model)
+    Q = integer_model.quantize(dense_features(dataset.X_test, "the test part"))
+    share = share_right(integer_model.predict(Q), dataset.y_test)
+    error = math.sqrt(share * (1 - share) / len(Q))
+    floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
+    return replace(model, record={**model.record, "accuracy_floor": floor})
 
 
 def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:

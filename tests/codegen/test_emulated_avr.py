@@ -90,11 +90,13 @@ def test_whole_firmware_gives_the_reference_scores(
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
         stats = uno.stats()
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
-    assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
+    received = stats.marked_cycles - sum(result.cycles or 0 for result in results)
+    assert received >= 0 == received % RECEIVE_CYCLES  # bytes of the next requests
     assert stats.stack_bytes <= trial.usage.stack_bytes
     assert (stats.faults, stats.overruns) == ((), 0)
 
 
+RECEIVE_CYCLES = 57  # of a byte that arrives while a prediction is computed
 REDUCTIONS = [
     Reduction((28, 28), (28, 28), (16, 16)),
     Reduction((28, 28), (24, 24), (12, 12)),
@@ -131,7 +133,8 @@ def test_whole_firmware_reduces_as_the_reference_does(
         stats = uno.stats()
     assert trial.plan.keeps_averages or short_of_sram
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
-    assert stats.marked_cycles == sum(result.cycles or 0 for result in results)
+    received = stats.marked_cycles - sum(result.cycles or 0 for result in results)
+    assert received >= 0 == received % RECEIVE_CYCLES  # bytes of the next requests
     assert stats.stack_bytes <= trial.usage.stack_bytes
     assert (stats.faults, stats.overruns) == ((), 0)
 
