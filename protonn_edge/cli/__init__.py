@@ -10,6 +10,7 @@ from protonn_edge.cli.demo import demo_command
 from protonn_edge.cli.emulate import emulate_command
 from protonn_edge.cli.hil import hil_command
 from protonn_edge.cli.inspect import inspect_command
+from protonn_edge.cli.report import report_command
 from protonn_edge.cli.train import train_command
 from protonn_edge.cli.verify import verify_command
 
@@ -30,4 +31,5 @@ main.add_command(inspect_command)
 main.add_command(build_command)
 main.add_command(verify_command)
 main.add_command(hil_command)
+main.add_command(report_command)
 main.add_command(emulate_command)

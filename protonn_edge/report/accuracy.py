@@ -1,6 +1,9 @@
-"""Accuracy and the confusion matrix."""
+"""Accuracy, how sure it is, the confusion matrix, and what it says of each class."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +11,23 @@ from sklearn.metrics import confusion_matrix as sklearn_confusion_matrix
 
 Labels = NDArray[np.int64]
 
+_Z_95 = 1.959964  # of the normal distribution, two-sided
+
 
 def share_right(predicted: Labels, actual: Labels) -> float:
     """Return the share of labels (n,), n >= 1, that agree, 0..1."""
     return float(np.mean(predicted == actual))
+
+
+def wilson_interval(right: int, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share of which `right` of n >= 1 points were right.
+
+    That is E. B. Wilson's (1927): it keeps to 0..1 and is right for shares near 1, too.
+    """
+    share, z2 = right / n, _Z_95**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z_95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArray[np.int64]:
@@ -20,3 +36,36 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
         actual, predicted, labels=np.arange(n_classes)
     ).astype(np.int64)
     return counts
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """How one class fares.
+
+    Attributes
+    ----------
+    n : int
+        Points that are of the class.
+    precision : float or None
+        Share of the points said to be of the class that are, 0..1; None if none was.
+    recall : float or None
+        Share of the points of the class that are said to be, 0..1; None if there is none.
+    """
+
+    n: int
+    precision: float | None
+    recall: float | None
+
+
+def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
+    """Return the figures of each class from the confusion matrix (L, L)."""
+    return [
+        ClassFigures(int(actual), _share(right, said), _share(right, actual))
+        for right, said, actual in zip(
+            counts.diagonal(), counts.sum(axis=0), counts.sum(axis=1), strict=True
+        )
+    ]
+
+
+def _share(part: np.int64, whole: np.int64) -> float | None:
+    return float(part / whole) if whole else None

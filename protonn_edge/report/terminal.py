@@ -16,6 +16,8 @@ from protonn_edge.codegen import Plan
 from protonn_edge.hil import Share
 from protonn_edge.hil.results import Spread, Summary
 from protonn_edge.quantization import StageLoss
+from protonn_edge.report.accuracy import wilson_interval
+from protonn_edge.report.evidence import Evidence
 
 _LABEL_WIDTH = 12
 
@@ -74,6 +76,21 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
             ("latency", _spread(summary.latency_ms, ".3f", " ms")),
             (f"energy at {board.power_watts} J/s", _spread(summary.energy_mj, ".4f", " mJ")),
         ]
+    return rows
+
+
+def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
+    """Return the rows of what a report says of a run."""
+    right = sum(result.predicted == result.label for result in one.results)
+    low, high = wilson_interval(right, len(one.results))
+    rows = run_facts(one.summary, one.board)
+    rows.insert(1, ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"))
+    if one.worst_cycles is not None:
+        bound = f"{one.worst_cycles:,} cycles, {one.board.milliseconds(one.worst_cycles):.3f} ms"
+        rows.append(("bound", bound))
+    rows += budget_facts(one.firmware.usage, one.board)
+    if one.points is not None:
+        rows.append(saturation_fact(one.points.saturations, one.points.raw.size))
     return rows
 
 

@@ -1,0 +1,169 @@
+"""``protonn-edge report``: one HTML file that tells all about a build and a run."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.train import _ImageShape
+from protonn_edge.datasets import load_points
+from protonn_edge.errors import InputError
+from protonn_edge.files import write_atomically
+from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.project import Project
+from protonn_edge.report.battery import Battery
+from protonn_edge.report.evidence import Evidence, gather
+from protonn_edge.report.page import render_page
+from protonn_edge.report.script import page_script
+from protonn_edge.report.terminal import evidence_facts, fact_table
+
+
+@click.command("report", cls=Command)
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A model that was run; several if they differ.  [default: the project's]",
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="The points: shows mistakes, and what rounding costs."
+)
+@click.option(
+    "--project",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder that 'build' wrote.  [default: those of the results, and the current one]",
+)
+@board_option
+@click.option(
+    "--image-shape", type=_ImageShape(), help="A point is an image, such as 16x16.  [default: the model's]"
+)
+@click.option("--title", default="", help="The heading.")
+@click.option(
+    "--battery",
+    "watt_hours",
+    type=FiniteRange(0, min_open=True),
+    default=Battery.watt_hours,
+    show_default=True,
+    help="What is in the battery, in Wh.",
+)
+@click.option(
+    "--rate",
+    type=FiniteRange(0, min_open=True),
+    default=Battery.rate,
+    show_default=True,
+    help="Predictions a second, for the battery.",
+)
+@click.option(
+    "--idle-watts",
+    type=FiniteRange(0),
+    default=Battery.idle_watts,
+    show_default=True,
+    help="What the board draws between predictions.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("report.html"),
+    show_default=True,
+)
+@click.option("--open", "open_it", is_flag=True, help="Show it in the browser.")
+@json_option
+def report_command(
+    results: tuple[Path, ...],
+    models: tuple[Path, ...],
+    data: Path | None,
+    folders: tuple[Path, ...],
+    board_name: str,
+    image_shape: tuple[int, int] | None,
+    title: str,
+    watt_hours: float,
+    rate: float,
+    idle_watts: float,
+    output: Path,
+    open_it: bool,
+    as_json: bool,
+) -> None:
+    """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
+
+    Several results are shown side by side. In the page runs the firmware itself, on an emulated Uno.
+    """
+    out = Output(as_json)
+    board = load_board(board_name)
+    projects = _projects(folders, results)
+    known = _models(models, projects)
+    points = None
+    if data is not None:
+        points = load_points(data, classes=known[0].classes, n_features=known[0].n_features)
+    with out.status("gathering"):
+        evidence = [
+            gather(path, known, projects, board, data=points, image_shape=image_shape)
+            for path in results
+        ]
+    battery = Battery(watt_hours, rate, idle_watts)
+    write_report(evidence, output, out, title=title, battery=battery, command=_command())
+    if open_it:
+        show_report(output)
+    out.finish(
+        {
+            "report": str(output),
+            "runs": [{"results": one.name, **one.summary.to_json()} for one in evidence],
+        }
+    )
+
+
+def write_report(
+    evidence: Sequence[Evidence],
+    output: Path,
+    out: Output,
+    *,
+    title: str = "",
+    battery: Battery | None = None,
+    command: str = "",
+) -> None:
+    """Write the report of runs to a file, and say what is in it."""
+    with out.status("drawing"):
+        script = page_script()
+        page = render_page(evidence, script, title=title, battery=battery, command=command)
+    write_atomically(output, page)
+    for one in evidence:
+        out.say(f"{one.name}:", fact_table(evidence_facts(one)))
+    if script.text is None:
+        out.say(f"the Uno in the page is left out: {script.missing}")
+    out.say(f"the report is {output}, {len(page.encode()) / 1000:,.0f} kB")
+
+
+def show_report(path: Path) -> None:
+    """Open a report in the user's browser."""
+    webbrowser.open(path.resolve().as_uri())
+
+
+def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]:
+    candidates = folders or [*(path.parent for path in results), Path()]
+    found = [Project(folder) for folder in dict.fromkeys(candidates)]
+    for project in found:
+        if folders and not project.built:
+            project.model()  # says that nothing was built there
+    return [project for project in found if project.built]
+
+
+def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[ProtoNNModel]:
+    models = [load_model(path) for path in paths] or [project.model() for project in projects]
+    if not models:
+        raise InputError("no project is beside the results; name the model that was run with --model")
+    return models
+
+
+def _command() -> str:
+    """Return the command line that was given, with the names of files but without their folders."""
+    words = click.get_current_context().meta.get("words", [])
+    return " ".join(["protonn-edge report", *words])

@@ -1,0 +1,86 @@
+"""How long a battery lasts when the board computes a part of the time, and rests the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from protonn_edge.boards import Board
+
+_RATES = (0.1, 1.0, 10.0, 100.0)
+_HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
+
+
+@dataclass(frozen=True)
+class Life:
+    """How long a battery lasts.
+
+    Attributes
+    ----------
+    busy_share : float
+        Share of the time that is computed, 0..1.
+    mean_mw : float
+        Power on average, in milliwatts.
+    hours : float
+        Until the battery is empty.
+    """
+
+    busy_share: float
+    mean_mw: float
+    hours: float
+
+    @property
+    def text(self) -> str:
+        """The time in a unit that suits it."""
+        days = self.hours / _HOURS_A_DAY
+        if days >= 2 * _DAYS_A_YEAR:
+            return f"{days / _DAYS_A_YEAR:,.1f} years"
+        return f"{days:,.0f} days" if days >= 2 else f"{self.hours:,.1f} hours"  # noqa: PLR2004
+
+
+@dataclass(frozen=True)
+class Battery:
+    """A battery and how the board is used.
+
+    Attributes
+    ----------
+    watt_hours : float
+        What is in the battery; two AA cells have about 6.
+    rate : float
+        Predictions a second.
+    idle_watts : float
+        What the board draws while it does not compute; 0 gives the most that can be reached.
+    """
+
+    watt_hours: float = 6.0
+    rate: float = 1.0
+    idle_watts: float = 0.0
+
+    def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
+        """Return how long it lasts when a prediction takes so many ms on average.
+
+        A rate that is too high for the board counts as computing all the time.
+        """
+        busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
+        watts = busy * board.power_watts + (1 - busy) * self.idle_watts
+        return Life(busy, 1000 * watts, self.watt_hours / watts)
+
+    def lives(self, board: Board, milliseconds: float) -> Iterator[tuple[float, Life]]:
+        """Yield rates of predictions a second that the board can keep up with, and the lives."""
+        most = 1000 / milliseconds
+        for rate in sorted({*_RATES, self.rate}):
+            if rate < most:
+                yield rate, self.life(board, milliseconds, rate)
+        yield float(f"{most:.4g}"), self.life(board, milliseconds, most)
+
+    def sentence(self, life: Life) -> str:
+        """Return what one should know of a life."""
+        rests = (
+            f"and draws {1000 * self.idle_watts:g} mW in between"
+            if self.idle_watts
+            else "and nothing in between, which only a bare chip that sleeps comes near"
+        )
+        return (
+            f"At {self.rate:g} predictions a second the board computes {100 * life.busy_share:.3g} "
+            f"% of the time, {rests}: a battery of {self.watt_hours:g} Wh then lasts {life.text}."
+        )

@@ -1,0 +1,110 @@
+"""How raw features are shown: as ink on paper where they are pixels, else each in its own range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.report.evidence import Evidence
+
+Floats = NDArray[np.float64]
+
+_INKED = 0.25  # from so much ink on, a pixel belongs to what is drawn
+_TYPICAL_PERCENTILE = 75
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """What turns raw features into levels, 0..1.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (D,), float64
+        The raw values of the levels 0 and 1.
+    pixels : bool
+        Whether level 0 is paper and 1 is ink, the same for all features.
+    """
+
+    lower: Floats
+    upper: Floats
+    pixels: bool
+
+    def of(self, raw: Floats) -> Floats:
+        """Return levels of raw features (..., D), cut off at 0 and 1."""
+        extent = self.upper - self.lower
+        safe = np.where(extent == 0, 1.0, extent)
+        levels: Floats = np.where(extent == 0, 0.5, np.clip((raw - self.lower) / safe, 0, 1))
+        return levels
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How drawings of the test points' kind lie in an image; in pixels.
+
+    Attributes
+    ----------
+    height, width : float
+        What a drawing fills.
+    y, x : float
+        The middle of it.
+    pen : float
+        Width of a stroke.
+    """
+
+    height: float
+    width: float
+    y: float
+    x: float
+    pen: float
+
+
+def levels_of(one: Evidence) -> Levels:
+    """Return the levels of a run's features: those of its model's training data."""
+    inputs, n = one.model.inputs, one.model.n_features
+    image = one.image_shape is not None
+    if not image and len(inputs.lower) == n:
+        return Levels(inputs.lower, inputs.upper, pixels=False)
+    lower, upper = float(inputs.lower.min()), float(inputs.upper.max())
+    paper = float(np.median(inputs.background))
+    dark_on_light = image and upper - paper < paper - lower
+    ends = (upper, lower) if dark_on_light else (lower, upper)
+    pixels = image and one.image_shape is not None and one.image_shape[0] > 1
+    return Levels(np.full(n, ends[0]), np.full(n, ends[1]), pixels=pixels)
+
+
+def typical_drawing(one: Evidence) -> Drawing:
+    """Return how the test points lie in their images; without points, what is common.
+
+    A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l: so the
+    width is twice the ink by the slopes.
+    """
+    assert one.image_shape is not None
+    rows, columns = one.image_shape
+    if one.points is None:
+        return Drawing(0.8 * rows, 0.7 * columns, rows / 2, columns / 2, max(1.0, rows / 10))
+    ink = levels_of(one).of(one.points.raw.astype(np.float64)).reshape(-1, rows, columns)
+    ink = ink[(ink > _INKED).any(axis=(1, 2))]
+    if len(ink) == 0:
+        return Drawing(0.8 * rows, 0.7 * columns, rows / 2, columns / 2, max(1.0, rows / 10))
+    top, bottom = _extent((ink > _INKED).any(axis=2))
+    left, right = _extent((ink > _INKED).any(axis=1))
+    padded = np.pad(ink, ((0, 0), (1, 1), (1, 1)))
+    down, across = np.gradient(padded, axis=(1, 2))
+    slopes = np.hypot(down, across).sum(axis=(1, 2))
+    pen = float(np.median(2 * ink.sum(axis=(1, 2)) / slopes))
+    return Drawing(
+        height=float(np.percentile(bottom - top, _TYPICAL_PERCENTILE)),
+        width=float(np.percentile(right - left, _TYPICAL_PERCENTILE)),
+        y=float(np.mean((bottom + top) / 2)),
+        x=float(np.mean((right + left) / 2)),
+        pen=max(pen, 0.5),
+    )
+
+
+def _extent(inked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return where the inked rows (n, H) of each image begin and end."""
+    begin = inked.argmax(axis=1).astype(np.float64)
+    end = inked.shape[1] - inked[:, ::-1].argmax(axis=1).astype(np.float64)
+    return begin, end

@@ -1,0 +1,158 @@
+"""One quiet style for all figures, and what makes a matplotlib figure part of a page.
+
+Figures are drawn in a few colours that stand for roles. In the page each becomes a CSS variable, so
+that the same figure is right in light, in dark and on paper. Text stays text, in the page's font.
+The same figure gives the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+# What the roles are drawn with; no figure has these colours by chance.
+INK, MUTED, RULE = "#010203", "#040506", "#070809"
+ACCENT, SECOND, THIRD = "#0a0b0c", "#0d0e0f", "#101112"
+LIMIT, PAPER = "#131415", "#161718"
+_VARIABLES = {
+    INK: "ink",
+    MUTED: "muted",
+    RULE: "rule",
+    ACCENT: "accent",
+    SECOND: "second",
+    THIRD: "third",
+    LIMIT: "limit",
+    PAPER: "paper",
+}
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_URL = re.compile(r"url\(#([^)]+)\)")
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_FAMILY = re.compile(r"font-family: [^;]*;? ?")
+_FONT_AT_ONCE = re.compile(r"font: (?:[a-z]+ )*([\d.]+px) [^;]*")  # as older versions write it
+_NO_TURN = "rotate(-0 "
+
+_POINTS_PER_INCH = 72
+_FONT = "DejaVu Sans"  # matplotlib ships it, so that places are the same everywhere
+_STYLE = {
+    "axes.edgecolor": RULE,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.labelcolor": MUTED,
+    "axes.labelsize": 10,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.spines.left": False,
+    "figure.facecolor": "none",
+    "font.family": [_FONT],
+    "font.size": 10,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "legend.edgecolor": "none",
+    "legend.facecolor": "none",
+    "legend.fontsize": 10,
+    "legend.labelcolor": INK,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "patch.linewidth": 0,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "text.parse_math": False,  # a $ in a name is a $
+    "xtick.color": RULE,
+    "xtick.labelcolor": MUTED,
+    "xtick.labelsize": 10,
+    "xtick.major.size": 3,
+    "ytick.color": RULE,
+    "ytick.labelcolor": MUTED,
+    "ytick.labelsize": 10,
+    "ytick.major.size": 0,
+}
+
+WIDTH = 430
+"""Width of a figure, in px of the page; a phone shows it a little smaller."""
+
+
+@contextmanager
+def axes(height: float, salt: str, *, width: float = WIDTH) -> Iterator[tuple[Axes, list[str]]]:
+    """Give axes of a new figure to draw on, and a list that has its SVG in the end.
+
+    Parameters
+    ----------
+    height, width : float
+        In px.
+    salt : str
+        Keeps the ids of this figure apart from those of the page's other figures.
+    """
+    drawn: list[str] = []
+    with mpl.rc_context(_STYLE | {"svg.hashsalt": salt}), warnings.catch_warnings():
+        # A name may have letters that the font for measuring lacks; the page's font has them.
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph", category=UserWarning)
+        size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)
+        figure = Figure(figsize=size, layout="constrained")
+        figure.get_layout_engine().set(w_pad=0.01, h_pad=0.02)  # type: ignore[union-attr,call-arg]
+        yield figure.add_subplot(), drawn
+        drawn.append(_for_page(_rendered(figure), width, height))
+
+
+def _rendered(figure: Figure) -> str:
+    stream = io.StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    FigureCanvasSVG(figure).print_svg(stream, metadata=nothing)
+    return stream.getvalue()
+
+
+def _for_page(svg: str, width: float, height: float) -> str:
+    """Return the figure as an element of a page: no prolog, no ids but those that are used."""
+    root = ElementTree.fromstring(svg)  # noqa: S314  (what matplotlib just wrote)
+    used = {name for part in root.iter() for name in _references(part)}
+    for part in root.iter():
+        part.tag = part.tag.removeprefix(_SVG)
+        target = part.attrib.pop(_LINK, None)
+        if target is not None:
+            part.set("href", target)
+        if part.get("id") not in used:
+            part.attrib.pop("id", None)
+        if "style" in part.attrib:
+            part.set("style", _in_page_style(part.attrib["style"]))
+        if part.get("transform", "").startswith(_NO_TURN):
+            part.attrib.pop("transform")
+        for space in ("text", "tail"):
+            if not (getattr(part, space) or "").strip():
+                setattr(part, space, None)
+    for definitions in root.findall("defs"):  # the page has these few rules, for all figures
+        if definitions.find("style") is not None:
+            root.remove(definitions)
+    root.attrib.clear()
+    root.attrib |= {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}"}
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _references(part: ElementTree.Element) -> list[str]:
+    """Return the ids that an element's attributes point to."""
+    found = [part.get(_LINK, "").removeprefix("#")]
+    return found + [name for value in part.attrib.values() for name in _URL.findall(value)]
+
+
+def _in_page_style(style: str) -> str:
+    """Return a style with the page's colours, and its font."""
+    style = _FONT_AT_ONCE.sub(r"font-size: \1", _FAMILY.sub("", style))
+    return _COLOUR.sub(lambda found: f"var(--{_VARIABLES.get(found[0], 'ink')})", style)
+
+
+def labelled(svg: str, name: str) -> str:
+    """Return a figure that a screen reader calls by a name, and takes for one picture."""
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(name)}" ', 1)

@@ -1,0 +1,55 @@
+/* The emulated Uno as something that classifies: one request after the other, over its serial line. */
+import {
+    AVRTimer,
+    AVRUSART,
+    CPU,
+    avrInstruction,
+    timer1Config,
+    usart0Config,
+} from "avr8js";
+
+import { helloRequest, readHello, readScores, scoresRequest } from "./protocol.js";
+import { Uno, flashWith } from "./uno.js";
+
+const avr8js = { AVRTimer, AVRUSART, CPU, avrInstruction, timer1Config, usart0Config };
+
+export class Device {
+    constructor(uno) {
+        this.uno = uno;
+        this.sequence = 0;
+    }
+
+    /**
+     * Start the firmware and meet it.
+     *
+     * @param {Uint8Array} program
+     * @param {{hash: string, features: number}} model What the firmware must say that it runs.
+     */
+    static async start(program, model) {
+        const device = new Device(new Uno(avr8js, flashWith(program)));
+        const said = readHello(await run(device.uno.ask(helloRequest(0))), 0);
+        if (said.modelHash !== model.hash || said.features !== model.features) {
+            throw new Error(`the firmware runs the model ${said.modelHash}, not ${model.hash}`);
+        }
+        return device;
+    }
+
+    /** Return label, scores, cycles, and for how many cycles pin 8 was high. */
+    async classify(features) {
+        this.sequence = (this.sequence % 255) + 1;
+        this.uno.meter.cycles = 0;
+        const reply = await run(this.uno.ask(scoresRequest(this.sequence, features)));
+        return { ...readScores(reply, this.sequence), lit: this.uno.meter.cycles };
+    }
+}
+
+/** Run a generator to its end, with pauses in which the page may draw. */
+async function run(steps) {
+    for (;;) {
+        const { done, value } = steps.next();
+        if (done) {
+            return value;
+        }
+        await new Promise((resume) => setTimeout(resume));
+    }
+}

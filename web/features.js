@@ -1,0 +1,36 @@
+/* Raw values become the bytes that the device is fed, and back, as `InputQuantizer` does it. */
+
+export class Features {
+    /** @param model `zero` and `step`, one number or one a feature; `maximum`, `features`. */
+    constructor({ zero, step, maximum, features }) {
+        this.count = features;
+        this.maximum = maximum;
+        this.zero = (i) => zero[zero.length > 1 ? i : 0];
+        this.step = (i) => step[step.length > 1 ? i : 0];
+    }
+
+    /** Return bytes; raw values are binary32, as those of files. */
+    quantize(raw) {
+        return Uint8Array.from(raw, (value, i) => {
+            const steps = Math.floor((Math.fround(value) - this.zero(i)) / this.step(i) + 0.5);
+            return Math.min(Math.max(steps, 0), this.maximum);
+        });
+    }
+
+    restore(bytes) {
+        return Float64Array.from(bytes, (byte, i) => this.zero(i) + this.step(i) * byte);
+    }
+
+    /** Return the raw values in a text of numbers; a sentence is thrown where they do not fit. */
+    read(text) {
+        const words = text.split(/[\s,;]+/).filter(Boolean);
+        const wrong = words.find((word) => !Number.isFinite(Number(word)));
+        if (wrong !== undefined) {
+            throw new Error(`“${wrong.slice(0, 20)}” is not a number`);
+        }
+        if (words.length !== this.count) {
+            throw new Error(`there are ${words.length} numbers, the model takes ${this.count}`);
+        }
+        return Float64Array.from(words, Number);
+    }
+}
