@@ -81,10 +81,10 @@ class Page {
     }
 
     #levels(bytes) {
-        const { ink, lower, upper } = this.payload.levels;
+        const { shown, lower, upper } = this.payload.levels;
         const raw = this.features.restore(bytes);
-        if (ink) {
-            return raw.map((value) => (value - ink[0]) / (ink[1] - ink[0]));
+        if (shown) {
+            return raw.map((value) => (value - shown[0]) / (shown[1] - shown[0]));
         }
         const at = (list, i) => list[list.length > 1 ? i : 0];
         return raw.map((value, i) => {
@@ -119,9 +119,10 @@ class Page {
         const list = this.part("points");
         this.points.forEach((point, i) => {
             const option = list.appendChild(document.createElement("option"));
-            const wrong = point.predicted === point.label ? "" : `, taken for ${classes[point.predicted]}`;
+            const taken = `, taken for ${classes[point.predicted]}`;
             option.value = i;
-            option.textContent = `${point.index}: ${classes[point.label]}${wrong}`;
+            option.textContent = `#${point.index} is ${classes[point.label]}`;
+            option.textContent += point.predicted === point.label ? "" : taken;
         });
         list.addEventListener("change", () => this.#pick());
         this.part("next").addEventListener("click", () => {

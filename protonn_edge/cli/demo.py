@@ -10,6 +10,7 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.hil import say_agreement, show
+from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.train import train, with_accuracy_floor
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.hil import check_is_results
@@ -17,11 +18,17 @@ from protonn_edge.measurement import measure
 from protonn_edge.model import save_model
 from protonn_edge.project import Project, build, check_folder
 from protonn_edge.quantization import quantize
+from protonn_edge.report.evidence import gather
 from protonn_edge.toolchain.platformio import upload_command
 from protonn_edge.verification import disagreement, verify_host
 
 _SEED = 0
-_SETTINGS: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}
+_SETTINGS: dict[str, Any] = {
+    "n_projections": 10,
+    "n_prototypes": 40,
+    "batch_size": 64,
+    "image_shape": (8, 8),
+}
 
 
 @click.command("demo", cls=Command)
@@ -32,10 +39,11 @@ _SETTINGS: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "batch_siz
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("protonn-edge-demo"),
     show_default=True,
-    help="Folder for the model, the firmware project and the results.",
+    help="Folder for the model, the firmware project, the results and the report.",
 )
+@click.option("--open", "open_it", is_flag=True, help="Show the report in the browser.")
 @json_option
-def demo_command(board_name: str, output: Path, as_json: bool) -> None:
+def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) -> None:
     """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
     out = Output(as_json)
     board = load_board(board_name)
@@ -63,4 +71,10 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
     show(measurement, out)
     say_agreement([on_host, measurement.agreement], out)
     out.say(f"the project is in {output}; with a board on USB:", f"  {upload_command(output)}")
-    out.finish(measurement.to_json(), disagreement([on_host, measurement.agreement]))
+    report = output / "report.html"
+    run = gather(output / "results.csv", [model], [Project(output)], board, data=points)
+    write_report([run], report, out, title="Handwritten digits on an Uno")
+    if open_it:
+        show_report(report)
+    record = measurement.to_json() | {"report": str(report)}
+    out.finish(record, disagreement([on_host, measurement.agreement]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +17,26 @@ from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.project import Project
+from protonn_edge.report.accuracy import class_figures
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.evidence import Evidence, gather
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import page_script
-from protonn_edge.report.terminal import evidence_facts, fact_table
+from protonn_edge.report.terminal import class_table, evidence_facts, fact_table
 
 
-@click.command("report", cls=Command)
+_WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
+
+
+class _RememberingCommand(Command):
+    """Keeps the words of the command line, which the report tells."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_WORDS] = list(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command("report", cls=_RememberingCommand)
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--model",
@@ -109,6 +122,9 @@ def report_command(
             gather(path, known, projects, board, data=points, image_shape=image_shape)
             for path in results
         ]
+    for one in evidence:
+        out.say(f"{one.name}:", fact_table(evidence_facts(one)))
+        out.say("by class:", class_table(class_figures(one.confusion), one.reference.classes))
     battery = Battery(watt_hours, rate, idle_watts)
     write_report(evidence, output, out, title=title, battery=battery, command=_command())
     if open_it:
@@ -130,13 +146,11 @@ def write_report(
     battery: Battery | None = None,
     command: str = "",
 ) -> None:
-    """Write the report of runs to a file, and say what is in it."""
+    """Write the report of runs to a file, and say where it is."""
     with out.status("drawing"):
         script = page_script()
         page = render_page(evidence, script, title=title, battery=battery, command=command)
     write_atomically(output, page)
-    for one in evidence:
-        out.say(f"{one.name}:", fact_table(evidence_facts(one)))
     if script.text is None:
         out.say(f"the Uno in the page is left out: {script.missing}")
     out.say(f"the report is {output}, {len(page.encode()) / 1000:,.0f} kB")
@@ -164,6 +178,6 @@ def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[ProtoNNM
 
 
 def _command() -> str:
-    """Return the command line that was given, with the names of files but without their folders."""
-    words = click.get_current_context().meta.get("words", [])
-    return " ".join(["protonn-edge report", *words])
+    """Return the command line that was given; of a path only the name, for folders are one's own."""
+    words = click.get_current_context().meta[_WORDS]
+    return shlex.join(["protonn-edge", "report", *(Path(word).name or word for word in words)])

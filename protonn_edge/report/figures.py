@@ -120,16 +120,19 @@ def training_figure(objective: Sequence[float], accuracy: Sequence[float], salt:
     steps = np.arange(1, len(objective) + 1)
     with axes(230, salt) as (area, drawn):
         area.plot(steps, objective, color=SECOND)
-        area.set_yscale("log" if min(objective) > 0 else "linear")
         area.set_xlabel("report")
         area.set_ylabel("objective", color=SECOND)
-        area.tick_params(axis="y", which="both", labelcolor=SECOND, length=0)
+        area.set_ylim(bottom=min(0.0, *objective))
+        area.tick_params(axis="y", labelcolor=SECOND)
         area.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        area.yaxis.set_major_locator(MaxNLocator(5))
         right = area.twinx()
         right.grid(visible=False)
+        right.spines[:].set_visible(False)
         right.plot(steps, accuracy, color=ACCENT)
         right.set_ylabel("training accuracy", color=ACCENT)
-        right.tick_params(axis="y", labelcolor=ACCENT, length=0)
+        right.tick_params(axis="y", labelcolor=ACCENT)
+        right.yaxis.set_major_locator(MaxNLocator(5))
         right.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None, symbol=" %"))
     return drawn[0]
 

@@ -16,7 +16,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.hil import Share
 from protonn_edge.hil.results import Spread, Summary
 from protonn_edge.quantization import StageLoss
-from protonn_edge.report.accuracy import wilson_interval
+from protonn_edge.report.accuracy import ClassFigures, wilson_interval
 from protonn_edge.report.evidence import Evidence
 
 _LABEL_WIDTH = 12
@@ -132,6 +132,18 @@ def stage_table(losses: Sequence[StageLoss]) -> Table:
         name = "none of it" if loss is losses[0] else loss.stage
         share = f"{100 * loss.accuracy:.2f} %"
         table.add_row(name, share, f"{loss.changed:,}", f"{loss.disagreements:,}")
+    return table
+
+
+def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Table:
+    """Return precision and recall, a row a class."""
+    table = Table(box=box.SIMPLE)
+    table.add_column("class", style="bold", overflow="fold")
+    for heading in ("points", "precision", "recall"):
+        table.add_column(heading, justify="right")
+    for name, each in zip(classes, figures, strict=True):
+        shares = ("-" if s is None else f"{100 * s:.1f} %" for s in (each.precision, each.recall))
+        table.add_row(_short(name), f"{each.n:,}", *shares)
     return table
 
 

@@ -42,6 +42,7 @@ def payload(one: Evidence) -> dict[str, Any]:
             "lower": _once(levels.lower),
             "upper": _once(levels.upper),
             "ink": [levels.lower[0], levels.upper[0]] if levels.pixels else None,
+            "shown": [_blank(one), levels.upper[0]] if levels.pixels else None,
         },
         "sliders": _sliders(one),
         "points": [
@@ -98,6 +99,13 @@ def _sliders(one: Evidence) -> dict[str, Any] | None:
         "upper": inputs.upper.tolist(),
         "start": inputs.mean.tolist(),
     }
+
+
+def _blank(one: Evidence) -> float:
+    """Return the raw value that a pixel of paper has once it was a byte: in a dead zone it is none."""
+    levels, features = levels_of(one), one.reference.features
+    from_paper = np.sign(features.step) == np.sign(levels.upper[0] - levels.lower[0])
+    return float(np.median(features.zero[from_paper])) if from_paper.any() else levels.lower[0]
 
 
 def _once(values: NDArray[np.float64]) -> list[float]:
