@@ -81,6 +81,6 @@ class Battery:
             else "and nothing in between, which only a bare chip that sleeps comes near"
         )
         return (
-            f"At {self.rate:g} predictions a second the board computes {100 * life.busy_share:.3g} "
-            f"% of the time, {rests}: a battery of {self.watt_hours:g} Wh then lasts {life.text}."
+            f"With {self.rate:g} a second the board computes {100 * life.busy_share:.3g} % of the "
+            f"time, {rests}: a battery of {self.watt_hours:g} Wh then lasts {life.text}."
         )

@@ -178,8 +178,8 @@ def _section(
 
 
 def _same(panel: Panel, other: Panel) -> bool:
-    """Whether two panels say the same; their figures' ids differ, so their tables are compared."""
-    return panel.table == other.table and panel.gallery == other.gallery
+    """Whether two panels say the same; their figures' ids differ, so their words are compared."""
+    return replace(panel, run="", figure=None) == replace(other, run="", figure=None)
 
 
 # --- one section after the other -------------------------------------------------------------------
@@ -278,12 +278,8 @@ def _latency(one: Evidence, salt: str) -> list[Panel]:
         rows.append(("bound", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
     table = Table(("", "cycles", "ms"), tuple(rows))
     return [
-        Panel(
-            figure=_figure(figure, "Histogram of latencies. " + words),
-            caption=words,
-            table=table,
-            table_name="Cycles and milliseconds",
-        )
+        Panel(figure=_figure(figure, "Histogram of latencies. " + words), caption=words),
+        Panel(table=table, table_name="Of a prediction"),
     ]
 
 
@@ -300,8 +296,8 @@ def _energy(one: Evidence, battery: Battery) -> list[Panel]:
         (f"{rate:g}", f"{100 * each.busy_share:.3g} %", f"{each.mean_mw:.3g}", each.text)
         for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
     )
-    headings = ("predictions a second", "of the time", "mean mW", "battery lasts")
-    return [Panel(caption=words, table=Table(headings, lives), table_name="Battery life")]
+    headings = ("a second", "of the time", "mean mW", "battery lasts")
+    return [Panel(caption=words), Panel(table=Table(headings, lives), table_name="Battery life")]
 
 
 def _memory(one: Evidence, salt: str) -> list[Panel]:
@@ -403,13 +399,10 @@ def _quantization(one: Evidence, salt: str) -> list[Panel]:
         (name, f"{100 * s.accuracy:.2f} %", f"{s.changed:,}", f"{s.disagreements:,}")
         for name, s in zip(names, stages, strict=True)
     )
+    table = Table(("in integers", "accuracy", "points changed", "unlike float"), rows)
     return [
-        Panel(
-            figure=_figure(figure, "Accuracy by stage of quantization. " + words),
-            caption=words,
-            table=Table(("in integers", "accuracy", "points changed", "unlike float"), rows),
-            table_name="Stage by stage",
-        )
+        Panel(figure=_figure(figure, "Accuracy by stage. " + words), caption=words),
+        Panel(table=table, table_name="Stage by stage"),
     ]
 
 
@@ -431,13 +424,10 @@ def _training(one: Evidence, salt: str) -> list[Panel]:
     rows = tuple(
         (str(i + 1), f"{objective[i]:.4g}", f"{100 * accuracy[i]:.2f} %") for i in chosen
     )
+    table = Table(("report", "objective", "accuracy"), rows)
     return [
-        Panel(
-            figure=_figure(training_figure(objective, accuracy, salt), words),
-            caption=words,
-            table=Table(("report", "objective", "accuracy"), rows),
-            table_name="Some of the reports",
-        )
+        Panel(figure=_figure(training_figure(objective, accuracy, salt), words), caption=words),
+        Panel(table=table, table_name="Some of the reports"),
     ]
 
 

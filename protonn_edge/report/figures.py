@@ -125,15 +125,15 @@ def training_figure(objective: Sequence[float], accuracy: Sequence[float], salt:
         area.set_ylim(bottom=min(0.0, *objective))
         area.tick_params(axis="y", labelcolor=SECOND)
         area.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        area.yaxis.set_major_locator(MaxNLocator(5))
+        area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         right = area.twinx()
         right.grid(visible=False)
         right.spines[:].set_visible(False)
         right.plot(steps, accuracy, color=ACCENT)
         right.set_ylabel("training accuracy", color=ACCENT)
         right.tick_params(axis="y", labelcolor=ACCENT)
-        right.yaxis.set_major_locator(MaxNLocator(5))
-        right.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None, symbol=" %"))
+        right.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        right.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=1, symbol=" %"))
     return drawn[0]
 
 

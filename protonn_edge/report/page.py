@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -148,7 +149,7 @@ def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, s
             (f"{prefix}points SHA-256", one.origin.data_sha256),
             (f"{prefix}firmware SHA-256", one.firmware.sha256),
             (f"{prefix}sizes", _sizes(one)),
-            (f"{prefix}measured on", ", ".join(sorted({r.device for r in one.results})) or "–"),
+            (f"{prefix}measured on", _devices(one)),
         ]
         versions = record.get("versions")
         if isinstance(versions, dict):
@@ -158,6 +159,12 @@ def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, s
             facts.append((f"{prefix}seed", str(record["seed"])))
     facts.append(("report by", f"protonn-edge {__version__}"))
     return facts + ([("command", command)] if command else [])
+
+
+def _devices(one: Evidence) -> str:
+    """Return the ports; the number of a socket is another one with every run and tells nothing."""
+    names = {re.sub(r"^(socket://.*):\d+$", r"\1", result.device) for result in one.results}
+    return ", ".join(sorted(names - {""})) or "–"
 
 
 def _sizes(one: Evidence) -> str:

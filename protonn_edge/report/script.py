@@ -56,9 +56,26 @@ class PageScript:
 def page_script() -> PageScript:
     """Return the script of the page: the one that is ready, or one that is made now."""
     try:
-        return PageScript(_ready_or_made().read_text("utf-8"))
+        return PageScript(script_file().read_text("utf-8"))
     except (ProtoNNEdgeError, OSError) as error:
         return PageScript(None, str(error))
+
+
+def script_file() -> Path:
+    """Return the path of the script: the one that is ready, or one that is made now.
+
+    Raises
+    ------
+    ProtoNNEdgeError
+        If it cannot be made; the sentence says why.
+    """
+    web = resource("web")
+    ready = web / READY
+    if ready.is_file():
+        return ready
+    sources = sorted(path for path in web.iterdir() if path.name in _PACKAGES or _is_source(path))
+    ingredients = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
+    return built_once("page", ingredients, lambda target: make_script(web, target))
 
 
 def make_script(web: Path, target: Path) -> None:
@@ -85,16 +102,6 @@ def make_script(web: Path, target: Path) -> None:
         shutil.move(workshop / READY, target)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
-
-
-def _ready_or_made() -> Path:
-    web = resource("web")
-    ready = web / READY
-    if ready.is_file():
-        return ready
-    sources = sorted(path for path in web.iterdir() if path.name in _PACKAGES or _is_source(path))
-    ingredients = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
-    return built_once("page", ingredients, lambda target: make_script(web, target))
 
 
 def _is_source(path: Path) -> bool:
