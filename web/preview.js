@@ -1,14 +1,16 @@
-/* What the Uno is sent, as a picture where the features are pixels, else as a line through them. */
+/* What the Uno is sent: a picture where the features are pixels, a line where they are a signal, else a bar
+ * each. */
 
-const SIDE = 280;
+const SIDE = 560;
 
 export class Preview {
     /** @param shape rows and columns of the image, or null. */
     constructor(canvas, shape) {
         this.canvas = canvas;
-        this.shape = shape && shape.rows > 1 ? shape : null;
+        this.shape = shape;
+        this.flat = !shape || shape.rows === 1;
         canvas.width = SIDE;
-        canvas.height = this.shape ? Math.round((SIDE * shape.rows) / shape.columns) : SIDE / 2;
+        canvas.height = this.flat ? SIDE / 3 : Math.round((SIDE * shape.rows) / shape.columns);
     }
 
     /** @param {Float64Array} levels A number from 0 to 1 a feature. */
@@ -17,8 +19,14 @@ export class Preview {
         const context = canvas.getContext("2d");
         context.clearRect(0, 0, canvas.width, canvas.height);
         context.fillStyle = context.strokeStyle = getComputedStyle(canvas).color;
-        context.lineWidth = 2;
-        (this.shape ? this.#pixels : this.#line).call(this, context, levels);
+        context.lineWidth = 3;
+        if (!this.flat) {
+            this.#pixels(context, levels);
+        } else if (this.shape) {
+            this.#line(context, levels);
+        } else {
+            this.#bars(context, levels);
+        }
     }
 
     #pixels(context, levels) {
@@ -38,6 +46,15 @@ export class Preview {
             );
         });
         context.globalAlpha = 1;
+    }
+
+    #bars(context, levels) {
+        const { width, height } = this.canvas;
+        const step = width / levels.length;
+        levels.forEach((level, i) => {
+            const top = (height - 12) * level;
+            context.fillRect(i * step + 0.1 * step, height - 4 - top, 0.8 * step, top + 2);
+        });
     }
 
     #line(context, levels) {

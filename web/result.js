@@ -18,6 +18,7 @@ export class ResultView {
         const mj = this.board.watts * ms;
         const [name, cycles] = [this.classes[answer.label], answer.cycles.toLocaleString("en")];
         this.part("label").textContent = name;
+        this.part("label").classList.toggle("long", name.length > 4);
         this.part("cycles").textContent = cycles;
         this.part("ms").textContent = ms.toFixed(3);
         this.part("mj").textContent = mj.toFixed(4);

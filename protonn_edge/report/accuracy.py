@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix as sklearn_confusion_matrix
 
 Labels = NDArray[np.int64]
 
@@ -31,10 +30,9 @@ def wilson_interval(right: int, n: int) -> tuple[float, float]:
 
 
 def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArray[np.int64]:
-    """Return counts (L, L): row the actual class, column the predicted one."""
-    counts: NDArray[np.int64] = sklearn_confusion_matrix(
-        actual, predicted, labels=np.arange(n_classes)
-    ).astype(np.int64)
+    """Return counts (L, L) of labels (n,), n >= 0: row the actual class, column the predicted."""
+    cells = np.bincount(actual * n_classes + predicted, minlength=n_classes**2)
+    counts: NDArray[np.int64] = cells.astype(np.int64).reshape(n_classes, n_classes)
     return counts
 
 

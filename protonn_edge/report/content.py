@@ -247,7 +247,8 @@ def _picture(
 ) -> Markup:
     if one.image_shape is not None and one.image_shape[0] > 1:
         return Markup(image_picture(levels.of(raw).reshape(one.image_shape), name))  # noqa: S704
-    return _figure(trace_figure(levels.of(raw), salt), name)
+    figure = trace_figure(levels.of(raw), salt, connected=one.image_shape is not None)
+    return _figure(figure, name)
 
 
 def _latency(one: Evidence, salt: str) -> list[Panel]:

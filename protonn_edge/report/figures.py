@@ -14,7 +14,7 @@ from protonn_edge.report.svg import ACCENT, INK, LIMIT, MUTED, RULE, SECOND, THI
 
 _MOST_NAMED = 30  # classes whose names fit beside a confusion matrix
 _MOST_COUNTED = 12  # classes whose counts fit into one
-_NAME_WIDTH = 9
+_NAME_WIDTH = 12
 
 
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
@@ -137,11 +137,19 @@ def training_figure(objective: Sequence[float], accuracy: Sequence[float], salt:
     return drawn[0]
 
 
-def trace_figure(values: NDArray[np.float64], salt: str) -> str:
-    """Return a point as a line through its features, in the order of the data."""
+def trace_figure(levels: NDArray[np.float64], salt: str, *, connected: bool) -> str:
+    """Return a point's levels, 0..1, in the order of the data.
+
+    Connected they are a line, as is right for a signal; else each feature is a bar.
+    """
+    values = np.round(levels, 3)
     with axes(90, salt, width=170) as (area, drawn):
         area.set_axis_off()
-        area.plot(np.arange(len(values)), np.round(values, 4), color=INK, linewidth=1)
+        area.set_ylim(-0.03, 1.03)
+        if connected:
+            area.plot(np.arange(len(values)), values, color=INK, linewidth=1)
+        else:
+            area.stairs(values, fill=True, color=MUTED)
     return drawn[0]
 
 

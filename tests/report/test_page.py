@@ -1,0 +1,171 @@
+"""The page: whole, self-contained, the same every time, and deaf to what names want."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from evidence_factory import HOSTILE, evidence_of, hostile_model
+from model_factory import random_model
+
+from protonn_edge.report.page import render_page
+from protonn_edge.report.script import PageScript
+
+SCRIPT = PageScript("console.log('</script>');")
+SECTIONS = [
+    *("uno", "accuracy", "mistakes", "latency", "energy", "memory", "plan", "quantization"),
+    *("training", "provenance"),
+]
+
+
+class Reader(HTMLParser):
+    """Keeps the elements of a page, its text and its scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        (self.scripts if self.lasttag == "script" and data.strip() else self.texts).append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def trained(model):
+    history = {"objective": [1.0, 0.5, 0.4], "accuracy": [0.5, 0.8, 0.9]}
+    return replace(model, record={"history": history, "versions": {"numpy": "<9>"}, "seed": 3})
+
+
+@pytest.fixture(scope="module")
+def one():
+    return evidence_of(trained(hostile_model()))
+
+
+@pytest.fixture(scope="module")
+def page(one):
+    return render_page([one], SCRIPT, command="protonn-edge report <x>")
+
+
+def test_every_section_is_there(page):
+    assert [each.get("id") for each in Reader(page).all("section")] == SECTIONS
+
+
+def test_the_same_evidence_gives_the_same_bytes(one, page):
+    assert render_page([one], SCRIPT, command="protonn-edge report <x>") == page
+
+
+def test_names_are_told_and_never_obeyed(page):
+    reader = Reader(page)
+    text = "".join(reader.texts)
+    assert all(name in text for name in HOSTILE)
+    assert not reader.all("img")
+    assert len(reader.all("script")) == 2
+    assert not [a for _, attributes in reader.elements for a in attributes if a.startswith("on")]
+    assert "<9>" in text
+    assert "49" not in re.findall(r"<th[^>]*>\s*(\d+)", page)  # no template within a name is run
+
+
+def test_names_reach_the_uno_as_they_are(page):
+    data = json.loads(Reader(page).scripts[0])
+    assert data["model"]["classes"] == list(HOSTILE)
+    assert data["sliders"]["names"][0] == "--><script>alert(0)</script>"
+
+
+def test_only_its_own_script_may_run_and_no_request_leaves(page):
+    reader = Reader(page)
+    policy = next(m["content"] for m in reader.all("meta") if "http-equiv" in m)
+    digest = base64.b64encode(hashlib.sha256(reader.scripts[1].encode()).digest()).decode()
+    assert policy.startswith("default-src 'none'; ")
+    assert f"script-src 'sha256-{digest}'" in policy
+    addresses = re.findall(r'(?:src|href|action)="([^"]*)"', page)
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+
+
+def test_ids_are_there_once(page):
+    ids = [a["id"] for _, a in Reader(page).elements if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_figures_have_words(page):
+    for figure in Reader(page).all("svg"):
+        assert figure.get("aria-label") or figure.get("focusable") == "false"
+
+
+def test_without_a_script_it_says_what_is_left_out(one):
+    page = render_page([one], PageScript(None, "npm not on PATH; install Node.js"))
+    assert "left out of this report: npm not on PATH; install Node.js." in page
+    assert not Reader(page).all("script")
+    assert "script-src" not in page
+
+
+def test_runs_are_side_by_side_and_what_is_the_same_is_there_once(one):
+    other = replace(one, name="<other>.csv", results=one.results[:30])
+    page = render_page([one, other], SCRIPT)
+    text = "".join(Reader(page).texts)
+    assert "<other>.csv" in text
+    assert "The main figures of each results file" in text
+    assert text.count("Confusion matrix, a row per actual class") >= 2
+    assert len(re.findall('<svg[^>]*aria-label="The objective', page)) == 1
+
+
+def test_images_are_pictures_and_signals_are_lines():
+    model = random_model(features=12)
+    pictures = Reader(render_page([evidence_of(model, shape=(3, 4))], SCRIPT)).all("img")
+    assert len(pictures) == 18 or 0 < len(pictures) < 18
+    assert all(each["src"].startswith("data:image/png;base64,") for each in pictures)
+    assert "taken for" in pictures[0]["alt"]
+    assert not Reader(render_page([evidence_of(model, shape=(1, 12))], SCRIPT)).all("img")
+
+
+def test_without_points_what_needs_them_is_left_out(one):
+    page = render_page([replace(one, points=None)], SCRIPT)
+    ids = [each.get("id") for each in Reader(page).all("section")]
+    assert ids == [name for name in SECTIONS if name not in ("mistakes", "quantization")]
+    assert json.loads(Reader(page).scripts[0])["points"] == []
+
+
+def test_lost_points_count_as_wrong_and_are_told(one):
+    lost = replace(one.results[0], predicted=None, cycles=None, scores=None, mismatch=None)
+    page = render_page([replace(one, results=(lost, *one.results[1:]))], SCRIPT)
+    assert "1 points got no answer" in page
+
+
+def test_a_run_of_which_nothing_was_answered_is_still_a_report(one):
+    lost = tuple(
+        replace(r, predicted=None, cycles=None, scores=None, mismatch=None) for r in one.results
+    )
+    ids = [a.get("id") for a in Reader(render_page([replace(one, results=lost)], SCRIPT)).all("section")]
+    assert "latency" not in ids
+    assert "accuracy" in ids
+
+
+def test_a_record_of_another_making_is_no_obstacle(one):
+    for history in (None, [], {"objective": ["x"], "accuracy": [1]}, {"objective": [1, 2]}):
+        model = replace(one.model, record={"history": history, "settings": 7, "versions": "x"})
+        page = render_page([replace(one, model=model)], SCRIPT)
+        assert 'id="training"' not in page
+
+
+def test_points_to_pick_from_are_few_and_have_mistakes_among_them():
+    many = evidence_of(random_model(features=12), 400)
+    data = json.loads(Reader(render_page([many], SCRIPT)).scripts[0])
+    points = data["points"]
+    assert 200 <= len(points) <= 250
+    assert any(point["label"] != point["predicted"] for point in points)
+    fed = np.frombuffer(base64.b64decode(data["pointBytes"]), np.uint8).reshape(-1, 12)
+    assert many.points is not None
+    assert (fed == many.points.fed[[point["index"] for point in points]]).all()

@@ -1,0 +1,177 @@
+"""A browser, what it is shown, and what it complains about."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from evidence_factory import hostile_model
+from model_factory import random_points
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from protonn_edge.boards import load_board
+from protonn_edge.cache import built_once
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.measurement import measure
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import Project, build
+from protonn_edge.report.evidence import Evidence, gather
+from protonn_edge.report.page import render_page
+from protonn_edge.report.script import page_script
+from protonn_edge.training import ProtoNNClassifier
+
+HERE = Path(__file__).parent
+PACKAGE_FILES = ("package.json", "package-lock.json")
+INSTALL = (
+    *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
+    *("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"),
+)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDE = (1120, 900)
+
+
+def evidence_from(folder: Path, model: ProtoNNModel, X: np.ndarray, y: np.ndarray) -> Evidence:
+    """Build a model, run points on the emulated board, and gather what a report rests on."""
+    board, project, results = load_board("uno"), Project(folder), folder / "results.csv"
+    build(model, board, folder)
+    measure(project, (X, y), board, results=results)
+    return gather(results, [model], [project], board, data=(X, y))
+
+
+@pytest.fixture(scope="session")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """Return a run of the test digits."""
+    needs_tools()
+    dataset = load_digits_dataset()
+    classifier = ProtoNNClassifier(
+        n_projections=10, n_prototypes=40, epochs=60, batch_size=64, image_shape=(8, 8),
+        random_state=0,
+    )  # fmt: skip
+    classifier.fit(dataset.X_train, dataset.y_train)
+    model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+    folder = tmp_path_factory.mktemp("digits")
+    return evidence_from(folder, model, dataset.X_test, dataset.y_test)
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """Return a run of a model whose classes have names that want to break out."""
+    needs_tools()
+    X = random_points(0, 300, 12)[:20].astype(np.float32)  # the first of those the model is made of
+    labels = np.arange(20) % 4
+    return evidence_from(tmp_path_factory.mktemp("hostile"), hostile_model(), X, labels)
+
+
+def needs_tools() -> None:
+    """Skip where no firmware can be built and run, or no script of the page made."""
+    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists():
+        pytest.skip("needs a compiler and simavr; to run: apt install gcc-avr avr-libc libsimavr-dev")
+    script = page_script()
+    if script.text is None:
+        pytest.skip(f"needs the page's script; to run: {script.missing}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Give the system's Chromium, without a window."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("no Chromium on PATH; to run: apt install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Shown:
+    """A page in the browser, and what came of it beside the page."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    @property
+    def answer(self) -> dict[str, str]:
+        """What the Uno answered last."""
+        answer: dict[str, str] = self.page.evaluate(
+            "({ ...document.getElementById('uno-page').dataset })"
+        )
+        return answer
+
+    def wait_for_answer(self, **wanted: object) -> dict[str, str]:
+        """Wait until the Uno's answer has these values, and return it."""
+        tests = [f'[data-{name}="{value}"]' for name, value in wanted.items()]
+        self.page.wait_for_selector("#uno-page[data-label]" + "".join(tests), timeout=10_000)
+        return self.answer
+
+
+Show = Callable[..., Shown]
+
+
+@pytest.fixture(scope="session")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Return a function that writes the report of evidence, once."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    @lru_cache
+    def render(*evidence: Evidence) -> Path:
+        path = folder / f"{len(list(folder.iterdir()))}.html"
+        path.write_text(render_page(evidence, page_script()), "utf-8")
+        return path
+
+    return render
+
+
+@pytest.fixture
+def show(browser: Browser, rendered: Callable[..., Path]) -> Iterator[Show]:
+    """Give a function that shows the report of evidence."""
+    contexts = []
+
+    def show_report(*evidence: Evidence, size: tuple[int, int] = WIDE, dark: bool = False) -> Shown:
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme="dark" if dark else "light",
+        )
+        contexts.append(context)
+        shown = Shown(context.new_page())
+        shown.page.on("console", lambda message: shown.complaints.append(message.text))
+        shown.page.on("pageerror", lambda error: shown.complaints.append(str(error)))
+        shown.page.on("dialog", lambda dialog: shown.complaints.append(dialog.message))
+        shown.page.on("request", lambda request: shown.requests.append(request.url))
+        shown.page.goto(rendered(*evidence).as_uri())
+        return shown
+
+    yield show_report
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Return axe-core's source: fetched by npm once, kept in the user's cache."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm not on PATH; to run: install Node.js 20 or newer")
+    contents = [(HERE / name).read_bytes() for name in PACKAGE_FILES]
+
+    def install(folder: Path) -> None:
+        folder.mkdir()
+        for name, content in zip(PACKAGE_FILES, contents, strict=True):
+            (folder / name).write_bytes(content)
+        done = subprocess.run(
+            INSTALL, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        )
+        if done.returncode != 0:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+            pytest.skip(f"npm cannot fetch axe-core ({reason}); to run: connect to its registry")
+
+    folder = built_once("axe-core", contents, install)
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")

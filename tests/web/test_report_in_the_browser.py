@@ -1,0 +1,94 @@
+"""The report in a real browser: quiet, whole, and for everyone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+NARROW = (390, 844)
+SECTIONS = (
+    *("uno", "accuracy", "mistakes", "latency", "energy", "memory", "plan", "quantization"),
+    *("training", "provenance"),
+)
+SERIOUS = ("serious", "critical")
+
+
+def test_it_says_nothing_to_the_console_and_asks_for_nothing(show, digits):
+    shown = show(digits)
+    shown.wait_for_answer()
+    assert shown.complaints == []
+    assert [url.partition(":")[0] for url in shown.requests] == ["file"]
+
+
+def test_every_section_is_drawn(show, digits):
+    page = show(digits).page
+    for name in SECTIONS:
+        section = page.locator(f"#{name}")
+        assert section.bounding_box()["height"] > 60
+        for figure in section.locator("figure > svg").all():
+            size = figure.bounding_box()
+            assert size["width"] > 200
+            assert size["height"] > 40
+
+
+@pytest.mark.parametrize("evidence", ["digits", "hostile"])
+def test_a_phone_need_not_scroll_sideways(show, request, evidence):
+    shown = show(request.getfixturevalue(evidence), size=NARROW)
+    shown.wait_for_answer()
+    shown.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
+
+
+def test_several_runs_fit_a_phone(show, digits):
+    other = replace(digits, name="another run of the same firmware.csv", results=digits.results[:99])
+    shown = show(digits, other, size=NARROW)
+    shown.wait_for_answer()
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("evidence", ["digits", "hostile"])
+def test_axe_finds_no_serious_barrier(show, axe, request, evidence, dark):
+    shown = show(request.getfixturevalue(evidence), dark=dark)
+    shown.wait_for_answer()
+    shown.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    shown.page.evaluate(axe)
+    found = shown.page.evaluate("axe.run()")
+    serious = [
+        (each["id"], [node["html"][:120] for node in each["nodes"][:3]])
+        for each in found["violations"]
+        if each["impact"] in SERIOUS
+    ]
+    assert serious == []
+
+
+def test_dark_is_dark_and_light_is_light(show, digits):
+    colours = [
+        show(digits, dark=dark).page.evaluate("getComputedStyle(document.body).backgroundColor")
+        for dark in (False, True)
+    ]
+    assert colours == ["rgb(255, 255, 255)", "rgb(18, 24, 30)"]
+
+
+def test_on_paper_the_figures_stay_and_what_moves_goes(show, digits):
+    shown = show(digits, dark=True)
+    shown.page.emulate_media(media="print")
+    assert not shown.page.locator("#uno").is_visible()
+    assert shown.page.locator("#accuracy svg").is_visible()
+    assert shown.page.evaluate("getComputedStyle(document.body).backgroundColor").endswith(
+        "255, 255)"
+    )
+
+
+def test_without_scripts_all_figures_are_there(browser, digits, rendered):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(rendered(digits).as_uri())
+    assert page.locator("#accuracy svg").is_visible()
+    assert "This needs JavaScript." in page.inner_text("#uno")
+    context.close()
+
+
+def test_it_is_small(digits, rendered):
+    assert rendered(digits).stat().st_size < 250_000

@@ -1,0 +1,153 @@
+"""The Uno in the page answers as the one that was measured, whatever it is given by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from evidence_factory import HOSTILE
+
+PAD = "[data-part=pad]"
+# A seven as a hand draws it: where the pen is put down, and where it goes; parts of the pad's side.
+SEVEN = [(0.25, 0.18), (0.75, 0.17), (0.58, 0.5), (0.45, 0.86)]
+
+
+def test_fifty_test_points_have_the_class_scores_and_cycles_of_the_results_file(show, digits):
+    shown = show(digits)
+    options = shown.page.locator("[data-part=points] option").all()
+    by_index = {result.index: result for result in digits.results}
+    assert len(options) >= 50
+    for place in range(50):
+        shown.page.select_option("[data-part=points]", str(place))
+        index = options[place].text_content().removeprefix("#").split()[0]
+        answer = shown.wait_for_answer(point=index)
+        expected = by_index[int(index)]
+        assert answer["label"] == str(expected.predicted)
+        assert answer["scores"] == " ".join(map(str, expected.scores))
+        assert answer["cycles"] == str(expected.cycles)
+        assert "are those of the results file" in shown.page.inner_text("[data-part=agreement]")
+    assert not shown.complaints
+
+
+def test_a_seven_that_is_drawn_is_a_seven(show, digits):
+    shown = show(digits)
+    pad = shown.page.locator(PAD)
+    pad.scroll_into_view_if_needed()
+    box = pad.bounding_box()
+    at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in SEVEN]
+    shown.page.mouse.move(*at[0])
+    shown.page.mouse.down()
+    for place in at[1:]:
+        shown.page.mouse.move(*place, steps=5)
+    shown.page.mouse.up()
+    shown.wait_for_answer(label=7, point="")
+    assert shown.page.inner_text("[data-part=label]") == "7"
+    assert float(shown.page.inner_text("[data-part=ms]")) > 0
+    assert float(shown.page.inner_text("[data-part=mj]")) > 0
+    assert "Pin 8 was high for 0." in shown.page.inner_text("[data-part=pin]")
+    shown.page.click("[data-part=clear]")
+    assert "label" not in shown.answer
+
+
+def test_the_light_is_on_for_a_moment_when_the_firmware_switches_its_pin(show, digits):
+    shown = show(digits)
+    shown.wait_for_answer()
+    shown.page.wait_for_selector(".led:not(.lit)")
+    shown.page.click("[data-part=next]")
+    shown.page.wait_for_selector(".led.lit", timeout=2000)
+    shown.page.wait_for_selector(".led:not(.lit)", timeout=2000)
+
+
+def test_the_keyboard_is_enough(show, digits):
+    """Tab finds the list, the buttons and the pad; arrows and the space bar draw a one."""
+    shown = show(digits)
+    first = shown.wait_for_answer()
+    press = shown.page.keyboard.press
+
+    def focused() -> str:
+        return shown.page.evaluate("document.activeElement.dataset.part ?? ''")
+
+    def tab_to(part: str) -> None:
+        for _ in range(40):
+            if focused() == part:
+                return
+            press("Tab")
+        pytest.fail(f"Tab does not reach {part}")
+
+    tab_to("points")
+    press("ArrowDown")
+    tab_to("next")
+    press("Enter")
+    assert shown.wait_for_answer(point=digits.results[2].index) != first
+    tab_to("pad")
+    for _ in range(10):
+        press("ArrowUp")
+    press("Space")
+    for _ in range(20):
+        press("ArrowDown")
+    press("Space")
+    shown.wait_for_answer(label=1, point="")
+    press("Delete")
+    assert "label" not in shown.answer
+    assert not shown.complaints
+
+
+def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
+    shown = show(digits)
+    shown.wait_for_answer()
+    shown.page.click("summary:has-text('Paste')")
+    result = digits.results[9]
+    row = ", ".join(map(str, digits.points.raw[result.index].tolist()))
+    shown.page.fill("[data-part=row]", row)
+    shown.page.click("[data-part=use]")
+    answer = shown.wait_for_answer(point="", cycles=result.cycles)
+    assert answer["scores"] == " ".join(map(str, result.scores))
+    for text, sentence in (
+        ("1 2 3", "there are 3 numbers, the model takes 64."),
+        ("1, <b>x</b>", "“<b>x</b>” is not a number."),
+    ):
+        shown.page.fill("[data-part=row]", text)
+        shown.page.click("[data-part=use]")
+        assert shown.page.inner_text("[data-part=status]") == sentence
+    assert not shown.complaints
+
+
+def test_sliders_are_there_where_the_input_is_no_image(show, hostile):
+    shown = show(hostile)
+    first = shown.wait_for_answer(point=0)
+    sliders = shown.page.locator("[data-part=sliders] input")
+    assert sliders.count() == 12
+    for i in range(3):
+        sliders.nth(i).focus()
+        shown.page.keyboard.press("End")
+    assert shown.wait_for_answer(point="")["scores"] != first["scores"]
+    assert shown.page.locator(PAD).count() == 0
+
+
+def test_names_that_want_to_break_out_are_harmless(show, hostile):
+    """They are also in the generated C, which was compiled for this."""
+    shown = show(hostile)
+    for place in range(20):
+        shown.page.select_option("[data-part=points]", str(place))
+        result = hostile.results[place]
+        answer = shown.wait_for_answer(point=result.index)
+        assert answer["label"] == str(result.predicted)
+        assert shown.page.inner_text("[data-part=label]") == HOSTILE[result.predicted]
+    assert shown.page.locator("img").count() == 0
+    assert shown.page.evaluate("[...document.scripts].length") == 2
+    assert not shown.complaints
+    assert len(shown.requests) == 1
+
+
+def test_a_firmware_that_does_not_run_is_told(show, digits, hostile):
+    for program, reason in (
+        (b"\xff\xff", "no instruction to run at 0x0."),
+        (hostile.firmware.program, f"runs the model {hostile.reference.model_sha256[:16]}, not"),
+    ):
+        broken = replace(digits, firmware=replace(digits.firmware, program=program))
+        shown = show(broken)
+        shown.page.wait_for_function(
+            "document.querySelector('[data-part=status]').textContent.includes('has stopped')"
+        )
+        assert reason in shown.page.inner_text("[data-part=status]")
+        assert not shown.complaints
