@@ -1,7 +1,7 @@
 """Put the script of the report's page, which npm and esbuild make, into the sdist and the wheel.
 
-A wheel that is made of an sdist takes the sdist's. Where the script cannot be made the build goes on
-without: reports then say that the Uno in the page is left out.
+A wheel that is made of an sdist takes the sdist's. Where the script cannot be made the build goes
+on without: reports then say that the Uno in the page is left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evidence for tests of the report: made by hand, without a firmware that would have to be built."""
+"""Evidence for tests of the report, made by hand: no firmware has to be built for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from protonn_edge.reduction import Shape
 from protonn_edge.report.evidence import Evidence, Firmware, Points
 from protonn_edge.toolchain.elf import Sections
 
-HOSTILE = ("</script><img src=x onerror=alert(1)>", "*/ #error", '" onload="alert(2)', "{{ 7 * 7 }}")
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>",
+    "*/ #error",
+    '" onload="alert(2)',
+    "{{ 7 * 7 }}",
+)
 """Names of classes that would break out of a page or of a comment in C."""
 
 

@@ -24,7 +24,6 @@ from protonn_edge.report.page import render_page
 from protonn_edge.report.script import page_script
 from protonn_edge.report.terminal import class_table, evidence_facts, fact_table
 
-
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
 
@@ -46,7 +45,9 @@ class _RememberingCommand(Command):
     help="A model that was run; several if they differ.  [default: the project's]",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="The points: shows mistakes, and what rounding costs."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The points: shows mistakes, and what rounding costs.",
 )
 @click.option(
     "--project",
@@ -57,7 +58,9 @@ class _RememberingCommand(Command):
 )
 @board_option
 @click.option(
-    "--image-shape", type=_ImageShape(), help="A point is an image, such as 16x16.  [default: the model's]"
+    "--image-shape",
+    type=_ImageShape(),
+    help="A point is an image, such as 16x16.  [default: the model's]",
 )
 @click.option("--title", default="", help="The heading.")
 @click.option(
@@ -108,7 +111,8 @@ def report_command(
 ) -> None:
     """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
 
-    Several results are shown side by side. In the page runs the firmware itself, on an emulated Uno.
+    Several results are shown side by side. The firmware itself runs in the page, on an emulated
+    Uno.
     """
     out = Output(as_json)
     board = load_board(board_name)
@@ -173,11 +177,13 @@ def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]
 def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[ProtoNNModel]:
     models = [load_model(path) for path in paths] or [project.model() for project in projects]
     if not models:
-        raise InputError("no project is beside the results; name the model that was run with --model")
+        raise InputError(
+            "no project is beside the results; name the model that was run with --model"
+        )
     return models
 
 
 def _command() -> str:
-    """Return the command line that was given; of a path only the name, for folders are one's own."""
+    """Return the command line that was given; of a path only the name."""
     words = click.get_current_context().meta[_WORDS]
     return shlex.join(["protonn-edge", "report", *(Path(word).name or word for word in words)])

@@ -35,7 +35,7 @@ class Life:
         days = self.hours / _HOURS_A_DAY
         if days >= 2 * _DAYS_A_YEAR:
             return f"{days / _DAYS_A_YEAR:,.1f} years"
-        return f"{days:,.0f} days" if days >= 2 else f"{self.hours:,.1f} hours"  # noqa: PLR2004
+        return f"{days:,.0f} days" if days >= 2 else f"{self.hours:,.1f} hours"
 
 
 @dataclass(frozen=True)

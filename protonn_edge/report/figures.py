@@ -38,7 +38,7 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
                 area.text(column, row, text, ha="center", va="center_baseline", fontsize=10)
         names = [_shortened(name) for name in classes] if n <= _MOST_NAMED else []
         places = list(range(len(names)))
-        turned = 90 if max(map(len, names), default=0) > 3 else 0  # noqa: PLR2004
+        turned = 90 if max(map(len, names), default=0) > 3 else 0
         area.set_xticks(places, names, rotation=turned)
         area.set_yticks(places, names)
     return drawn[0]
@@ -91,7 +91,7 @@ def memory_figure(parts: Sequence[Part], limit: int, salt: str) -> str:
         ticks = [tick for tick in steps if 0 <= tick < 0.9 * limit]
         area.set_xticks([*ticks, limit], [f"{tick:,.0f}" for tick in [*ticks, limit]])
         area.tick_params(axis="x", length=0)
-        area.get_xticklabels()[-1].set_ha("right")
+        area.get_xticklabels()[-1].set_horizontalalignment("right")
     return drawn[0]
 
 
@@ -110,7 +110,7 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) 
         area.set_xlim(-0.4, len(stages) - 0.6)
         area.set_xticks(places, stages)
         area.yaxis.set_major_locator(MaxNLocator(5))
-        decimals = 1 if spread < 0.05 else 0  # noqa: PLR2004
+        decimals = 1 if spread < 0.05 else 0
         area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals, symbol=" %"))
     return drawn[0]
 

@@ -77,8 +77,8 @@ def levels_of(one: Evidence) -> Levels:
 def typical_drawing(one: Evidence) -> Drawing:
     """Return how the test points lie in their images; without points, what is common.
 
-    A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l: so the
-    width is twice the ink by the slopes.
+    A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l: so
+    the width is twice the ink by the slopes.
     """
     assert one.image_shape is not None
     rows, columns = one.image_shape
@@ -88,8 +88,8 @@ def typical_drawing(one: Evidence) -> Drawing:
     ink = ink[(ink > _INKED).any(axis=(1, 2))]
     if len(ink) == 0:
         return Drawing(0.8 * rows, 0.7 * columns, rows / 2, columns / 2, max(1.0, rows / 10))
-    top, bottom = _extent((ink > _INKED).any(axis=2))
-    left, right = _extent((ink > _INKED).any(axis=1))
+    top, bottom = _extent(ink.max(axis=2) > _INKED)
+    left, right = _extent(ink.max(axis=1) > _INKED)
     padded = np.pad(ink, ((0, 0), (1, 1), (1, 1)))
     down, across = np.gradient(padded, axis=(1, 2))
     slopes = np.hypot(down, across).sum(axis=(1, 2))

@@ -1,7 +1,7 @@
 """The report as one HTML file that needs nothing else and asks for nothing.
 
-All that comes from data is escaped by the template; a policy in the page's head lets no script run but
-its own, and no request out.
+All that comes from data is escaped by the template; a policy in the page's head lets no script run
+but its own, and no request out.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.quantization import IntegerModel
 from protonn_edge.report.accuracy import wilson_interval
 from protonn_edge.report.battery import Battery
-from protonn_edge.report.content import Table, precision_name, sections_of
+from protonn_edge.report.content import Table
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.script import PageScript
+from protonn_edge.report.sections import sections_of
 from protonn_edge.report.uno import payload
 from protonn_edge.resources import resource
 
@@ -125,14 +127,14 @@ def _figures(one: Evidence) -> dict[str, str]:
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     latency, energy, worst = summary.latency_ms, summary.energy_mj, one.worst_cycles
     return {
-        "computed in": precision_name(one),
+        "computed in": "integers" if isinstance(one.reference, IntegerModel) else "floats",
         "points": f"{summary.n:,}",
         "accuracy": f"{100 * summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
-        "latency, mean": "–" if latency is None else f"{latency.mean:.3f} ms",
-        "latency, most": "–" if latency is None else f"{latency.max:.3f} ms",
-        "bound": "–" if worst is None else f"{one.board.milliseconds(worst):.3f} ms",
-        "energy, mean": "–" if energy is None else f"{energy.mean:.4f} mJ",
+        "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
+        "latency, most": "-" if latency is None else f"{latency.max:.3f} ms",
+        "bound": "-" if worst is None else f"{one.board.milliseconds(worst):.3f} ms",
+        "energy, mean": "-" if energy is None else f"{energy.mean:.4f} mJ",
         "flash": f"{usage.flash_bytes:,} B",
         "SRAM with stack": f"{usage.sram_bytes + usage.stack_bytes:,} B",
     }
@@ -164,7 +166,7 @@ def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, s
 def _devices(one: Evidence) -> str:
     """Return the ports; the number of a socket is another one with every run and tells nothing."""
     names = {re.sub(r"^(socket://.*):\d+$", r"\1", result.device) for result in one.results}
-    return ", ".join(sorted(names - {""})) or "–"
+    return ", ".join(sorted(names - {""})) or "-"
 
 
 def _sizes(one: Evidence) -> str:
@@ -192,5 +194,3 @@ def _json(value: object) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704
-
-

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -45,7 +46,7 @@ _NO_TURN = "rotate(-0 "
 
 _POINTS_PER_INCH = 72
 _FONT = "DejaVu Sans"  # matplotlib ships it, so that places are the same everywhere
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "axes.edgecolor": RULE,
     "axes.facecolor": "none",
     "axes.grid": True,
@@ -103,6 +104,7 @@ def axes(height: float, salt: str, *, width: float = WIDTH) -> Iterator[tuple[Ax
         warnings.filterwarnings("ignore", message=".*[Gg]lyph", category=UserWarning)
         size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)
         figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
         figure.get_layout_engine().set(w_pad=0.01, h_pad=0.02)  # type: ignore[union-attr,call-arg]
         yield figure.add_subplot(), drawn
         drawn.append(_for_page(_rendered(figure), width, height))
@@ -111,7 +113,7 @@ def axes(height: float, salt: str, *, width: float = WIDTH) -> Iterator[tuple[Ax
 def _rendered(figure: Figure) -> str:
     stream = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    FigureCanvasSVG(figure).print_svg(stream, metadata=nothing)
+    figure.savefig(stream, format="svg", metadata=nothing)
     return stream.getvalue()
 
 

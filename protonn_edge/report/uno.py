@@ -102,7 +102,7 @@ def _sliders(one: Evidence) -> dict[str, Any] | None:
 
 
 def _blank(one: Evidence) -> float:
-    """Return the raw value that a pixel of paper has once it was a byte: in a dead zone it is none."""
+    """Return the raw value that paper has once it was a byte, which is none in a dead zone."""
     levels, features = levels_of(one), one.reference.features
     from_paper = np.sign(features.step) == np.sign(levels.upper[0] - levels.lower[0])
     return float(np.median(features.zero[from_paper])) if from_paper.any() else levels.lower[0]
@@ -110,4 +110,5 @@ def _blank(one: Evidence) -> float:
 
 def _once(values: NDArray[np.float64]) -> list[float]:
     """Return the values, or only one where all are the same."""
-    return values[:1].tolist() if (values == values[0]).all() else values.tolist()
+    everywhere: list[float] = values.tolist()
+    return everywhere[:1] if len(set(everywhere)) == 1 else everywhere

@@ -27,7 +27,9 @@ def test_rates_beyond_the_board_are_left_out_and_its_own_limit_is_last():
     assert (rate, life.busy_share) == (50.0, 1.0)
 
 
-@pytest.mark.parametrize(("hours", "text"), [(30, "30.0 hours"), (72, "3 days"), (2e5, "22.8 years")])
+@pytest.mark.parametrize(
+    ("hours", "text"), [(30, "30.0 hours"), (72, "3 days"), (2e5, "22.8 years")]
+)
 def test_a_life_is_told_in_a_unit_that_suits_it(hours, text):
     watts = 1.0 / hours
     assert Battery(1.0, rate=1e-9, idle_watts=watts).life(BOARD, 1e-6).text == text

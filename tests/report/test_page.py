@@ -148,7 +148,10 @@ def test_a_run_of_which_nothing_was_answered_is_still_a_report(one):
     lost = tuple(
         replace(r, predicted=None, cycles=None, scores=None, mismatch=None) for r in one.results
     )
-    ids = [a.get("id") for a in Reader(render_page([replace(one, results=lost)], SCRIPT)).all("section")]
+    ids = [
+        a.get("id")
+        for a in Reader(render_page([replace(one, results=lost)], SCRIPT)).all("section")
+    ]
     assert "latency" not in ids
     assert "accuracy" in ids
 

@@ -71,7 +71,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 def needs_tools() -> None:
     """Skip where no firmware can be built and run, or no script of the page made."""
     if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists():
-        pytest.skip("needs a compiler and simavr; to run: apt install gcc-avr avr-libc libsimavr-dev")
+        pytest.skip(
+            "needs a compiler and simavr; to run: apt install gcc-avr avr-libc libsimavr-dev"
+        )
     script = page_script()
     if script.text is None:
         pytest.skip(f"needs the page's script; to run: {script.missing}")

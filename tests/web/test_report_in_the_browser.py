@@ -41,7 +41,9 @@ def test_a_phone_need_not_scroll_sideways(show, request, evidence):
 
 
 def test_several_runs_fit_a_phone(show, digits):
-    other = replace(digits, name="another run of the same firmware.csv", results=digits.results[:99])
+    other = replace(
+        digits, name="another run of the same firmware.csv", results=digits.results[:99]
+    )
     shown = show(digits, other, size=NARROW)
     shown.wait_for_answer()
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
