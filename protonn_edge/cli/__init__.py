@@ -7,6 +7,7 @@ import click
 from protonn_edge import __version__
 from protonn_edge.cli.build import build_command
 from protonn_edge.cli.demo import demo_command
+from protonn_edge.cli.emulate import emulate_command
 from protonn_edge.cli.hil import hil_command
 from protonn_edge.cli.inspect import inspect_command
 from protonn_edge.cli.train import train_command
@@ -29,3 +30,4 @@ main.add_command(inspect_command)
 main.add_command(build_command)
 main.add_command(verify_command)
 main.add_command(hil_command)
+main.add_command(emulate_command)

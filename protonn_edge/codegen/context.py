@@ -25,6 +25,7 @@ from protonn_edge.codegen.plan import (
     coordinates_of,
     has_whole_rows,
 )
+from protonn_edge.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
@@ -110,6 +111,20 @@ class ReductionContext:
 
 
 @dataclass(frozen=True)
+class UprightContext:
+    """The image that is set upright, the part of it that counts, and the moments' units."""
+
+    height: int
+    width: int
+    first_row: int
+    first_column: int
+    rows: int
+    centre_bits: int
+    moment_bits: int
+    slope_bits: int
+
+
+@dataclass(frozen=True)
 class ClassName:
     """A class name as a C string literal's inside, and as text that is safe in a comment."""
 
@@ -175,6 +190,7 @@ class RenderContext:
     push_zero_cycles: int
     push_call_cycles: int
     reduction: ReductionContext | None
+    upright: UprightContext | None
     raw: RawContext
 
 
@@ -241,6 +257,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
+        upright=_upright_context(model.reduction),
         raw=raw_context(model.raw_inputs),
     )
 
@@ -282,6 +299,22 @@ def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionCo
         pixels_at_once=PIXELS_AT_ONCE,
         averages_at_once=averages_at_once(reduction),
         whole_rows=has_whole_rows(reduction),
+    )
+
+
+def _upright_context(reduction: Reduction | None) -> UprightContext | None:
+    if reduction is None or reduction.deskewed is None:
+        return None
+    rows, columns = reduction.rows, reduction.columns
+    return UprightContext(
+        height=rows.side,
+        width=columns.side,
+        first_row=rows.first,
+        first_column=columns.first,
+        rows=rows.pixels,
+        centre_bits=CENTRE_BITS,
+        moment_bits=MOMENT_BITS,
+        slope_bits=SLOPE_BITS,
     )
 
 

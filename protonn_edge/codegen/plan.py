@@ -79,6 +79,18 @@ _MEAN_PIXEL_CYCLES = 9
 _MEAN_AREA_CYCLES = 15
 _MEAN_ROW_CYCLES = 30
 
+# What setting an image upright takes: once, for a row's moments, for a row and a pixel that move.
+# Of an image that was set upright, rows come whole, with less around them.
+_UPRIGHT_CODE_BYTES = 900
+_MOMENT_CYCLES = 1_650
+_MOMENT_ROW_CYCLES = 85
+_MOMENT_PIXEL_CYCLES = 14
+_MOMENT_ZERO_CYCLES = 9
+_MOVED_ROW_CYCLES = 80
+_MOVED_PIXEL_CYCLES = 7
+_MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
+_UPRIGHT_ROW_CYCLES = 70
+
 # What the firmware lets a push take with interrupts disabled: at 115,200 baud a byte arrives every
 # 1,389 cycles, and the fourth after the first would be lost.
 CHUNK_CYCLES = 2_500
@@ -211,7 +223,9 @@ def plan_with(
     The same is asked about the averages of a reduction.
     """
     reduction = model.reduction
+    upright = reduction is not None and reduction.deskewed is not None
     keeps = keeps_averages and reduction is not None and reduction.n_outputs <= _KEPT_AVERAGES
+    keeps = keeps or upright
     chunk_features = _chunk_features(model, buffered)
     d, classes = model.n_projections, model.n_classes
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
@@ -221,7 +235,9 @@ def plan_with(
     features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
     push = _push_cycles(kernel, features, blocks)
     feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole)
-    if reduction is not None:
+    if upright:
+        push = _COPYING
+    elif reduction is not None:
         push = _reducing(_NOT_PROJECTING if keeps else push, reduction)
     weights, code = projection_bytes(kernel, model.projection, blocks, model.inputs.maximum)
     constants = d * (width + 3 + 2 * model.clamps) + model.table.nbytes
@@ -230,6 +246,7 @@ def plan_with(
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += _reduction_bytes(model, keeps)
     stages = (
+        *((_upright_stage(reduction, buffered),) if upright and reduction is not None else ()),
         _projection_stage(
             kernel,
             features,
@@ -242,8 +259,10 @@ def plan_with(
         _rescaling_stage(model),
         _prototype_stage(model, votes, compared, neighbours, activity),
     )
+    # A firmware that holds an image leaves out the one into which pixels would be pushed.
+    held = 0 if upright and buffered else chunk_features
     rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
-    rest += _REDUCTION_CODE_BYTES * (model.reduction is not None)
+    rest += _REDUCTION_CODE_BYTES * (reduction is not None) + _UPRIGHT_CODE_BYTES * upright
     rest += _CODE_BYTES_PER_COORDINATE * d + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
@@ -257,7 +276,7 @@ def plan_with(
         table_bytes=weights + prototypes + constants,
         state_bytes=state,
         flash_bytes=weights + code + prototypes + constants + rest,
-        sram_bytes=state + chunk_features + _FIRMWARE_SRAM_BYTES,
+        sram_bytes=state + held + _FIRMWARE_SRAM_BYTES,
         push_cycles=push.feature,
         push_zero_cycles=push.zero,
         push_call_cycles=push.call,
@@ -290,6 +309,10 @@ def _push_cycles(
     split = 2 * (call + looking) + GROUPS_BY_COMPILER + 2 * GROUP * WAITING_BY_COMPILER
     whole = call + GROUPS_BY_COMPILER
     return _PushCycles(feature + looking, zero + looking, split, whole)
+
+
+# Where an image is set upright once it is complete, a push copies pixels.
+_COPYING = _PushCycles(12, 12, 40, 40)
 
 
 def _neighbours_at_once(prototypes: int) -> int:
@@ -357,7 +380,8 @@ def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) ->
     """Return the cycles of the calls alone, where a feature is not 0 with this share."""
     if feed.reduction is not None:
         at_most = bool(share.min() == 1)
-        if feed.keeps_averages and feed.buffered and has_whole_rows(feed.reduction):
+        whole = feed.buffered or feed.reduction.deskewed is not None
+        if feed.keeps_averages and whole and has_whole_rows(feed.reduction):
             return _whole_rows_cycles(feed.reduction, share) + feed.projecting * feed.parts
         pixels = _reduction_cycles(feed.reduction, at_most=at_most)
         if feed.keeps_averages:
@@ -377,6 +401,18 @@ def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
         if cycles + push.feature > CHUNK_CYCLES or chunk == feed.chunk_features:
             calls, chunk, cycles = calls + 1, 0, float(push.call)
     return calls + (chunk > 0)
+
+
+def _upright_stage(reduction: Reduction, buffered: bool) -> Stage:
+    """Return the stage that finds the slant of an image and moves the rows that count."""
+    rows, columns, pixels = reduction.rows, reduction.columns, reduction.n_features
+    moments = _MOMENT_CYCLES + _MOMENT_ROW_CYCLES * rows.side
+    moved = rows.pixels * (_MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * columns.pixels)
+    pushes = -(-pixels // PIXELS_AT_ONCE)
+    copies = 0 if buffered else _COPYING.feature * pixels + _COPYING.call * pushes
+    mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
+    worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
+    return Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst)
 
 
 def _rescaling_stage(model: IntegerModel) -> Stage:
@@ -539,7 +575,8 @@ def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> floa
     complete = float(
         last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
     )
-    return first + middle + complete + rows * _WHOLE_ROW_CYCLES + _REDUCTION_CALL_CYCLES
+    row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
+    return first + middle + complete + rows * row + _REDUCTION_CALL_CYCLES
 
 
 def has_whole_rows(reduction: Reduction) -> bool:
@@ -565,6 +602,9 @@ def _reduction_bytes(model: IntegerModel, keeps_averages: bool) -> int:
     cropped = model.reduction.cropped_shape != model.reduction.image_shape
     sums = 3 + 2 * columns.outputs if rows.output_units > 1 else 0
     counted = 1 if columns.pixels < 256 else 2
+    if model.reduction.deskewed is not None:  # the image, and a row that moved
+        under_way = 0 if has_whole_rows(model.reduction) else 5
+        return under_way + sums + model.n_inputs + model.n_features + columns.pixels
     kept = model.n_inputs + 2 if keeps_averages else averages_at_once(model.reduction)
     return 5 + counted + 2 * cropped + sums + kept
 

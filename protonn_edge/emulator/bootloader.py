@@ -10,7 +10,7 @@ from pathlib import Path
 
 from protonn_edge.cache import built_once
 from protonn_edge.emulator.compiler import run_compiler
-from protonn_edge.emulator.program import Program, load_program
+from protonn_edge.emulator.flash_image import FlashImage, load_image
 from protonn_edge.errors import InputError
 
 BOOTLOADER_START = 0x7E00
@@ -27,7 +27,7 @@ _FLAGS = (
 ).split()
 
 
-def load_optiboot() -> Program:
+def load_optiboot() -> FlashImage:
     """Return Optiboot for an ATmega328P at 16 MHz and 115200 baud, built if need be.
 
     Raises
@@ -43,4 +43,4 @@ def load_optiboot() -> Program:
     def build(product: Path) -> None:
         run_compiler(["avr-gcc", *_FLAGS, "-o", str(product), str(_SOURCE)], _PACKAGES)
 
-    return load_program(built_once("optiboot", [source, " ".join(_FLAGS).encode()], build))
+    return load_image(built_once("optiboot", [source, " ".join(_FLAGS).encode()], build))

@@ -253,7 +253,7 @@ static void run_timers(void)
     }
 }
 
-/* One instruction and what comes with it; simavr's watchdog replaces avr->run to reset the chip. */
+/* One instruction and what comes with it. */
 static void run_once(avr_t *core)
 {
     (void)core;
@@ -272,12 +272,41 @@ static void run_once(avr_t *core)
     }
 }
 
+/* ---- resets ---- */
+
+/* What caused resets accumulates until the program clears it (11.9.1); simavr starts from 0. */
+static void reset_by_watchdog(void)
+{
+    const uint8_t causes = avr->data[MCUSR];
+    avr->run(avr); /* simavr replaces avr->run to have the chip reset, and puts it back */
+    avr->data[MCUSR] |= causes;
+}
+
+void core_reset(void)
+{
+    if (avr->run != run_once) { /* else the watchdog would claim this reset for its own */
+        reset_by_watchdog();
+    }
+    const uint8_t causes = avr->data[MCUSR];
+    avr_reset(avr);
+    avr->data[MCUSR] = causes | EXTRF;
+}
+
+/* ---- slices ---- */
+
 bool core_run_slice(void)
 {
+    if (!core_is_alive()) {
+        return false;
+    }
     cpu.slept = 0;
-    cpu.slice_end = avr->cycle + SLICE_CYCLES;
+    cpu.slice_end += SLICE_CYCLES;
     while (avr->cycle < cpu.slice_end && core_is_alive()) {
-        avr->run(avr);
+        if (avr->run == run_once) {
+            run_once(avr);
+        } else { /* the watchdog's doing */
+            reset_by_watchdog();
+        }
     }
     return cpu.slept > SLICE_CYCLES / 2;
 }
@@ -302,12 +331,6 @@ static void on_reset(avr_t *core)
     cpu.stack_settles = 0;
     cpu.previous_pc = options.reset_pc;
     spans.open = false;
-}
-
-void core_reset(void)
-{
-    avr_reset(avr);
-    avr->data[MCUSR] = EXTRF;
 }
 
 /* Room for every address that 16 bits can name: simavr reports a stray access and then makes it. */

@@ -1,6 +1,6 @@
 /*
  * What the parts of the emulated Uno know of each other: the core (core.c) runs the program and
- * calls on the serial line (usart.c), which hands its bytes to the TCP port (uno.c).
+ * calls on the serial line (usart.c), which hands its bytes to the link (link.c).
  */
 #ifndef UNO_H
 #define UNO_H
@@ -32,7 +32,7 @@ struct core_options {
 
 bool core_make(const struct core_options *options, const uint8_t image[FLASH_BYTES]);
 
-/* As the button on the board does. */
+/* As the button on the board does to the chip. */
 void core_reset(void);
 
 /* Runs 1 ms of emulated time; returns whether the program slept for most of it. */
@@ -70,8 +70,13 @@ static inline uint8_t usart_requests(void)
 }
 void usart_raise_interrupt(void);
 
+/* ---- link.c ---- */
+
+void link_send(uint8_t byte);
+
 /* ---- uno.c ---- */
 
-void port_send(uint8_t byte);
+/* As DTR or the button does; whatever was under way in either direction is gone. */
+void board_reset(void);
 
 #endif

@@ -15,20 +15,23 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.compiler import run_compiler
-from protonn_edge.emulator.program import EMPTY, load_program
+from protonn_edge.emulator.flash_image import EMPTY, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = ("core.c", "usart.c", "uno.c")
+_HEADERS = ("uno.h", "link.h")
+_SOURCES = ("core.c", "usart.c", "link.c", "tcp.c", "pty.c", "uno.c")
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
 _RAMEND = 0x8FF
+_USAGE = 2  # the helper's exit code for a link that cannot be had
 _ANSWER_DEADLINE_S = 10.0
 _EXIT_DEADLINE_S = 2.0
 
@@ -75,12 +78,13 @@ class EmulatorStats:
 
 
 class EmulatedUno:
-    """An Arduino Uno whose serial line is a TCP port; to be used in a ``with`` statement.
+    """An Arduino Uno with a TCP port or a pseudo-terminal for its serial line, in a ``with``.
 
-    Connecting to the port resets the board, as opening the serial port of a real one does. One
-    client at a time is served; the board goes on when it leaves. Emulated time passes as fast as
-    this computer can while the firmware computes or bytes flow, and like the wall clock while it
-    waits for a byte.
+    Opening the line resets the board, as opening the serial port of a real one does. One client at
+    a time is served; the board goes on when it leaves. The line has the chip's buffer of two bytes
+    and takes the baud rate's time for each byte, in emulated time. That passes as fast as this
+    computer can while the firmware computes or bytes flow, and like the wall clock while it waits
+    for a byte; at wire speed it always passes like the wall clock.
 
     Parameters
     ----------
@@ -88,15 +92,23 @@ class EmulatedUno:
         An ELF file (then faults name functions, and a stack that grows into .bss is a fault) or an
         Intel HEX file. None is for an empty board with a bootloader.
     bootloader : bool
-        Have Optiboot resident, which runs first after every reset, so that avrdude can upload:
-        ``avrdude -c arduino -p atmega328p -P net:127.0.0.1:PORT -U flash:w:firmware.hex:i``.
+        Have Optiboot resident, which runs first after every reset, so that avrdude can upload to
+        `upload_port`: ``avrdude -c arduino -p atmega328p -P PORT -U flash:w:firmware.hex:i``.
     board : Board, optional
         The Uno's description; another one with the same chip and clock will do.
+    link : {"tcp", "pty"}
+        A TCP port of 127.0.0.1, or a pseudo-terminal: a device that any terminal program opens.
+    port : int
+        The number of the TCP port; 0 takes a free one.
+    wire_speed : bool
+        Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us of it. What a busy
+        computer withholds is made up for, up to a quarter of a second of it.
 
     Raises
     ------
     InputError
-        If the firmware cannot be used, or a package to build the emulator with is missing.
+        If the firmware cannot be used, or a package to build the emulator with is missing; on
+        entering, if the port is taken.
     EmulatorError
         On entering, if the emulator does not start.
 
@@ -110,20 +122,30 @@ class EmulatedUno:
     _debug_options: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, firmware: Path | None, *, bootloader: bool = False, board: Board | None = None
+        self,
+        firmware: Path | None,
+        *,
+        bootloader: bool = False,
+        board: Board | None = None,
+        link: Literal["tcp", "pty"] = "tcp",
+        port: int = 0,
+        wire_speed: bool = False,
     ) -> None:
         _check_board(board or load_board("uno"))
         if firmware is None and not bootloader:
             raise InputError("there is nothing to run; give a firmware, or bootloader=True")
-        self._program = EMPTY if firmware is None else load_program(firmware)
-        self._options = ["--bss-end", str(self._program.bss_end)]
+        self._image = EMPTY if firmware is None else load_image(firmware)
+        self._options = ["--bss-end", str(self._image.data_end)]
         if bootloader:
-            self._program = self._program.with_bootloader(load_optiboot(), BOOTLOADER_START)
+            self._image = self._image.with_bootloader(load_optiboot(), BOOTLOADER_START)
             self._options += ["--reset-pc", str(BOOTLOADER_START)]
+        self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
+        self._options += ["--wire-speed"] if wire_speed else []
+        self._link = "a pseudo-terminal" if link == "pty" else f"port {port} of 127.0.0.1"
         self._executable = _build_emulator()
         self._process: subprocess.Popen[bytes] | None = None
         self._unread = b""
-        self._port = 0
+        self._url = ""
 
     def __enter__(self) -> Self:
         self._unread = b""
@@ -134,8 +156,8 @@ class EmulatedUno:
             stderr=subprocess.PIPE,
         )
         try:
-            self._send(self._program.flash)
-            self._port = int(self._receive()["port"])
+            self._send(self._image.flash)
+            self._url = str(self._receive()["url"])
         except BaseException:
             self._stop()
             raise
@@ -151,13 +173,18 @@ class EmulatedUno:
 
     @property
     def port(self) -> int:
-        """TCP port of the serial line on 127.0.0.1."""
-        return self._port
+        """TCP port of the serial line on 127.0.0.1; 0 if it is a pseudo-terminal."""
+        return urlsplit(self._url).port or 0
 
     @property
     def url(self) -> str:
         """The serial line as pyserial's ``serial_for_url`` takes it."""
-        return f"socket://127.0.0.1:{self._port}"
+        return self._url
+
+    @property
+    def upload_port(self) -> str:
+        """The serial line as ``pio run -t upload --upload-port`` and ``avrdude -P`` take it."""
+        return f"net:127.0.0.1:{self.port}" if self.port else self._url
 
     def stats(self) -> EmulatorStats:
         """Return what has been counted up to now.
@@ -170,7 +197,7 @@ class EmulatedUno:
         self._send(b"stats\n")
         answer = self._receive()
         # Symbols are those of the file; the bootloader may have replaced the program since.
-        program = EMPTY if answer["reflashed"] else self._program
+        image = EMPTY if answer["reflashed"] else self._image
         return EmulatorStats(
             cycles=answer["cycles"],
             marked_cycles=answer["marked_cycles"],
@@ -179,7 +206,7 @@ class EmulatedUno:
             overruns=answer["overruns"],
             state=answer["state"],
             faults=tuple(
-                f"{program.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"]
+                f"{image.describe(fault['pc'])}: {fault['what']}" for fault in answer["faults"]
             ),
         )
 
@@ -227,7 +254,7 @@ class EmulatedUno:
             raise EmulatorError("the emulated Uno is not running; use it inside a with statement")
         return self._process
 
-    def _ended(self) -> EmulatorError:
+    def _ended(self) -> ProtoNNEdgeError:
         process = self._running()
         assert process.stderr is not None
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -235,6 +262,8 @@ class EmulatedUno:
         ready = select.select([process.stderr], [], [], 0)[0]
         words = os.read(process.stderr.fileno(), 1000).decode(errors="replace") if ready else ""
         reason = words.strip() or f"exit code {process.returncode}"
+        if process.returncode == _USAGE:
+            return InputError(f"the emulated Uno cannot have {self._link}: {reason}; try another")
         return EmulatorError(f"the emulated Uno ended: {reason}; install {_PACKAGES} again")
 
     def _stop(self) -> None:
@@ -261,7 +290,7 @@ def _check_board(board: Board) -> None:
 
 
 def _build_emulator() -> Path:
-    names = ("uno.h", *_SOURCES)
+    names = (*_HEADERS, *_SOURCES)
     ingredients = [(_HERE / name).read_bytes() for name in names] + [" ".join(_FLAGS).encode()]
     sources = [str(_HERE / name) for name in _SOURCES]
 

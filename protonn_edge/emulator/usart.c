@@ -112,7 +112,7 @@ static uint8_t read_udr(avr_t *core, avr_io_addr_t address, void *parameter)
 static avr_cycle_count_t on_sent(avr_t *core, avr_cycle_count_t when, void *parameter)
 {
     (void)core, (void)parameter;
-    port_send(usart.tx_shift);
+    link_send(usart.tx_shift);
     usart.bytes_moved++;
     usart.tx_busy = !(avr->data[UCSR0A] & UDRE);
     if (!usart.tx_busy) {

@@ -14,6 +14,9 @@ from protonn_edge.errors import InputError
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
 _SRAM_BASE = 0x800000
+SRAM_START = 0x100
+"""The first data address behind the registers of an ATmega328P."""
+
 _EEPROM_BASE = 0x810000
 # A firmware of 32 kB with all of its debug information is far below; anything above is no firmware.
 _LARGEST_FILE = 16 << 20
@@ -69,18 +72,21 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Program:
-    """The code of a firmware.
+    """What a firmware puts into the chip.
 
     Attributes
     ----------
     code : bytes
-        Flash from address 0 on.
+        Flash from address 0 on: the code, and after it the initial values of variables.
     symbols : tuple of Symbol
         Functions and labels in it, by address.
+    data_end : int
+        The first data address past the static variables.
     """
 
     code: bytes
     symbols: tuple[Symbol, ...]
+    data_end: int
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ def read_sections(elf: Path) -> Sections:
 
 
 def read_program(elf: Path) -> Program:
-    """Return the code of a linked AVR firmware.
+    """Return what a linked AVR firmware puts into the chip.
 
     Raises
     ------
@@ -172,7 +178,8 @@ def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:
 def _parse(path: Path) -> tuple[Sections, Program]:
     """Read all that this module knows of a firmware."""
     sections, program = _read(
-        path, lambda elf: (_sizes(elf), Program(_flash(elf), _code_symbols(elf)))
+        path,
+        lambda elf: (_sizes(elf), Program(_flash(elf), _code_symbols(elf), _data_end(elf))),
     )
     if not program.code:
         raise InputError(f"{path} has no code in it; give the ELF file that avr-gcc linked")
@@ -223,16 +230,24 @@ _ALLOCATED = 2  # SHF_ALLOC
 
 
 def _flash(elf: ELFFile) -> bytes:
-    """Return the contents of flash from address 0 on, without the initial values of variables."""
+    """Return the contents of flash from address 0 on; initial values are where they are loaded."""
     flash = bytearray()
     for segment in elf.iter_segments("PT_LOAD"):
-        start = segment["p_vaddr"]
-        if start < _SRAM_BASE:
-            contents = segment.data()
+        start, contents = segment["p_paddr"], segment.data()
+        if contents and start < _SRAM_BASE:
             end = start + len(contents)
             flash.extend(b"\xff" * (end - len(flash)))
             flash[start:end] = contents
     return bytes(flash)
+
+
+def _data_end(elf: ELFFile) -> int:
+    ends = [
+        section["sh_addr"] + section["sh_size"] - _SRAM_BASE
+        for section in elf.iter_sections()
+        if section["sh_flags"] & _ALLOCATED and _SRAM_BASE <= section["sh_addr"] < _EEPROM_BASE
+    ]
+    return min(max([SRAM_START, *ends]), 0xFFFF)
 
 
 def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import select
 import shutil
 import socket
 import subprocess
@@ -10,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from protonn_edge.emulator import EmulatedUno
 
 Compile = Callable[..., Path]
 
@@ -96,26 +100,44 @@ def compile_firmware(tmp_path: Path, avr_gcc: str) -> Compile:
 class Link:
     """A client of the serial line that sees every byte; pyserial discards the first ones."""
 
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20.0)
+    def __init__(self, uno: EmulatedUno) -> None:
+        self.timeout = 20.0
+        if uno.port:
+            self._socket = socket.create_connection(("127.0.0.1", uno.port), timeout=self.timeout)
+            self._fd = self._socket.detach()
+        else:
+            self._fd = os.open(uno.url, os.O_RDWR | os.O_NOCTTY)
+            os.set_blocking(self._fd, False)
 
     def read(self, count: int) -> bytes:
         """Return `count` bytes, or fewer if the line is closed or silent for the timeout."""
         received = b""
-        with contextlib.suppress(TimeoutError):
-            while len(received) < count and (chunk := self.socket.recv(count - len(received))):
-                received += chunk
+        while len(received) < count and select.select([self._fd], [], [], self.timeout)[0]:
+            chunk = os.read(self._fd, count - len(received))
+            if not chunk:
+                break
+            received += chunk
         return received
 
     def write(self, content: bytes) -> None:
-        self.socket.sendall(content)
+        while content:
+            assert select.select([], [self._fd], [], self.timeout)[1]
+            content = content[os.write(self._fd, content) :]
 
     def close(self) -> None:
-        self.socket.close()
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
 
 
 @pytest.fixture
-def connect() -> Iterator[Callable[[int], Link]]:
-    """Return a function that opens the line at a port; all lines are closed at the end."""
+def connect() -> Iterator[Callable[[EmulatedUno], Link]]:
+    """Return a function that opens a board's line; all lines are closed at the end."""
     with contextlib.ExitStack() as stack:
-        yield lambda port: stack.enter_context(contextlib.closing(Link(port)))
+        yield lambda uno: stack.enter_context(contextlib.closing(Link(uno)))
+
+
+@pytest.fixture(params=["tcp", "pty"])
+def link_kind(request: pytest.FixtureRequest) -> str:
+    """Return a kind of link; what is said of the line holds for both."""
+    return str(request.param)

@@ -37,8 +37,8 @@ def hex_file(elf):
     return image
 
 
-def upload(port, image):
-    command = ["avrdude", "-c", "arduino", "-p", "atmega328p", "-P", f"net:127.0.0.1:{port}"]
+def upload(uno, image):
+    command = ["avrdude", "-c", "arduino", "-p", "atmega328p", "-P", uno.upload_port]
     result = subprocess.run(
         [*command, "-U", f"flash:w:{image}:i"],
         capture_output=True,
@@ -52,7 +52,7 @@ def upload(port, image):
 
 def ask_until_answered(link, question, answer):
     """The bootloader eats what comes while it listens: ask again, as a host has to."""
-    link.socket.settimeout(0.3)
+    link.timeout = 0.3
     deadline = time.monotonic() + 20.0
     while time.monotonic() < deadline:
         link.write(question)
@@ -63,16 +63,16 @@ def ask_until_answered(link, question, answer):
 
 @pytest.mark.parametrize("ballast", [10, 30000], ids=["small", "large"])
 def test_avrdude_uploads_and_the_firmware_runs_after_every_reset(
-    compile_firmware, connect, ballast
+    compile_firmware, connect, link_kind, ballast
 ):
     image = hex_file(compile_firmware(GREETS_AND_ECHOES, f"-DBALLAST={ballast}"))
-    with EmulatedUno(None, bootloader=True) as uno:
+    with EmulatedUno(None, bootloader=True, link=link_kind) as uno:
         assert uno.stats().state == "empty"
-        upload(uno.port, image)
+        upload(uno, image)
         for _ in range(2):
-            link = connect(uno.port)
+            link = connect(uno)
             assert ask_until_answered(link, b"0", b"B")
-            link.socket.settimeout(20)
+            link.timeout = 20
             link.write(b"echo")
             assert link.read(4) == b"echo"
             link.close()
@@ -86,18 +86,18 @@ def test_a_firmware_may_be_there_from_the_start_and_be_replaced(compile_firmware
         "int main(void) { uart_begin(); for (;;) uart_write(uart_read() + 1); }"
     )
     with EmulatedUno(first, bootloader=True) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         assert ask_until_answered(link, b"0", b"1")
         link.close()
-        upload(uno.port, hex_file(compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=10")))
-        assert ask_until_answered(connect(uno.port), b"0", b"B")
+        upload(uno, hex_file(compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=10")))
+        assert ask_until_answered(connect(uno), b"0", b"B")
 
 
 def test_faults_of_an_uploaded_firmware_are_not_given_names_of_another(compile_firmware):
     first = compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=10")
     with EmulatedUno(first, bootloader=True) as uno:
         crashes = 'int main(void) { __asm__ volatile(".word 0x0001"); }'
-        upload(uno.port, hex_file(compile_firmware(crashes)))
+        upload(uno, hex_file(compile_firmware(crashes)))
         deadline = time.monotonic() + 20.0
         while not uno.stats().faults:
             assert time.monotonic() < deadline

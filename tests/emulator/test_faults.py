@@ -113,11 +113,11 @@ def test_a_reset_brings_a_crashed_board_back(compile_firmware, connect):
         }
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         link.write(b"x")
         first_fault(uno)
         link.close()
-        link = connect(uno.port)
+        link = connect(uno)
         link.write(b"y")
         assert link.read(1) == b"."
         stats = uno.stats()

@@ -72,7 +72,7 @@ def test_a_span_has_the_cycles_of_its_instructions_and_of_the_first_out(
     body = f'"{instructions}\\n"'.replace(" $ ", "\\n")
     with EmulatedUno(compile_firmware(MARKED.format(body=body))) as uno:
         before = uno.stats()
-        assert connect(uno.port).read(1) == b"."
+        assert connect(uno).read(1) == b"."
         after = uno.stats()
     spans = after.marked_spans - before.marked_spans
     assert spans >= 1
@@ -98,7 +98,7 @@ def test_spans_add_up_and_only_whole_ones_count(compile_firmware, connect):
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
         for runs in (1, 2):
-            link = connect(uno.port)
+            link = connect(uno)
             link.write(b"?")
             assert link.read(1) == b"."
             link.close()
@@ -131,7 +131,7 @@ def test_an_interrupt_takes_its_response_time(compile_firmware, connect):
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
         before = uno.stats()
-        assert connect(uno.port).read(1) == b"."
+        assert connect(uno).read(1) == b"."
         after = uno.stats()
     pairs = (after.marked_spans - before.marked_spans) // 2
     response, jump, store, return_from_interrupt = 4, 3, 2, 4

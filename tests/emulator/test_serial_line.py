@@ -51,20 +51,23 @@ int main(void) {
         pytest.param(ECHO_BY_INTERRUPTS, 207, id="interrupts-9600"),
     ],
 )
-def test_an_echo_loses_nothing(compile_firmware, connect, firmware, ubrr):
+def test_an_echo_loses_nothing(compile_firmware, connect, link_kind, firmware, ubrr):
     text = random.Random(ubrr).randbytes(8192)
-    with EmulatedUno(compile_firmware(firmware, f"-DUBRR={ubrr}")) as uno:
-        link = connect(uno.port)
-        link.write(text)
-        assert link.read(len(text)) == text
+    with EmulatedUno(compile_firmware(firmware, f"-DUBRR={ubrr}"), link=link_kind) as uno:
+        link = connect(uno)
+        for start in range(0, len(text), 1024):
+            link.write(text[start : start + 1024])
+            assert link.read(1024) == text[start : start + 1024]
         stats = uno.stats()
     assert stats.overruns == 0
     assert stats.faults == ()
 
 
-def test_single_bytes_are_answered_one_by_one(compile_firmware, connect):
-    with EmulatedUno(compile_firmware(ECHO_BY_INTERRUPTS)) as uno:
-        link = connect(uno.port)
+@pytest.mark.parametrize("wire_speed", [False, True], ids=["free", "wire-speed"])
+def test_single_bytes_are_answered_one_by_one(compile_firmware, connect, link_kind, wire_speed):
+    firmware = compile_firmware(ECHO_BY_INTERRUPTS)
+    with EmulatedUno(firmware, link=link_kind, wire_speed=wire_speed) as uno:
+        link = connect(uno)
         for value in range(100):
             link.write(bytes([value]))
             assert link.read(1) == bytes([value])
@@ -88,7 +91,7 @@ def test_what_the_chip_cannot_hold_is_lost_flagged_and_counted(compile_firmware,
         }
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         link.write(b"abcdefgh")
         # Two buffer registers hold the oldest, the shift register the newest.
         assert link.read(6) == b"!a b h"
@@ -112,7 +115,7 @@ def test_a_received_byte_takes_ten_bit_times(compile_firmware, connect):
         }
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         link.write(b"four")
         cycles = int.from_bytes(link.read(2), "big")
     polling_loop = 8
@@ -135,7 +138,7 @@ def test_the_transmitter_has_a_buffer_beside_its_shift_register(compile_firmware
         }
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
-        answer = connect(uno.port).read(7)
+        answer = connect(uno).read(7)
     at_once, after_a_frame = (int.from_bytes(answer[i : i + 2], "big") for i in (3, 5))
     assert at_once < 50
     assert abs(after_a_frame - 10 * 8 * 17) < 50
@@ -160,9 +163,9 @@ def test_transmit_complete_raises_its_interrupt_once_a_burst(compile_firmware, c
         }
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         assert link.read(5) == b"01.2."
-        link.socket.settimeout(0.2)
+        link.timeout = 0.2
         assert link.read(1) == b""
 
 
@@ -182,8 +185,32 @@ def test_settings_may_come_in_any_order(compile_firmware, connect):
         }
     """
     with EmulatedUno(compile_firmware(firmware)) as uno:
-        answer = connect(uno.port).read(3)
+        answer = connect(uno).read(3)
     assert abs(int.from_bytes(answer[1:], "big") - 10 * 8 * 104) < 50
+
+
+@pytest.mark.parametrize(
+    ("setting", "bits"),
+    [("0", 10), ("1 << UPM01", 11), ("1 << USBS0", 11), ("1 << UPM01 | 1 << USBS0", 12)],
+    ids=["8N1", "8E1", "8N2", "8E2"],
+)
+def test_a_parity_bit_is_counted_where_there_is_one(compile_firmware, connect, setting, bits):
+    firmware = """
+        int main(void) {
+            uart_begin();
+            UCSR0C = 3 << UCSZ00 | (SETTING);
+            TCCR1B = 1 << CS10;
+            uart_write('x');
+            uint16_t began = TCNT1;
+            while (!(UCSR0A & 1 << TXC0)) {
+            }
+            uart_write16(TCNT1 - began);
+            idle_for_ever();
+        }
+    """
+    with EmulatedUno(compile_firmware(firmware, f"-DSETTING={setting}")) as uno:
+        answer = connect(uno).read(3)
+    assert abs(int.from_bytes(answer[1:], "big") - bits * 8 * 17) < 50
 
 
 def test_a_hex_file_runs_too(compile_firmware, connect, tmp_path):
@@ -191,6 +218,6 @@ def test_a_hex_file_runs_too(compile_firmware, connect, tmp_path):
     elf = compile_firmware(ECHO)
     subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
     with EmulatedUno(image) as uno:
-        link = connect(uno.port)
+        link = connect(uno)
         link.write(b"hex")
         assert link.read(3) == b"hex"

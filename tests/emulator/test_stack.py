@@ -10,7 +10,7 @@ CALL_OF_MAIN = 2
 
 
 def stack_bytes(uno, connect):
-    assert connect(uno.port).read(1) == b"."
+    assert connect(uno).read(1) == b"."
     return uno.stats().stack_bytes
 
 

@@ -43,8 +43,8 @@ def test_sections_are_counted_by_the_memory_that_they_take(compile_avr):
 
 
 def test_the_code_is_what_is_flashed(compile_avr, tmp_path):
-    elf, binary = compile_avr(FIRMWARE), tmp_path / "text.bin"
-    command = ["avr-objcopy", "-O", "binary", "-j", ".text", elf, binary]
+    elf, binary = compile_avr(FIRMWARE), tmp_path / "flash.bin"
+    command = ["avr-objcopy", "-O", "binary", "-j", ".text", "-j", ".data", elf, binary]
     subprocess.run(command, check=True, timeout=60)
     assert read_program(elf).code == binary.read_bytes()
 

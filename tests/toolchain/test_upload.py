@@ -39,19 +39,19 @@ def project(tmp_path, monkeypatch, avr_gcc):
 
 
 def upload(project, port):
-    target = f"net:127.0.0.1:{port}"
-    return run_pio(project, "run", "-t", "upload", "--upload-port", target, deadline_s=60)
+    return run_pio(project, "run", "-t", "upload", "--upload-port", port, deadline_s=60)
 
 
-def test_an_uploaded_firmware_runs(project):
-    with EmulatedUno(None, bootloader=True) as uno:
-        upload(project, uno.port)
+@pytest.mark.parametrize("link", ["tcp", "pty"])
+def test_an_uploaded_firmware_runs(project, link):
+    with EmulatedUno(None, bootloader=True, link=link) as uno:
+        upload(project, uno.upload_port)
         with serial.serial_for_url(uno.url, timeout=20) as line:
             assert b"hello" in line.read(20)
 
 
 def test_an_upload_to_nobody_is_said(project):
     with EmulatedUno(None, bootloader=True) as uno:
-        port = uno.port
+        port = uno.upload_port
     with pytest.raises(CheckFailed, match="net:127.0.0.1:.* failed: avrdude"):
         upload(project, port)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.emulator.program import load_program
+from protonn_edge.emulator.flash_image import load_image
 
 CONSTANTS = range(64)
 SKIPS = ("sbrc r18, 0", "sbrs r19, 0", "cpse r18, r1", "sbic 0x1f, 0", "sbis 0x1e, 0")
@@ -123,7 +123,7 @@ def test_signed_division_truncates_towards_zero(division_firmware):
 def test_this_firmware_holds_the_pattern_and_simavr_alone_gets_it_wrong(
     division_firmware, monkeypatch
 ):
-    flash = load_program(division_firmware).flash
+    flash = load_image(division_firmware).flash
     opcodes = [int.from_bytes(flash[i : i + 2], "little") for i in range(0, len(flash), 2)]
     patterns = sum(
         first & 0xFC08 == 0xFC00 and second & 0xFE0C == 0x960C

@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.emulator.program import EMPTY, FLASH_BYTES, load_program
+from protonn_edge.emulator.flash_image import EMPTY, FLASH_BYTES, load_image
 from protonn_edge.errors import InputError
 
 FIRMWARE = """
@@ -51,17 +51,17 @@ def test_elf_and_hex_of_one_firmware_give_one_image(compile_firmware, tmp_path):
     elf, image = compile_firmware(FIRMWARE), tmp_path / "firmware.hex"
     command = ["avr-objcopy", "-O", "ihex", "-R", ".eeprom", elf, image]
     subprocess.run(command, check=True, timeout=60)
-    assert load_program(elf).flash == load_program(image).flash
-    assert load_program(image).labels == ()
+    assert load_image(elf).flash == load_image(image).flash
+    assert load_image(image).symbols == ()
 
 
 def test_the_map_of_an_elf_file(compile_firmware):
     elf = compile_firmware(FIRMWARE)
-    program = load_program(elf)
+    program = load_image(elf)
     with elf.open("rb") as stream:
         symbols = ELFFile(stream).get_section_by_name(".symtab")
         finish = symbols.get_symbol_by_name("pnn_finish")[0]["st_value"]
-        assert program.bss_end == symbols.get_symbol_by_name("_end")[0]["st_value"] & 0xFFFF
+        assert program.data_end == symbols.get_symbol_by_name("_end")[0]["st_value"] & 0xFFFF
     assert program.describe(finish + 2) == f"pnn_finish+0x2 (pc 0x{finish + 2:04x})"
     assert program.describe(0) == "__vectors+0x0 (pc 0x0000)"
     assert EMPTY.describe(0x1234) == "pc 0x1234"
@@ -86,7 +86,7 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
     random.Random(seed).shuffle(pairs := [lines[i : i + 2] for i in range(0, len(lines), 2)])
     path = tmp_path_factory.mktemp("hex") / "firmware.hex"
     path.write_bytes(b"".join(b"".join(pair) for pair in pairs) + END)
-    flash = load_program(path).flash
+    flash = load_image(path).flash
     assert flash[start : start + len(data)] == data
     assert set(flash[:start] + flash[start + len(data) :]) <= {0xFF}
 
@@ -96,8 +96,8 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
     [
         (b"", "neither an ELF nor an Intel HEX"),
         (b"hello", "neither an ELF nor an Intel HEX"),
-        (b"\x7fELF", "damaged ELF"),
-        (b"\x7fELF" + bytes(1000), "damaged ELF"),
+        (b"\x7fELF", "not a whole ELF"),
+        (b"\x7fELF" + bytes(1000), "not a whole ELF"),
         (record(0, 0, b"\0\0"), "no end record"),
         (END, "holds no program"),
         (b":0000000\n", "line 1, is not"),
@@ -114,7 +114,7 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
 )
 def test_a_bad_file_is_refused_in_a_sentence(write, content, complaint):
     with pytest.raises(InputError, match=complaint):
-        load_program(write(content))
+        load_image(write(content))
 
 
 def test_a_damaged_elf_file_never_ends_in_a_traceback(compile_firmware, write):
@@ -128,7 +128,7 @@ def test_a_damaged_elf_file_never_ends_in_a_traceback(compile_firmware, write):
             if damaged:
                 damaged[chance.randrange(min(len(damaged), 300))] = chance.randrange(256)
         try:
-            program = load_program(write(bytes(damaged)))
+            program = load_image(write(bytes(damaged)))
         except InputError:
             continue
         assert len(program.flash) == FLASH_BYTES
@@ -139,17 +139,17 @@ def test_a_program_for_a_pc_is_refused(tmp_path):
     source, executable = tmp_path / "main.c", tmp_path / "main"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["gcc", "-o", executable, source], check=True, timeout=60)
-    with pytest.raises(InputError, match="is not for an AVR"):
-        load_program(executable)
+    with pytest.raises(InputError, match="is not for the AVR|not a whole ELF"):
+        load_image(executable)
 
 
 def test_files_that_cannot_be_firmware_are_not_read(tmp_path):
     with pytest.raises(InputError, match="No such file"):
-        load_program(tmp_path / "nothing")
+        load_image(tmp_path / "nothing")
     with pytest.raises(InputError, match="Is a directory"):
-        load_program(tmp_path)
+        load_image(tmp_path)
     huge = tmp_path / "huge"
     with huge.open("wb") as stream:
         stream.truncate(1 << 30)
     with pytest.raises(InputError, match="has 1,073,741,824 B"):
-        load_program(huge)
+        load_image(huge)

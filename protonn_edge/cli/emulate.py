@@ -1,0 +1,135 @@
+"""``protonn-edge emulate``: keep an emulated board running, for people and their programs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+
+_LOOK_EVERY_S = 0.2
+
+
+@click.command("emulate", cls=Command)
+@click.argument("firmware", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--tcp",
+    "port",
+    type=click.IntRange(1, 65535),
+    help="TCP port of 127.0.0.1 for the serial line.  [default: a free one]",
+)
+@click.option(
+    "--pty",
+    "device",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Make the serial line a pseudo-terminal, and PATH a symbolic link to it.",
+)
+@click.option("--wire-speed", is_flag=True, help="Never run faster than a real board does.")
+@click.option(
+    "--bootloader", is_flag=True, help="With Optiboot; FIRMWARE may then be left out and uploaded."
+)
+@board_option
+@json_option
+def emulate_command(
+    firmware: Path | None,
+    port: int | None,
+    device: Path | None,
+    wire_speed: bool,
+    bootloader: bool,
+    board_name: str,
+    as_json: bool,
+) -> None:
+    """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
+
+    Its serial line is a TCP port, or with --pty a device, that any terminal program opens, and to
+    which 'pio run -t upload' uploads with --bootloader. Opening it resets the board. A fault of the
+    firmware is printed when it happens.
+    """
+    if port is not None and device is not None:
+        raise click.UsageError("--tcp and --pty exclude each other; give one of them")
+    if firmware is None and not bootloader:
+        raise click.UsageError("there is nothing to run; name a FIRMWARE, or give --bootloader")
+    out = Output(as_json)
+    with _stopped_by_signals():
+        board = EmulatedUno(
+            firmware,
+            bootloader=bootloader,
+            board=load_board(board_name),
+            link="tcp" if device is None else "pty",
+            port=port or 0,
+            wire_speed=wire_speed,
+        )
+        with board as uno, _linked(device, uno.url) as url:
+            _introduce(out, uno, url, firmware, bootloader)
+            _report_faults(out, uno)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """To be stopped is how this command ends: Ctrl-C and SIGTERM are no failures."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        yield
+
+
+@contextlib.contextmanager
+def _linked(path: Path | None, device: str) -> Iterator[str]:
+    """Have a symbolic link to the device at `path`, if one is given; yield the name to use."""
+    if path is None:
+        yield device
+        return
+    if path.exists() and not path.is_symlink():
+        raise InputError(f"{path} exists and is no symbolic link; choose another for --pty")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.symlink_to(device)
+    fresh.replace(path)  # in place of the link that a board before this one left
+    try:
+        yield str(path)
+    finally:
+        if path.is_symlink() and path.readlink() == Path(device):
+            path.unlink()
+
+
+def _introduce(
+    out: Output, uno: EmulatedUno, url: str, firmware: Path | None, bootloader: bool
+) -> None:
+    upload_port = uno.upload_port if uno.port else url
+    out.say(f"emulated uno with {firmware or 'an empty flash'} at {url}")
+    name = shlex.quote(url)
+    out.say(f"  a terminal:  {Path(sys.executable).name} -m serial.tools.miniterm {name} 115200")
+    out.say(f"  test points: protonn-edge hil test.csv --port {name}")
+    if bootloader:
+        out.say(f"  upload:      pio run -t upload --upload-port {shlex.quote(upload_port)}")
+    out.say("opening the line resets the board; Ctrl-C ends it")
+    out.finish(
+        {
+            "url": url,
+            "upload_port": upload_port if bootloader else None,
+            "firmware": None if firmware is None else str(firmware),
+        }
+    )
+
+
+def _report_faults(out: Output, uno: EmulatedUno) -> NoReturn:
+    """Say what stops the firmware, for as long as the board is on."""
+    said = 0
+    while True:
+        faults = uno.stats().faults
+        for fault in faults[said:]:
+            out.say(f"fault: {fault}; the board stands still until it is reset")
+        said = len(faults)
+        time.sleep(_LOOK_EVERY_S)

@@ -1,0 +1,117 @@
+"""What the emulated chip's flash holds, and what addresses in it mean to people.
+
+An ELF file also says where .bss ends and which function an address is in; an Intel HEX file holds
+the bytes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from protonn_edge.emulator.intel_hex import hex_chunks
+from protonn_edge.errors import InputError
+from protonn_edge.toolchain.elf import SRAM_START, Symbol, read_program
+from protonn_edge.toolchain.flow import Names
+
+FLASH_BYTES = 0x8000
+"""Flash of an ATmega328P, with the bootloader's section."""
+
+_FILE_LIMIT_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class FlashImage:
+    """A flash image and its map.
+
+    Attributes
+    ----------
+    flash : bytes
+        ``FLASH_BYTES`` bytes, 0xFF where the firmware has none.
+    data_end : int
+        The first data address past the static variables; ``SRAM_START`` where it is not known.
+    symbols : tuple of Symbol
+        Functions and labels; empty where they are not known.
+    """
+
+    flash: bytes
+    data_end: int = SRAM_START
+    symbols: tuple[Symbol, ...] = field(default=(), repr=False)
+
+    def describe(self, address: int) -> str:
+        """Return a code address for people, such as ``pnn_finish+0x12 (pc 0x01a4)``."""
+        number = f"pc 0x{address:04x}"
+        symbol = Names(self.symbols).at(address)
+        return f"{symbol.name}+0x{address - symbol.address:x} ({number})" if symbol else number
+
+    def with_bootloader(self, bootloader: FlashImage, start: int) -> FlashImage:
+        """Return this image with a bootloader resident from `start` on.
+
+        Raises
+        ------
+        InputError
+            If this image reaches into the bootloader's section.
+        """
+        length = len(self.flash.rstrip(b"\xff"))
+        if length > start:
+            raise InputError(
+                f"the firmware takes {length:,} B of flash, a bootloader leaves {start:,}; "
+                "run it without the bootloader"
+            )
+        symbols = (*self.symbols, *bootloader.symbols)
+        return FlashImage(self.flash[:start] + bootloader.flash[start:], self.data_end, symbols)
+
+
+EMPTY = FlashImage(b"\xff" * FLASH_BYTES)
+"""A chip that nobody has programmed yet."""
+
+
+def load_image(path: Path) -> FlashImage:
+    """Read an ELF or an Intel HEX file for an ATmega328P.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is neither, is damaged, is for another processor, or does not fit.
+    """
+    content = _read(path)
+    if content.startswith(b"\x7fELF"):
+        program = read_program(path)
+        return FlashImage(_placed([(0, program.code)], path), program.data_end, program.symbols)
+    if content.lstrip().startswith(b":"):
+        return FlashImage(_placed(hex_chunks(content, path), path))
+    raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give one of them")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > _FILE_LIMIT_BYTES:
+            raise InputError(
+                f"{path} has {size:,} B, a firmware file has at most {_FILE_LIMIT_BYTES:,}; "
+                "give the ELF or HEX file of the firmware"
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror}; build the firmware first"
+        ) from error
+
+
+def _placed(chunks: Iterable[tuple[int, bytes]], path: Path) -> bytes:
+    """Return the flash with each chunk at its address."""
+    flash = bytearray(b"\xff" * FLASH_BYTES)
+    is_empty = True
+    for address, chunk in chunks:
+        end = address + len(chunk)
+        if end > FLASH_BYTES:
+            raise InputError(
+                f"{path} reaches up to 0x{end:x}, the flash ends at 0x{FLASH_BYTES:x}; "
+                "build it for an atmega328p and make it smaller"
+            )
+        flash[address:end] = chunk
+        is_empty = is_empty and not chunk
+    if is_empty:
+        raise InputError(f"{path} holds no program; build the firmware again")
+    return bytes(flash)

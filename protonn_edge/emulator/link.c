@@ -1,0 +1,95 @@
+/*
+ * The serial line's other end: bytes between the USART and whoever has opened the line, through a
+ * TCP port (tcp.c) or a pseudo-terminal (pty.c).
+ */
+#include "link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "uno.h"
+
+struct link serial_link = {.door = -1, .stream = -1};
+
+static uint8_t out[65536]; /* sent by the board, not yet taken by the kernel */
+static size_t out_count;
+
+/* ---- clients come and go ---- */
+
+void link_connect(int stream)
+{
+    serial_link.stream = stream;
+    board_reset();
+}
+
+void link_disconnect(void)
+{
+    serial_link.stream = -1;
+    out_count = 0;
+}
+
+void link_forget(void) { out_count = 0; }
+
+/* ---- bytes ---- */
+
+static bool is_broken(ssize_t count) { return count < 0 && errno != EAGAIN && errno != EINTR; }
+
+void link_send(uint8_t byte)
+{
+    if (serial_link.stream < 0) {
+        return;
+    }
+    if (out_count == sizeof out) { /* it leaves even the kernel's buffers unread */
+        serial_link.overflow();
+        return;
+    }
+    out[out_count++] = byte;
+}
+
+void link_flush(void)
+{
+    if (serial_link.stream < 0 || out_count == 0) {
+        return;
+    }
+    const ssize_t sent = write(serial_link.stream, out, out_count);
+    if (sent > 0) {
+        out_count -= (size_t)sent;
+        memmove(out, out + sent, out_count);
+    } else if (is_broken(sent)) {
+        serial_link.hung_up();
+    }
+}
+
+bool link_receive(void)
+{
+    size_t room;
+    uint8_t *wire = usart_wire(&room);
+    const ssize_t count = read(serial_link.stream, wire, room);
+    if (count > 0) {
+        usart_wire_filled((size_t)count);
+    }
+    return count > 0 || (count < 0 && !is_broken(count));
+}
+
+/* ---- what to wait for ---- */
+
+void link_watch(struct pollfd watched[LINK_WATCHED])
+{
+    size_t room;
+    usart_wire(&room);
+    watched[0] = (struct pollfd){.fd = serial_link.door, .events = POLLIN};
+    watched[1] = (struct pollfd){.fd = serial_link.stream,
+                                 .events = (room ? POLLIN : 0) | (out_count ? POLLOUT : 0)};
+}
+
+void link_serve(const struct pollfd watched[LINK_WATCHED])
+{
+    if (watched[0].revents) {
+        serial_link.knocked(); /* first: bytes of a new client come after the reset */
+    }
+    const short news = watched[1].fd == serial_link.stream ? watched[1].revents : 0;
+    if (news & POLLIN ? !link_receive() : news & (POLLHUP | POLLERR)) {
+        serial_link.hung_up();
+    }
+}

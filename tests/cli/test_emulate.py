@@ -1,0 +1,173 @@
+"""`protonn-edge emulate` keeps a board running, says how to use it, and tells of its faults."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import serial
+from click.testing import CliRunner
+
+from protonn_edge.cli import main
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
+    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
+)
+
+# An echo that stumbles over an x.
+ECHO = """
+#include <avr/io.h>
+__attribute__((noinline)) void stumble(void) { __asm__ volatile(".word 0x0001"); }
+int main(void) {
+    UBRR0L = 16;
+    UCSR0A = 1 << U2X0;
+    UCSR0B = 1 << RXEN0 | 1 << TXEN0;
+    for (;;) {
+        while (!(UCSR0A & 1 << RXC0)) {}
+        uint8_t byte = UDR0;
+        if (byte == 'x') stumble();
+        while (!(UCSR0A & 1 << UDRE0)) {}
+        UDR0 = byte;
+    }
+}
+"""
+DEADLINE_S = 60
+
+
+@pytest.fixture(scope="module")
+def firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("echo")
+    source, elf = folder / "echo.c", folder / "echo.elf"
+    source.write_text(ECHO)
+    command = ["avr-gcc", "-mmcu=atmega328p", "-Os", "-o", elf, source]
+    subprocess.run(command, check=True, timeout=DEADLINE_S)
+    return elf
+
+
+class Emulate:
+    """The command, running."""
+
+    def __init__(self, *arguments: object) -> None:
+        program = "from protonn_edge.cli import main; main()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, "emulate", "--json", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.deadline = threading.Timer(DEADLINE_S, self.process.kill)
+        self.deadline.start()
+        assert self.process.stdout is not None
+        self.record = json.loads(self.process.stdout.readline())
+
+    def say_until(self, words: str) -> str:
+        """Return the line on standard error that has `words`."""
+        assert self.process.stderr is not None
+        return next(line for line in self.process.stderr if words in line)
+
+    def stop(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(DEADLINE_S)
+
+
+@pytest.fixture
+def emulate() -> Iterator[type[Emulate]]:
+    started: list[Emulate] = []
+
+    class Started(Emulate):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)
+            started.append(self)
+
+    yield Started
+    for each in started:
+        each.deadline.cancel()
+        each.process.kill()
+        each.process.communicate()
+
+
+def echoes(url: str) -> bool:
+    with serial.serial_for_url(url, baudrate=115200, timeout=20) as line:
+        line.write(b"ping")
+        return bool(line.read(4) == b"ping")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_runs_until_it_is_stopped(
+    emulate: type[Emulate], firmware: Path, number: signal.Signals
+) -> None:
+    board = emulate(firmware, "--wire-speed")
+    assert echoes(board.record["url"])
+    assert board.stop(number) == 0
+    with pytest.raises(serial.SerialException):
+        serial.serial_for_url(board.record["url"])
+
+
+def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    board = emulate(firmware, "--tcp", port, "--bootloader")
+    assert board.record["url"] == f"socket://127.0.0.1:{port}"
+    assert board.record["upload_port"] == f"net:127.0.0.1:{port}"
+    assert f"--upload-port net:127.0.0.1:{port}" in board.say_until("upload")
+
+    taken = CliRunner().invoke(main, ["emulate", str(firmware), "--tcp", str(port)])
+    assert taken.exit_code == 2
+    assert f"error: the emulated Uno cannot have port {port} of 127.0.0.1" in taken.stderr
+
+
+def test_a_link_leads_to_the_device_as_long_as_the_board_runs(
+    emulate: type[Emulate], firmware: Path, tmp_path: Path
+) -> None:
+    device = tmp_path / "uno"
+    device.symlink_to("/dev/pts/of-a-board-before")
+    board = emulate(firmware, "--pty", device)
+    assert board.record["url"] == str(device)
+    assert str(device.resolve()).startswith("/dev/pts/")
+    assert echoes(str(device))
+    assert board.stop(signal.SIGTERM) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path) -> None:
+    board = emulate(firmware)
+    with serial.serial_for_url(board.record["url"], timeout=20) as line:
+        line.write(b"x")
+        said = board.say_until("fault")
+    assert said.startswith("fault: stumble+0x0 (pc 0x")
+    assert "illegal opcode 0x0001" in said
+    assert echoes(board.record["url"])  # opening the line has reset it
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "name a FIRMWARE"),
+        (["none.elf"], "cannot read none.elf: No such file"),
+        (["none.elf", "--tcp", "0"], "--tcp"),
+        (["none.elf", "--tcp", "5000", "--pty", "uno"], "exclude each other"),
+    ],
+)
+def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None:
+    refused = CliRunner().invoke(main, ["emulate", *arguments])
+    assert refused.exit_code == 2
+    assert sentence in refused.stderr
+
+
+def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    refused = CliRunner().invoke(main, ["emulate", str(firmware), "--pty", str(precious)])
+    assert refused.exit_code == 2
+    assert "is no symbolic link" in refused.stderr
+    assert precious.read_text() == "kept"
