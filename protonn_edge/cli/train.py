@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize, why_floats_alone
@@ -168,6 +169,12 @@ def _setting(
     FiniteRange(0, 1, max_open=True),
     "Joint: share of a feature's range, beside its most frequent value, that reads as that value.",
 )
+@_setting(
+    "--clip",
+    "clip",
+    FiniteRange(0, 0.5, max_open=True),
+    "Share of points at either end of a feature's range that count as outliers, not beyond it.",
+)
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
 @_setting(
@@ -177,11 +184,12 @@ def _setting(
     "Project this many area averages, which the device makes of the pixels.",
 )
 @_setting("--crop", "cropped_shape", _ImageShape(), "Average this much, in the image's middle.")
+@_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Set slanted images upright, before.")
 @_setting(
     "--augment/--no-augment",
     "augment",
     click.BOOL,
-    "Joint: shift, turn and scale the images a little at random.",
+    "Joint: shift, turn, scale and distort the images a little at random.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
@@ -397,7 +405,10 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
     features = dataset.n_features
     reduction = reduction_for(
-        settings["image_shape"], settings["reduced_shape"], settings["cropped_shape"]
+        settings["image_shape"],
+        settings["reduced_shape"],
+        settings["cropped_shape"],
+        PixelScale(0.0, 1.0) if settings["deskew"] else None,
     )
     inputs = features if reduction is None else reduction.n_outputs
     if settings["budget"] is not None:
