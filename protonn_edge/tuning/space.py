@@ -38,12 +38,13 @@ _DEFAULTS: dict[str, Any] = {
     "augment": False,
 }
 
-# Shares of the bytes that there are for parameters, and what differs from the defaults there. The
+# Shares of the bytes that there are for parameters, and what differs from the defaults there: the
+# sizes are those of the paper's rules, with the number of projections where it is given. The
 # variations are for points of other people, days or sensors than those in training.
 _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
-    (0.5, {}),
+    (0.5, {"n_projections": 20, "augment": True}),
     (0.25, {}),
-    (0.9, {"augment": True}),
+    (0.5, {}),
     (0.12, {}),
     (0.25, {"input_noise": 0.5, "gamma_numerator": 0.5}),
     (0.5, {"init_projection": "nca", "input_noise": 0.2}),
@@ -110,6 +111,7 @@ class SearchSpace:
                     n_features=self.n_inputs,
                     n_classes=self.n_classes,
                     n_points=self.n_points,
+                    n_projections=_at_most(differing.get("n_projections"), self.n_inputs),
                 )
             except InputError:  # not even the smallest model
                 continue
@@ -140,6 +142,7 @@ class SearchSpace:
         starts = self.starts()
         if number < len(starts):
             return dict(starts[number])
+        optuna.logging.set_verbosity(optuna.logging.ERROR)  # it tells of each study
         sampler = optuna.samplers.TPESampler(
             seed=(seed * 1_000_003 + number) % 2**32, n_startup_trials=_STARTUP_TRIALS
         )
@@ -157,6 +160,10 @@ class SearchSpace:
             "starts": self.starts(),
             "fixed": {name: str(value) for name, value in sorted(self.fixed.items())},
         }
+
+
+def _at_most(wanted: int | None, most: int) -> int | None:
+    return None if wanted is None else min(wanted, most)
 
 
 def _nearest(distribution: BaseDistribution, value: Any) -> Any:

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -91,8 +92,13 @@ class Processes:
         self._end()
 
     def submit(self, job: Job) -> Future[FoldResult]:
-        """Have a fold run."""
-        return self._pool.submit(_run_in_process, job)
+        """Have a fold run; in a broken pool it is lost at once."""
+        try:
+            return self._pool.submit(_run_in_process, job)
+        except BrokenProcessPool as error:
+            lost: Future[FoldResult] = Future()
+            lost.set_exception(error)
+            return lost
 
     def renew(self) -> None:
         """Start all processes anew: the pool is broken once one of them has died."""
