@@ -46,10 +46,10 @@ def fold_numbers(
     if groups is None:
         splitter: Any = StratifiedKFold(min(n_folds, least), shuffle=True, random_state=seed)
     else:
-        if len(groups) != len(y):
+        if groups.ndim != 1 or len(groups) != len(y):
             raise InputError(
-                f"there are {len(groups):,} groups for {len(y):,} training points; give one for "
-                "each point"
+                f"the groups have shape {groups.shape} for {len(y):,} training points; give one "
+                "for each point"
             )
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:

@@ -191,9 +191,10 @@ class SearchFile:
         try:
             lock: Any = _HeldLock()  # the base class of optuna's locks is not public
             storage = JournalStorage(JournalFileBackend(str(self._path), lock))
-            study = optuna.create_study(
-                study_name=_NAME, storage=storage, direction="maximize", load_if_exists=True
-            )
+            try:
+                study = optuna.load_study(study_name=_NAME, storage=storage)
+            except KeyError:  # there is none yet
+                study = optuna.create_study(study_name=_NAME, storage=storage, direction="maximize")
             known = study.user_attrs.get("search")
         except OSError:
             raise

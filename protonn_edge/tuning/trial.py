@@ -205,10 +205,10 @@ def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 
 def check_points(X: Any, y: Any) -> None:
     """Refuse what no integer model can be searched for."""
-    if getattr(X, "nnz", None) is not None:
-        raise InputError("the points are sparse; tuning needs a table, so give dense points")
     if np.ndim(y) != 1:
         raise InputError(
             "the points have sets of labels, for which there is no integer model; tune needs one "
             "class a point"
         )
+    if getattr(X, "nnz", None) is not None:
+        raise InputError("the points are sparse; tuning needs a table, so give dense points")

@@ -34,7 +34,7 @@ def test_points_of_a_group_come_into_one_fold():
     ("y", "groups", "sentence"),
     [
         (np.append(Y, 3), None, "only one point"),
-        (Y, np.zeros(5), "5 groups for 90 training points"),
+        (Y, np.zeros(5), r"shape \(5,\) for 90 training points"),
         (Y, np.arange(90) % 2, "2 groups for 3 folds"),
     ],
 )
