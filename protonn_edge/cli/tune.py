@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +25,6 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.model import save_model
-from protonn_edge.reduction import reduction_for
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.tuning import (
     Candidate,
@@ -46,14 +44,13 @@ from protonn_edge.tuning import (
     candidates,
     fold_numbers,
     front_json,
+    identity,
     refit,
 )
-from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
+from protonn_edge.tuning.search import IN_FLIGHT
 from protonn_edge.tuning.trial import check_points
 
 _POSITIVE = FiniteRange(0, min_open=True)
-_FORMAT = 1  # of the search's identity; another one is another search
-_CODE_BYTES = 1_600  # of the classifier, beside its parameters, about
 _GROUP_FILE_LIMIT_BYTES = 64 << 20
 
 
@@ -121,7 +118,7 @@ def _number(word: str) -> bool:
 @click.option(
     "--in-flight",
     type=click.IntRange(1, 1000),
-    default=4,
+    default=IN_FLIGHT,
     show_default=True,
     help="Trials under way at a time, each of several folds; more for many workers.",
 )
@@ -179,11 +176,11 @@ def tune_command(
     fixed = {name: value for name, value in fixed.items() if value is not None}
     numbers = fold_numbers(dataset.y_train, folds, seed, _read_groups(groups, data))
     points = Points(dataset.X_train, dataset.y_train, numbers, board, limits, fixed)
-    space = _space(points, dataset)
-    identity = _identity(points, space, seed, in_flight)
+    space = SearchSpace.of(points)
+    known_by = identity(points, space, seed=seed, in_flight=in_flight)
     path = search_path or output.with_suffix(".search.jsonl")
     workers = _workers(points, jobs, scheduler)
-    with SearchFile(path, identity, space.distributions) as file:
+    with SearchFile(path, known_by, space.distributions) as file:
         searched = _search(
             lambda on_change: Search(
                 points, space, file, workers, seed=seed, in_flight=in_flight, on_change=on_change
@@ -260,39 +257,6 @@ def _workers(points: Points, jobs: int | None, scheduler: str | None) -> Workers
         return DaskWorkers(points, scheduler)
     count = jobs or joblib.cpu_count()
     return Here(points) if count == 1 else Processes(points, count)
-
-
-def _space(points: Points, dataset: Dataset) -> SearchSpace:
-    fixed = points.fixed
-    reduction = reduction_for(
-        fixed.get("image_shape"), fixed.get("reduced_shape"), fixed.get("cropped_shape")
-    )
-    flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
-    if points.limits.flash_bytes is not None:
-        flash = min(flash, points.limits.flash_bytes)
-    return SearchSpace(
-        n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
-        n_inputs=dataset.n_features if reduction is None else reduction.n_outputs,
-        n_classes=dataset.n_classes,
-        parameter_bytes=max(flash - _CODE_BYTES, 1),
-        fixed=fixed,
-    )
-
-
-def _identity(points: Points, space: SearchSpace, seed: int, in_flight: int) -> dict[str, Any]:
-    """Return what the trials of a search depend on."""
-    digest = hashlib.sha256()
-    for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8")):
-        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
-    return {
-        "format": _FORMAT,
-        "data and folds": digest.hexdigest(),
-        "board": points.board.name,
-        "limits": points.limits.to_json(),
-        "settings": space.to_json(),
-        "seed": seed,
-        "trials in flight": in_flight,
-    }
 
 
 def _read_groups(name: str | None, data: Path) -> NDArray[Any] | None:

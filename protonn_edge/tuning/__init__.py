@@ -10,7 +10,7 @@ from protonn_edge.tuning.folds import fold_numbers
 from protonn_edge.tuning.front import Candidate, Choice, candidates, front, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.refit import Refitted, refit
-from protonn_edge.tuning.search import NothingFits, Progress, Search, Searched
+from protonn_edge.tuning.search import NothingFits, Progress, Search, Searched, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points
@@ -38,5 +38,6 @@ __all__ = [
     "fold_numbers",
     "front",
     "front_json",
+    "identity",
     "refit",
 ]

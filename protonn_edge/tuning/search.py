@@ -8,11 +8,14 @@ on: those only decide how soon it gets how far.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.tuning.limits import Figures
@@ -20,6 +23,11 @@ from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, SearchFile
 from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
 from protonn_edge.tuning.workers import Workers
+
+IN_FLIGHT = 4
+"""Trials that may be under way at the same time, if nothing else is said."""
+
+_FORMAT = 1  # of trials and their order; raise it when the same seed gives other ones
 
 # A trial is hopeless if one that takes no more is ahead by this, after these shares of training.
 _MARGINS = {0.25: 0.05, 0.5: 0.03, 0.75: 0.02, 1.0: 0.01}
@@ -92,6 +100,24 @@ class _Open:
     results: dict[int, FoldResult] = field(default_factory=dict)
 
 
+def identity(
+    points: Points, space: SearchSpace, *, seed: int, in_flight: int = IN_FLIGHT
+) -> dict[str, Any]:
+    """Return what the trials of a search depend on: what a file of it is known by."""
+    digest = hashlib.sha256()
+    for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8")):
+        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    return {
+        "format": _FORMAT,
+        "data and folds": digest.hexdigest(),
+        "board": points.board.name,
+        "limits": points.limits.to_json(),
+        "settings": space.to_json(),
+        "seed": seed,
+        "trials in flight": in_flight,
+    }
+
+
 class Search:
     """A search over the space, trial by trial.
 
@@ -121,7 +147,7 @@ class Search:
         workers: Workers,
         *,
         seed: int = 0,
-        in_flight: int = 4,
+        in_flight: int = IN_FLIGHT,
         on_change: Callable[[Progress], object] | None = None,
     ) -> None:
         self._points, self._space, self._file = points, space, file
@@ -220,7 +246,8 @@ class Search:
             )
             self._finish(record)
             return
-        opened = _Open(number, settings, fit.figures, _bars(seen, fit.figures))
+        bars = {} if self._space.at_random else _bars(seen, fit.figures)
+        opened = _Open(number, settings, fit.figures, bars)
         self._open[number] = opened
         self._submit(self._job(opened, 0))
 

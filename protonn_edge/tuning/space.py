@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import optuna
 from optuna.distributions import (
     BaseDistribution,
@@ -17,10 +18,14 @@ from optuna.distributions import (
 )
 
 from protonn_edge.errors import InputError
+from protonn_edge.reduction import reduction_for
 from protonn_edge.training.budget_rules import sizes_within
+from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
+from protonn_edge.tuning.trial import Points
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
+_CODE_BYTES = 1_600  # of the classifier, beside its parameters, about
 
 # Trials before the sampler trusts what it has seen; the first of them are the places to begin at.
 _STARTUP_TRIALS = 10
@@ -65,6 +70,8 @@ class SearchSpace:
         About what there is room for.
     fixed : mapping
         Settings of `ProtoNNClassifier` that all trials share.
+    at_random : bool
+        Draw at random, with nowhere to begin at: for comparison.
     """
 
     n_points: int
@@ -72,6 +79,26 @@ class SearchSpace:
     n_classes: int
     parameter_bytes: int
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    at_random: bool = False
+
+    @classmethod
+    def of(cls, points: Points, *, at_random: bool = False) -> SearchSpace:
+        """Return the space for these points, their board and their limits."""
+        fixed = points.fixed
+        reduction = reduction_for(
+            fixed.get("image_shape"), fixed.get("reduced_shape"), fixed.get("cropped_shape")
+        )
+        flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
+        if points.limits.flash_bytes is not None:
+            flash = min(flash, points.limits.flash_bytes)
+        return cls(
+            n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
+            n_inputs=points.X.shape[1] if reduction is None else reduction.n_outputs,
+            n_classes=len(np.unique(points.y)),
+            parameter_bytes=max(flash - _CODE_BYTES, 1),
+            fixed=fixed,
+            at_random=at_random,
+        )
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
@@ -103,6 +130,8 @@ class SearchSpace:
     def starts(self) -> list[dict[str, Any]]:
         """Return the settings of the first trials: defaults at several sizes, and variations."""
         found: list[dict[str, Any]] = []
+        if self.at_random:
+            return found
         distributions = self.distributions
         for share, differing in _STARTS:
             try:
@@ -143,9 +172,10 @@ class SearchSpace:
         if number < len(starts):
             return dict(starts[number])
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # it tells of each study
-        sampler = optuna.samplers.TPESampler(
-            seed=(seed * 1_000_003 + number) % 2**32, n_startup_trials=_STARTUP_TRIALS
-        )
+        own_seed = (seed * 1_000_003 + number) % 2**32
+        sampler: optuna.samplers.BaseSampler = optuna.samplers.RandomSampler(own_seed)
+        if not self.at_random:
+            sampler = optuna.samplers.TPESampler(seed=own_seed, n_startup_trials=_STARTUP_TRIALS)
         study = optuna.create_study(direction="maximize", sampler=sampler)
         study.add_trials(seen)
         return dict(study.ask(self.distributions).params)
@@ -158,6 +188,7 @@ class SearchSpace:
                 for name, each in self.distributions.items()
             },
             "starts": self.starts(),
+            "at random": self.at_random,
             "fixed": {name: str(value) for name, value in sorted(self.fixed.items())},
         }
 
