@@ -179,7 +179,7 @@ def tune_command(
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     path = search_path or output.with_suffix(".search.jsonl")
-    workers = _workers(points, jobs, scheduler)
+    workers = _workers(points, jobs, scheduler, timeout)
     with SearchFile(path, known_by, space.distributions) as file:
         searched = _search(
             lambda on_change: Search(
@@ -252,11 +252,14 @@ def _live(trials: int, board: Board) -> Iterator[Callable[[Progress], object]]:
         yield show
 
 
-def _workers(points: Points, jobs: int | None, scheduler: str | None) -> Workers:
+def _workers(
+    points: Points, jobs: int | None, scheduler: str | None, timeout: float | None
+) -> Workers:
     if scheduler is not None:
         return DaskWorkers(points, scheduler)
     count = jobs or joblib.cpu_count()
-    return Here(points) if count == 1 else Processes(points, count)
+    # A fold in this process could not be given up when time is over.
+    return Here(points) if count == 1 and timeout is None else Processes(points, count)
 
 
 def _read_groups(name: str | None, data: Path) -> NDArray[Any] | None:

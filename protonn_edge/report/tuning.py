@@ -45,7 +45,7 @@ def _table(rows: Sequence[Candidate], board: Board, title: str | None = None) ->
     table = Table(box=box.SIMPLE, title=title, title_justify="left", title_style="")
     for heading in ("trial", "%", "flash B", "SRAM B", "ms mean", "ms max", "d", "m"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("loss, start, noise", no_wrap=True, overflow="ellipsis")
+    table.add_column("loss, start, noise")
     for each in rows:
         figures, settings = each.figures, each.record.settings
         table.add_row(

@@ -53,7 +53,7 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
     (0.12, {}),
     (0.25, {"input_noise": 0.5, "gamma_numerator": 0.5}),
     (0.5, {"init_projection": "nca", "input_noise": 0.2}),
-    (0.9, {"epochs": 200}),
+    (0.9, {"init_projection": "nca", "input_noise": 0.2, "epochs": 200}),
     (0.06, {}),
 )
 
