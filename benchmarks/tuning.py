@@ -286,7 +286,7 @@ def main(parts: tuple[str, ...], only: str | None, seconds: float, jobs: int) ->
         run: dict[str, Callable[[], None]] = {
             "accuracy": lambda: accuracy(folder, seconds, jobs, only),
             "limits": lambda: limits(folder, seconds, jobs),
-            "cluster": lambda: cluster(folder, seconds / 5),
+            "cluster": lambda: cluster(folder, seconds / 3),
             "kill": lambda: kill(folder, seconds),
             "impossible": lambda: impossible(folder),
         }
