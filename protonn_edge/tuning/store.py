@@ -7,9 +7,9 @@ the system lets go of when the process ends, however it ends.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,9 @@ from optuna.trial import FrozenTrial, TrialState
 
 from protonn_edge.errors import InputError
 from protonn_edge.tuning.limits import Figures
+
+if sys.platform != "win32":
+    import fcntl
 
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
@@ -173,7 +176,9 @@ class SearchFile:
         self._study.add_trial(record.frozen(self._distributions))
 
     def _lock(self) -> None:
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        if sys.platform == "win32":
+            return  # without these locks: two searches in one file are the user's to avoid
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
