@@ -23,6 +23,10 @@
 /* Bytes of SRAM are dear: the overhead is a handful of cycles and fits in one. */
 extern uint8_t cycle_span_overhead;
 
+/* How often the timer has passed its 65,536 since somebody set this to 0: every 4.1 ms at 16 MHz, in
+ * sleep too. Kept over a reset. */
+extern volatile uint16_t cycle_counter_overflows;
+
 /* Start Timer1 and measure the overhead of measuring. Call it before interrupts are enabled. */
 void cycle_counter_start(void);
 

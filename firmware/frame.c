@@ -1,3 +1,5 @@
+#include "small.h"
+
 #include "frame.h"
 
 #define COBS_FULL_BLOCK 0xFFu /* 254 bytes, and no zero after them */

@@ -2,24 +2,21 @@
  *
  * All work happens here and not in interrupts; while there is none, the chip sleeps.
  */
+#include "small.h"
+
 #include "cycle_counter.h"
+#include "meter.h"
 #include "requests.h"
 #include "uart.h"
+#include "watchdog.h"
 
 #include <avr/interrupt.h>
-#include <avr/io.h>
-#include <avr/wdt.h>
 
 int main(void)
 {
-    const uint8_t reset_cause = MCUSR;
-
-    /* After a reset by the watchdog it is still armed, with its shortest time. */
-    MCUSR = 0;
-    wdt_disable();
-
-    requests_start(reset_cause);
+    watchdog_start();
     cycle_counter_start();
+    meter_start();
     uart_start();
     sei();
     for (;;) {

@@ -18,9 +18,9 @@
 #error "Define F_CPU, the clock in hertz"
 #endif
 
-/* What protocol v1 can carry: the class in a byte, a body's length in 16 bits. */
+/* What protocol v2 can carry: the class in a byte, a body's length in 16 bits. */
 #if PNN_CLASSES > 255 || PNN_FEATURES > 65000
-#error "Protocol v1 carries at most 255 classes and 65,000 features"
+#error "Protocol v2 carries at most 255 classes and 65,000 features"
 #endif
 
 #endif

@@ -1,13 +1,17 @@
+#include "small.h"
+
 #include "prediction.h"
 
 #include "cycle_counter.h"
-#include "model.h"
+#include "meter.h"
+#include "uart.h"
+#include "watchdog.h"
 
 #include <avr/interrupt.h>
 
-/* Receive interrupts do not count as computing, so nothing is computed while bytes arrive with
- * interrupts enabled. Where the model's plan holds all features, they are pushed when the last one
- * is there and the line rests.
+/* Where the model's plan holds all features, they are pushed when the last one is there, with
+ * interrupts enabled. The next request may arrive meanwhile; what receiving it takes is known to the
+ * cycle and does not count.
  *
  * Elsewhere they are collected into a chunk and pushed together with interrupts disabled. Meanwhile
  * bytes arrive, one every 1,389 cycles at 115,200 baud; the receiver holds two and a third one in its
@@ -16,21 +20,20 @@
  * take at most. A larger chunk is faster, since each call loads and stores the sums; features that
  * are 0 take next to nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */
-#define BUFFERED (PNN_CHUNK_FEATURES >= PNN_FEATURES)
-
 static pnn_input_t chunk[PNN_CHUNK_FEATURES];
 static uint16_t chunk_count;
-#if !BUFFERED
+#if !PREDICTION_HOLDS_FEATURES
 static uint16_t chunk_cycles;
 #endif
 static uint16_t features_missing;
 static bool out_of_range;
 static uint32_t cycles;
+static uint32_t saturations;
 
 /* Not inlined: flash is dearer than the call, which is outside the span. */
 static __attribute__((noinline)) void count(uint32_t span) { cycles += span; }
 
-#if !BUFFERED
+#if !PREDICTION_HOLDS_FEATURES
 static void start_chunk(void)
 {
     chunk_count = 0;
@@ -57,7 +60,7 @@ void prediction_begin(void)
     features_missing = PNN_FEATURES;
     out_of_range = false;
     cycles = 0;
-#if BUFFERED
+#if PREDICTION_HOLDS_FEATURES
     chunk_count = 0;
 #else
     uint16_t start;
@@ -85,8 +88,11 @@ void prediction_push(uint8_t feature)
         feature = 0; /* the model's sums are only proven not to overflow up to the maximum */
     }
 #endif
+    if (feature == PNN_INPUT_MAXIMUM) {
+        saturations++;
+    }
     chunk[chunk_count++] = feature;
-#if !BUFFERED
+#if !PREDICTION_HOLDS_FEATURES
     chunk_cycles += feature ? PNN_PUSH_CYCLES : PNN_PUSH_ZERO_CYCLES;
     if (chunk_cycles + PNN_PUSH_CYCLES > PNN_CHUNK_CYCLES || chunk_count == PNN_CHUNK_FEATURES ||
         features_missing == 0) {
@@ -95,29 +101,46 @@ void prediction_push(uint8_t feature)
 #endif
 }
 
-uint8_t prediction_finish(void)
+static uint8_t finish(void)
 {
     uint16_t start;
     uint16_t end;
+    uint8_t head;
     uint8_t label;
 
-    /* It may take longer than bytes could wait, and nothing is under way: interrupts stay enabled.
-     * The SEI and the CLI, a cycle each, are part of the span. */
+    /* It may take longer than bytes could wait: interrupts stay enabled. The SEI and the CLI, a cycle
+     * each, are part of the span. */
     cli();
     cycle_long_span_prepare();
+    head = uart_head;
     start = cycle_span_begin();
     sei();
-#if BUFFERED
+#if PREDICTION_HOLDS_FEATURES
     label = pnn_predict(chunk);
 #else
     label = pnn_finish();
 #endif
     cli();
     end = cycle_span_end();
-    count(cycle_long_span(start, end));
+    count(cycle_long_span(start, end) - UART_INTERRUPT_CYCLES * uart_received_since(head));
     sei();
     return label;
 }
+
+uint8_t prediction_finish(uint16_t repetitions)
+{
+    uint8_t label;
+
+    meter_on();
+    do {
+        label = finish();
+        watchdog_feed();
+    } while (PREDICTION_HOLDS_FEATURES && --repetitions != 0);
+    meter_off();
+    return label;
+}
+
+uint32_t prediction_saturations(void) { return saturations; }
 
 bool prediction_out_of_range(void) { return out_of_range; }
 

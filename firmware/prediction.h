@@ -2,8 +2,13 @@
 #ifndef PREDICTION_H
 #define PREDICTION_H
 
+#include "model.h"
+
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Whether the model's plan is to hold all features of a prediction before anything is computed. */
+#define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 
 /* Start anew; what came before is forgotten, whether it was finished or not. */
 void prediction_begin(void);
@@ -14,10 +19,15 @@ void prediction_push(uint8_t feature);
 /* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the class is worth nothing. */
 bool prediction_out_of_range(void);
 
-/* The class, once all features were pushed. */
-uint8_t prediction_finish(void);
+/* The class, once all features were pushed. It is computed so many times (0: 65,536 times), more than
+ * once only where PREDICTION_HOLDS_FEATURES. The meter's pin is high meanwhile. */
+uint8_t prediction_finish(uint16_t repetitions);
 
-/* Cycles of the last prediction: pnn_predict, or pnn_begin, all of pnn_push_many, pnn_finish. */
+/* Features at PNN_INPUT_MAXIMUM since reset: those that the host cut off there are among them. */
+uint32_t prediction_saturations(void);
+
+/* Cycles of the last prediction, all repetitions of it: pnn_predict, or pnn_begin, all of
+ * pnn_push_many, pnn_finish. */
 uint32_t prediction_cycles(void);
 
 #endif

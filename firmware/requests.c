@@ -1,3 +1,5 @@
+#include "small.h"
+
 #include "requests.h"
 
 #include "frame.h"
@@ -5,20 +7,22 @@
 #include "prediction.h"
 #include "stack_paint.h"
 #include "uart.h"
+#include "watchdog.h"
 
 #include <stdbool.h>
 
-#define PROTOCOL_VERSION 1u
+#define PROTOCOL_VERSION 2u
 #define FEATURE_TYPE_UINT8 0u
 
-enum request_type { HELLO = 0x01, PREDICT = 0x02, SCORES = 0x03, STATS = 0x04 };
+enum request_type { HELLO = 0x01, PREDICT = 0x02, SCORES = 0x03, STATS = 0x04, REPEAT = 0x05 };
 
 enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
 
 enum error_code {
     UNKNOWN_TYPE = 1, /* no request has this type */
     WRONG_LENGTH = 2, /* the payload is shorter or longer than the type asks for */
-    OUT_OF_RANGE = 3  /* a feature is larger than the model's inputs can be */
+    OUT_OF_RANGE = 3, /* a feature is larger than the model's inputs can be */
+    NOT_HELD = 4      /* REPEAT, but the model consumes its features as they arrive */
 };
 
 #define SCORE_BYTES 4u
@@ -26,9 +30,8 @@ enum error_code {
 static struct frame_decoder decoder;
 
 static uint16_t frames_dropped;
-static uint8_t reset_cause;
 
-/* The type and the sequence number of the request that is arriving, then of its reply.
+/* The first bytes of the request that is arriving, then of its reply.
  *
  * A reply's bytes in front of the scores, laid out as they go over the wire: this chip is little
  * endian like the protocol, and packed says that nothing lies between the fields. */
@@ -36,6 +39,7 @@ static struct {
     uint8_t type;
     uint8_t sequence;
     union {
+        uint16_t repetitions; /* of a REPEAT, its features follow */
         struct __attribute__((packed)) {
             uint8_t protocol_version;
             uint8_t feature_type;
@@ -43,6 +47,7 @@ static struct {
             uint16_t classes;
             uint8_t model_hash[PNN_MODEL_HASH_BYTES];
             uint32_t clock_hz;
+            uint8_t window;
         } hello;
         struct __attribute__((packed)) {
             uint8_t label;
@@ -52,6 +57,8 @@ static struct {
             uint16_t stack_bytes;
             uint16_t frames_dropped;
             uint16_t overruns;
+            uint32_t saturations;
+            uint16_t resets;
             uint8_t reset_cause;
         } stats;
         uint8_t error;
@@ -60,8 +67,6 @@ static struct {
 
 #define HEADER_BYTES 2u /* type and sequence number */
 static uint8_t head_length;
-
-void requests_start(uint8_t cause) { reset_cause = cause; }
 
 /* A reply is its head, then scores straight from the model, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
@@ -102,12 +107,13 @@ static uint8_t introduce(void)
         head.payload.hello.model_hash[i] = pnn_model_hash(i);
     }
     head.payload.hello.clock_hz = F_CPU;
+    head.payload.hello.window = UART_WINDOW_BYTES;
     return sizeof head.payload.hello;
 }
 
-static uint8_t predict(void)
+static uint8_t predict(uint16_t repetitions)
 {
-    head.payload.prediction.label = prediction_finish();
+    head.payload.prediction.label = prediction_finish(repetitions);
     head.payload.prediction.cycles = prediction_cycles();
     return sizeof head.payload.prediction;
 }
@@ -117,21 +123,31 @@ static uint8_t report(void)
     head.payload.stats.stack_bytes = stack_peak();
     head.payload.stats.frames_dropped = frames_dropped;
     head.payload.stats.overruns = uart_overruns();
-    head.payload.stats.reset_cause = reset_cause;
+    head.payload.stats.saturations = prediction_saturations();
+    head.payload.stats.resets = watchdog_resets();
+    head.payload.stats.reset_cause = watchdog_cause;
     return sizeof head.payload.stats;
 }
 
-static bool carries_features(uint8_t type) { return type == PREDICT || type == SCORES; }
+/* Where the features begin in a request's body; 0 if it has none. */
+static uint8_t features_at(uint8_t type)
+{
+    if (type == PREDICT || type == SCORES) {
+        return HEADER_BYTES;
+    }
+    return type == REPEAT ? HEADER_BYTES + sizeof head.payload.repetitions : 0u;
+}
 
 static void answer(void)
 {
-    const uint16_t expected = FRAME_MIN_LENGTH + (carries_features(head.type) ? PNN_FEATURES : 0u);
     const uint8_t type = head.type;
+    const uint8_t at = features_at(type);
+    const uint16_t expected = (at != 0 ? PNN_FEATURES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
     uint16_t score_bytes = 0;
     uint8_t payload_bytes;
 
     head.type |= REPLY;
-    if (type < HELLO || type > STATS) {
+    if (type < HELLO || type > REPEAT) {
         payload_bytes = refuse(UNKNOWN_TYPE);
     } else if (decoder.length != expected) {
         payload_bytes = refuse(WRONG_LENGTH);
@@ -139,10 +155,12 @@ static void answer(void)
         payload_bytes = introduce();
     } else if (type == STATS) {
         payload_bytes = report();
+    } else if (type == REPEAT && !PREDICTION_HOLDS_FEATURES) {
+        payload_bytes = refuse(NOT_HELD);
     } else if (prediction_out_of_range()) {
         payload_bytes = refuse(OUT_OF_RANGE);
     } else {
-        payload_bytes = predict();
+        payload_bytes = predict(type == REPEAT ? head.payload.repetitions : 1u);
         if (type == SCORES) {
             score_bytes = SCORE_BYTES * PNN_CLASSES;
         }
@@ -154,15 +172,20 @@ static void answer(void)
 /* Features go into the model as they arrive; whether the frame is any good shows when it ends. */
 static void take_body(uint8_t byte)
 {
-    if (decoder.length == 1) {
-        head.type = byte;
-    } else if (decoder.length == 2) {
-        head.sequence = byte;
-        if (carries_features(head.type)) {
-            prediction_begin();
-        }
-    } else if (carries_features(head.type)) {
+    const uint16_t index = decoder.length - 1u;
+    uint8_t at;
+
+    if (index < HEADER_BYTES + sizeof head.payload.repetitions) {
+        ((uint8_t *)&head)[index] = byte;
+    }
+    at = features_at(head.type);
+    if (at == 0) {
+        return;
+    }
+    if (index >= at) {
         prediction_push(byte);
+    } else if (index == at - 1u) {
+        prediction_begin();
     }
 }
 

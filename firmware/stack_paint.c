@@ -1,3 +1,5 @@
+#include "small.h"
+
 #include "stack_paint.h"
 
 #include <avr/io.h>

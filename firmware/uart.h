@@ -4,6 +4,12 @@
 
 #include <stdint.h>
 
+#define UART_RING_BYTES 64u /* a power of two, so that an index wraps with a mask; holds one less */
+
+/* Bytes that may arrive while nobody reads: what the ring holds, less some for bytes that a bad line
+ * doubles. */
+#define UART_WINDOW_BYTES (UART_RING_BYTES - 8u)
+
 /* 115,200 baud, 8 data bits, no parity, one stop bit. */
 void uart_start(void);
 
@@ -12,6 +18,17 @@ uint8_t uart_receive(void);
 
 /* Send one byte; waits until the transmitter can take it. */
 void uart_send(uint8_t byte);
+
+/* What receiving a byte takes of whatever computes meanwhile: the chip's response, the jump in the
+ * vector table, the handler. */
+#define UART_INTERRUPT_CYCLES 57u
+
+/* Bytes received, modulo the ring: two of these tell how many came in between. */
+extern volatile uint8_t uart_head;
+static inline uint8_t uart_received_since(uint8_t head)
+{
+    return (uint8_t)(uart_head - head) % UART_RING_BYTES;
+}
 
 /* How often bytes were lost because nobody read them in time; stays at 65,535. */
 uint16_t uart_overruns(void);

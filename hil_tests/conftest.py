@@ -1,5 +1,7 @@
 """A device to test: the board at --port, or, when none is given, the emulated Uno.
 
+pytest.ini says what the options are.
+
 Both run the firmware of --build-dir, where `protonn-edge build` was run; for a board the default is
 the current checkout. The emulated Uno without --build-dir gets a small model of scikit-learn's
 digits, made for the occasion.
@@ -10,7 +12,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +22,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.cli.train import with_accuracy_floor
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.hil import Result, Session, protocol, run
+from protonn_edge.hil import Run, Session, protocol, run
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, build
 from protonn_edge.quantization import DeviceModel
@@ -40,9 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--accuracy-floor",
         type=float,
-        default=0.9,
-        help="least share of right answers (%(default)s)",
+        help="least share of right answers (default: the floor in the model's record)",
     )
+    group.addoption("--watts", type=float, help="what the board draws (default: its figure)")
+    group.addoption("--energy-limit", type=float, help="most mJ that a prediction may take")
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,10 @@ class Points:
 
 
 @pytest.fixture(scope="session")
-def board() -> Board:
-    return load_board("uno")
+def board(pytestconfig: pytest.Config) -> Board:
+    board = load_board("uno")
+    watts = pytestconfig.getoption("--watts")
+    return board if watts is None else replace(board, power_watts=watts)
 
 
 @pytest.fixture(scope="session")
@@ -79,8 +86,9 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
     digits = load_digits_dataset()
     classifier = ProtoNNClassifier(n_prototypes=30, normalization="standard", epochs=15)
     classifier.fit(digits.X_train, digits.y_train)
+    model = with_accuracy_floor(classifier.to_model(classes=digits.classes), digits)
     made = tmp_path_factory.mktemp("digits")
-    build(classifier.to_model(classes=digits.classes), board, made)
+    build(model, board, made)
     return Project(made)
 
 
@@ -90,8 +98,18 @@ def model(project: Project) -> ProtoNNModel:
 
 
 @pytest.fixture(scope="session")
-def reference(project: Project) -> DeviceModel:
-    return project.generated()[0]
+def generated(project: Project) -> tuple[DeviceModel, Plan | Float32Plan]:
+    return project.generated()
+
+
+@pytest.fixture(scope="session")
+def reference(generated: tuple[DeviceModel, Plan | Float32Plan]) -> DeviceModel:
+    return generated[0]
+
+
+@pytest.fixture(scope="session")
+def plan(generated: tuple[DeviceModel, Plan | Float32Plan]) -> Plan | Float32Plan:
+    return generated[1]
 
 
 @pytest.fixture(scope="session")
@@ -150,11 +168,11 @@ def session(url: str, reference: DeviceModel) -> Iterator[Session]:
 
 
 @pytest.fixture(scope="session")
-def results(url: str, reference: DeviceModel, points: Points) -> list[Result]:
-    """Give what the device answers for all points; they are sent once."""
+def done(url: str, reference: DeviceModel, points: Points) -> Run:
+    """Give what the device answers for all points; they are sent once, as fast as the line goes."""
     y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
     with open_session(url, reference) as opened:
-        return run(opened, points.Q, y, points.scores, tolerance=reference.score_tolerance)
+        return run([opened], points.Q, y, points.scores, tolerance=reference.score_tolerance)
 
 
 class Line:

@@ -18,7 +18,14 @@ def test_hello_says_which_model_the_device_has(session: Session, reference, boar
         classes=reference.n_classes,
         model_hash=bytes.fromhex(reference.model_sha256)[:8],
         clock_hz=board.clock_hz,
+        window=session.device.window,
     )
+
+
+def test_requests_in_flight_have_the_same_answers_and_cycles_as_alone(session: Session, points):
+    alone = [session.predict(row) for row in points.Q[:20]]
+    together = dict(session.stream(enumerate(points.Q[:20])))
+    assert list(together.values()) == alone
 
 
 def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(session: Session, points):
@@ -28,15 +35,15 @@ def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(session: S
     assert {(plain.label, plain.cycles)} == {(a.label, a.cycles) for a in answers}
 
 
-@pytest.mark.parametrize("kind", [0x05, 0x7F, 0x81, 0xFF])
+@pytest.mark.parametrize("kind", [0x00, 0x06, 0x7F, 0x81, 0xFF])
 def test_an_unknown_type_is_refused(line, kind):
     line.send(protocol.encode_frame(bytes([kind, 9])))
     assert line.receive() == (9, ErrorReply(1))
 
 
-@pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04])
+@pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04, 0x05])
 def test_a_wrong_length_is_refused(line, reference, kind):
-    line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 1)))
+    line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 3)))
     assert line.receive() == (9, ErrorReply(2))
 
 

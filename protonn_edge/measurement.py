@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,43 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
-from protonn_edge.hil import Result, ResultsFile, Summary, read_results, run, summarize
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.hil import (
+    Comparison,
+    Origin,
+    Result,
+    ResultsFile,
+    Session,
+    Share,
+    Summary,
+    compare_devices,
+    read_results,
+    run,
+    summarize,
+)
 from protonn_edge.linkage import check_linked
 from protonn_edge.project import Project
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.accuracy import confusion_matrix
 from protonn_edge.verification import Agreement, compare_results, open_session
+
+_COMPARED = 10  # points that are put to each of several boards
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """The first point's prediction, computed again and again by the first device.
+
+    Attributes
+    ----------
+    n : int
+        How often.
+    cycles : int
+        Of all of them.
+    """
+
+    n: int
+    cycles: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +72,15 @@ class Measurement:
     saturations : int
         Raw values of the points that quantizing cut off.
     stack_peak_bytes : int or None
-        The most stack that the device used, by painting; None if it had nothing to do.
+        The most stack that a device used, by painting; None if none had anything to do.
     confusion : ndarray of shape (L, L), int64
         Answered points: row the actual class, column the predicted one.
+    shares : list of Share
+        What each device did.
+    comparison : Comparison or None
+        How several devices differ on the same points.
+    repetition : Repetition or None
+        One prediction computed many times, where that was asked for.
     """
 
     board: Board
@@ -55,6 +91,9 @@ class Measurement:
     saturations: int
     stack_peak_bytes: int | None
     confusion: NDArray[np.int64]
+    shares: list[Share]
+    comparison: Comparison | None
+    repetition: Repetition | None
 
     def to_json(self) -> dict[str, Any]:
         """Return the measurement under the names that every JSON of this package uses."""
@@ -68,6 +107,11 @@ class Measurement:
             "model_sha256": self.reference.model_sha256,
             "classes": list(self.reference.classes),
             "confusion": self.confusion.tolist(),
+            "devices": [
+                {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
+            ],
+            "comparison": None if self.comparison is None else asdict(self.comparison),
+            "repetition": None if self.repetition is None else asdict(self.repetition),
         }
 
 
@@ -76,9 +120,10 @@ def measure(
     points: tuple[NDArray[np.float32], NDArray[np.int64]],
     board: Board,
     *,
-    port: str | None = None,
+    ports: Sequence[str] = (),
     results: Path | None = None,
     resume: bool = False,
+    repeat: int | None = None,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> Measurement:
     """Run points on the firmware of a project, compare every score, and sum up.
@@ -91,12 +136,15 @@ def measure(
         Raw features and class indices.
     board : Board
         Its clock and power turn cycles into time and energy.
-    port : str, optional
-        Where a board with this firmware is, a pyserial URL; without it the emulated board runs it.
+    ports : sequence of str
+        Where boards with this firmware are, pyserial URLs; without any the emulated board runs it.
+        Several boards share the points.
     results : Path, optional
-        Results file to write, a line a point.
+        Results file to write, a line of CSV a point.
     resume : bool
         Keep the answers that the results file has and measure the rest.
+    repeat : int, optional
+        Compute the first point so often when all are done, for a meter.
     on_result : callable
         Called with each new result.
 
@@ -105,8 +153,8 @@ def measure(
     InputError
         If there are no points, or the results file is of other points.
     CheckFailed
-        If the firmware is over budget or does what it must not (see `linkage`), or the device does
-        not answer or has another model.
+        If the firmware is over budget or does what it must not (see `linkage`), a device does not
+        answer or has another model, or devices differ.
     """
     X, y = points
     if len(X) == 0:
@@ -120,20 +168,20 @@ def measure(
     usage.check(board)  # a user may have changed the firmware since it was built
     check_linked(elf, reference, plan, board)
 
+    origin = Origin.of(reference, Q, y)
     with ExitStack() as stack:
-        if port is None:
-            port = stack.enter_context(EmulatedUno(elf, board=board)).url
+        device = ", ".join(ports)
+        if not ports:
+            ports = [stack.enter_context(EmulatedUno(elf, board=board)).url]
             device = f"emulated {board.name}"
-        else:
-            device = port
-        # First the device: where none answers, a results file that is there already stays.
-        session = stack.enter_context(open_session(port, reference))
-        earlier = (
-            _earlier(results, y, expected, tolerance) if resume and results is not None else []
-        )
+        # First the devices: where one does not answer, a results file that is there already stays.
+        sessions = [stack.enter_context(open_session(port, reference)) for port in ports]
+        comparison = _alike(sessions, Q) if len(sessions) > 1 else None
+        earlier = _earlier(results, origin) if resume and results is not None else []
         log = None
         if results is not None:
-            log = stack.enter_context(ResultsFile(results, keep=earlier))
+            log = ResultsFile(results, origin, reference.n_classes, keep=earlier)
+            stack.enter_context(log)
 
         def arrived(result: Result) -> None:
             if log is not None:
@@ -141,10 +189,13 @@ def measure(
             on_result(result)
 
         skip = {result.index for result in earlier}
-        new = run(session, Q, y, expected, skip=skip, sink=arrived, tolerance=tolerance)
-        stack_peak_bytes = session.stats().stack_bytes if new else None
+        done = run(sessions, Q, y, expected, skip=skip, sink=arrived, tolerance=tolerance)
+        repetition = None
+        if repeat is not None:
+            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat).cycles)
 
-    everything = sorted([*earlier, *new], key=lambda result: result.index)
+    everything = sorted([*earlier, *done.results], key=lambda result: result.index)
+    stacks = [share.stats.stack_bytes for share in done.shares if share.n and share.stats]
     return Measurement(
         board=board,
         reference=reference,
@@ -152,33 +203,40 @@ def measure(
         summary=summarize(everything, board),
         agreement=compare_results(device, expected, everything, tolerance),
         saturations=reference.features.saturations(X),
-        stack_peak_bytes=stack_peak_bytes,
+        stack_peak_bytes=max(stacks, default=None),
         confusion=_confusion(everything, reference.n_classes),
+        shares=done.shares,
+        comparison=comparison,
+        repetition=repetition,
     )
 
 
-def _earlier(
-    path: Path, y: NDArray[np.int64], expected: NDArray[np.int64], tolerance: int
-) -> list[Result]:
+def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> Comparison:
+    comparison = compare_devices(sessions, Q[:_COMPARED])
+    if comparison.answers_differ:
+        raise CheckFailed(
+            f"the boards answer {comparison.answers_differ} of {comparison.n} points differently, "
+            "though they say that they have the same model; run each --port alone to see which one "
+            "is wrong"
+        )
+    return comparison
+
+
+def _earlier(path: Path, origin: Origin) -> list[Result]:
     """Return the answers in a results file; refuse those of other points or another model."""
     if not path.exists():
         return []
-    answered = [result for result in read_results(path) if result.scores is not None]
-    for result in answered:
-        if result.index >= len(y) or result.label != y[result.index]:
+    recorded = read_results(path)
+    for what, mine, other in (
+        ("another model", origin.model_sha256, recorded.origin.model_sha256),
+        ("other points", origin.data_sha256, recorded.origin.data_sha256),
+    ):
+        if mine != other:
             raise InputError(
-                f"{path} has a point {result.index} of class {result.label} which the data does "
-                "not have; name another file with -o, or leave out --resume"
+                f"{path} was measured with {what} ({other[:16]}, not {mine[:16]}); name another "
+                "file with -o, or leave out --resume"
             )
-        scores = np.array(result.scores, np.int64)
-        if len(scores) != expected.shape[1] or (
-            np.abs(scores - expected[result.index]).max() > tolerance
-        ):
-            raise InputError(
-                f"{path} has other scores for point {result.index} than this model gives, so it "
-                "was measured with another model; name another file with -o, or leave out --resume"
-            )
-    return answered
+    return [result for result in recorded.results if result.scores is not None]
 
 
 def _confusion(results: list[Result], n_classes: int) -> NDArray[np.int64]:

@@ -39,13 +39,14 @@ from scipy.sparse import csr_array, issparse
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
+from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
@@ -73,6 +74,8 @@ _ARRAYS = (
     "record",
     "threshold",
     "cutoff",
+    "clipped",
+    "deskewed",
 )
 
 Float32 = NDArray[np.float32]
@@ -202,7 +205,7 @@ class InputStatistics:
         the range and the background of all pixels together.
         """
         mean, deviation = mean_and_deviation(averages, weights)
-        lower, upper, background = _common_range(X, weights)
+        lower, upper, background = common_range(X, weights)
         return cls(
             lower=np.full(len(mean), lower),
             upper=np.full(len(mean), upper),
@@ -243,6 +246,9 @@ class ProtoNNModel(SizedByMatrices):
         where each point has exactly one class.
     cutoff : float
         Kernel values below it count as 0, as they do on a device; 0 is the paper's kernel.
+    clipped : bool
+        Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
+        device; then training saw it so, and these ends may be narrower than its points.
 
     Raises
     ------
@@ -262,6 +268,7 @@ class ProtoNNModel(SizedByMatrices):
     reduction: Reduction | None = None
     threshold: float | None = None
     cutoff: float = 0.0
+    clipped: bool = False
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -318,6 +325,14 @@ class ProtoNNModel(SizedByMatrices):
         """Whether a point has a set of labels instead of one class."""
         return self.threshold is not None
 
+    def normalized(self, X: NDArray[Any]) -> Float64:
+        """Return raw points (n, features), dense, as W expects them: (n, D), float64."""
+        if self.reduction is not None:
+            X = self.reduction.apply(X)
+        if self.clipped:
+            X = np.clip(X, self.inputs.lower, self.inputs.upper)
+        return self.normalizer.apply(X)
+
     def scores(self, X: ArrayLike) -> Float64:
         """Return ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for each row x (paper, section 3).
 
@@ -346,10 +361,7 @@ class ProtoNNModel(SizedByMatrices):
         rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
         for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
-            inputs = dense_rows(points, chunk)
-            if self.reduction is not None:
-                inputs = self.reduction.apply(inputs)
-            projected = self.normalizer.apply(inputs) @ W.T
+            projected = self.normalized(dense_rows(points, chunk)) @ W.T
             scores[chunk] = kernel(projected, B, self.gamma, self.cutoff) @ Z.T
         return scores
 
@@ -479,9 +491,14 @@ def _without_threshold(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any
     return arrays | {"threshold": np.empty(0), "cutoff": np.array(0.0)}
 
 
+def _neither_clipped_nor_deskewed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays | {"clipped": np.array(0), "deskewed": np.empty(0)}
+
+
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
     1: _without_reduction,
     2: _without_threshold,
+    3: _neither_clipped_nor_deskewed,
 }
 
 
@@ -520,6 +537,8 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
         "threshold": np.array([] if model.threshold is None else [model.threshold], dtype="<f8"),
         "cutoff": np.array(model.cutoff, dtype="<f8"),
+        "clipped": np.array(model.clipped, dtype="<i8"),
+        "deskewed": _pixel_scale(model.reduction),
     }
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
@@ -565,9 +584,10 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=_parsed_record(arrays["record"]),
-        reduction=_reduction(arrays["reduction_shapes"]),
+        reduction=_reduction(arrays["reduction_shapes"], arrays["deskewed"]),
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
+        clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
     )
 
 
@@ -578,8 +598,14 @@ def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:
     return np.array(shapes, dtype=np.int64)
 
 
-def _reduction(array: NDArray[Any]) -> Reduction | None:
+def _pixel_scale(reduction: Reduction | None) -> NDArray[np.float64]:
+    scale = None if reduction is None else reduction.deskewed
+    return np.array([] if scale is None else [scale.zero, scale.step], dtype="<f8")
+
+
+def _reduction(array: NDArray[Any], deskewed: NDArray[Any]) -> Reduction | None:
     _check_type(array, "reduction_shapes", "i8")
+    scale = _deskewed(deskewed)
     if array.shape == (0, 2):
         return None
     if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:
@@ -588,7 +614,20 @@ def _reduction(array: NDArray[Any]) -> Reduction | None:
             f"height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
         )
     image, cropped, reduced = ((int(height), int(width)) for height, width in array)
-    return Reduction(image, cropped, reduced)
+    return Reduction(image, cropped, reduced, scale)
+
+
+def _deskewed(array: NDArray[Any]) -> PixelScale | None:
+    _check_type(array, "deskewed", "f8")
+    if array.shape == (0,):
+        return None
+    _check_finite(array, "deskewed")
+    if array.shape != (2,) or array[1] == 0:
+        raise InputError(
+            f"array 'deskewed' has the shape {array.shape}; it must be the value of a pixel that "
+            "becomes 0 and a step that is not 0; train the model again"
+        )
+    return PixelScale(float(array[0]), float(array[1]))
 
 
 def _set(instance: object, name: str, value: object) -> None:
@@ -733,7 +772,9 @@ def mean_and_deviation(
     return mean, np.sqrt(np.average(np.square(X - mean), axis=0, weights=counted))
 
 
-def _common_range(X: NDArray[Any], weights: NDArray[Any] | None) -> tuple[float, float, float]:
+def common_range(
+    X: NDArray[Any], weights: NDArray[Any] | None = None
+) -> tuple[float, float, float]:
     """Return the least, the largest and, in 256 bins, the most frequent value in X (n, D)."""
     lower, upper = float(X.min()), float(X.max())
     extent = upper - lower

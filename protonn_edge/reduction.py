@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.deskewing import BYTES, SIDE_LIMIT, PixelScale, deskewed
 from protonn_edge.errors import InputError
 
 Shape = tuple[int, int]
@@ -88,17 +89,22 @@ class Reduction:
         Height and width of the part that counts, in the middle of the image.
     shape : tuple of two int
         Height and width of what it becomes.
+    deskewed : PixelScale, optional
+        How pixels become bytes, where slanted images are set upright first; see
+        `protonn_edge.deskewing`.
 
     Raises
     ------
     InputError
-        If a shape is larger than the one before it, the image has more than 65,535 pixels, or the
-        sums of bytes would not fit 16 bits.
+        If a shape is larger than the one before it, the image has more than 65,535 pixels, the
+        sums of bytes would not fit 16 bits, or an image to be set upright has a side of more than
+        32 pixels.
     """
 
     image_shape: Shape
     cropped_shape: Shape
     shape: Shape
+    deskewed: PixelScale | None = None
 
     def __post_init__(self) -> None:
         for name in ("image_shape", "cropped_shape", "shape"):
@@ -116,6 +122,11 @@ class Reduction:
             raise InputError(
                 f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
                 f"generated code counts up to {_PIXEL_LIMIT:,}; give smaller images"
+            )
+        if self.deskewed is not None and max(self.image_shape) > SIDE_LIMIT:
+            raise InputError(
+                f"an image of {shape_text(self.image_shape)} is to be set upright, which is done "
+                f"up to {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
             )
         self._check_area()
 
@@ -152,30 +163,36 @@ class Reduction:
         averages = np.empty(
             (len(X), self.n_outputs), np.float32 if X.dtype == np.float32 else np.float64
         )
-        for rows, sums in self._sums(X):
-            averages[rows] = sums / self.area
+        for rows, images in self._chunks(X):
+            straight = images if self.deskewed is None else deskewed(images, self.deskewed)
+            averages[rows] = self._sums(straight) / self.area
         return averages
 
     def sums(self, Q: NDArray[np.uint8]) -> NDArray[np.uint16]:
         """Return the weighted sums, (n, h w), of images of bytes, (n, H W); all fit 16 bits."""
         result = np.empty((len(Q), self.n_outputs), np.uint16)
-        for rows, sums in self._sums(Q):
-            result[rows] = sums
+        for rows, images in self._chunks(Q):
+            straight = images if self.deskewed is None else deskewed(images, BYTES)
+            result[rows] = self._sums(straight)
         return result
 
-    def _sums(self, X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """Yield chunks of rows with the weighted sums of their images, exact for bytes."""
+    def _chunks(self, X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield chunks of rows with their images, (n, H, W)."""
+        at_once = max(1, _CHUNK_BYTES // (8 * self.n_features))
+        for start in range(0, len(X), at_once):
+            rows = slice(start, start + at_once)
+            yield rows, X[rows].reshape(-1, *self.image_shape)
+
+    def _sums(self, images: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the weighted sums, (n, h w), of images (n, H, W), exact for bytes."""
         vertical = self.rows.weights().astype(np.float64)
         horizontal = self.columns.weights().T.astype(np.float64)
         first, left = self.rows.first, self.columns.first
         last, right = first + self.rows.pixels, left + self.columns.pixels
-        at_once = max(1, _CHUNK_BYTES // (8 * self.n_features))
-        for start in range(0, len(X), at_once):
-            rows = slice(start, start + at_once)
-            images = X[rows].reshape(-1, *self.image_shape)[:, first:last, left:right]
-            periods = images.astype(np.float64).reshape(-1, len(horizontal))
-            lines = (periods @ horizontal).reshape(-1, vertical.shape[1], self.shape[1])
-            yield rows, (vertical @ lines).reshape(-1, self.n_outputs)
+        periods = images[:, first:last, left:right].astype(np.float64)
+        lines = periods.reshape(-1, len(horizontal)) @ horizontal
+        columns = lines.reshape(-1, vertical.shape[1], self.shape[1])
+        return (vertical @ columns).reshape(-1, self.n_outputs)
 
     def _check_area(self) -> None:
         spans = self.rows.output_units, self.columns.output_units
@@ -191,22 +208,26 @@ class Reduction:
 
 
 def reduction_for(
-    image_shape: Shape | None, reduced_shape: Shape | None, cropped_shape: Shape | None
+    image_shape: Shape | None,
+    reduced_shape: Shape | None,
+    cropped_shape: Shape | None,
+    deskewed: PixelScale | None = None,
 ) -> Reduction | None:
     """Return the reduction that these settings of training mean; None without a `reduced_shape`."""
     if reduced_shape is None:
-        if cropped_shape is not None:
-            raise InputError(
-                f"the image is to be cropped to {cropped_shape!r}, but not to be reduced; say what "
-                "it becomes"
-            )
+        for asked, what in ((cropped_shape, "cropped"), (deskewed, "set upright")):
+            if asked is not None:
+                raise InputError(
+                    f"the image is to be {what}, but not to be reduced; say what it becomes with "
+                    "reduced_shape"
+                )
         return None
     if image_shape is None:
         raise InputError(
             f"the image is to be reduced to {reduced_shape!r}, but its own shape is not given; say "
             "its height and width"
         )
-    return Reduction(image_shape, cropped_shape or image_shape, reduced_shape)
+    return Reduction(image_shape, cropped_shape or image_shape, reduced_shape, deskewed)
 
 
 def shape_text(shape: Shape) -> str:

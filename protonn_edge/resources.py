@@ -1,4 +1,4 @@
-"""Find the files that are not Python: templates, firmware, platformio.ini.
+"""Find the files that are not Python: templates, firmware, tests of a device.
 
 In a checkout they lie at the top level; the wheel has them inside the package, by the same names.
 """
@@ -18,7 +18,7 @@ def resource(name: str) -> Path:
     Parameters
     ----------
     name : str
-        ``"templates"``, ``"firmware"`` or ``"platformio.ini"``.
+        ``"templates"``, ``"firmware"``, ``"hil_tests"`` or ``"platformio.ini"``.
 
     Returns
     -------

@@ -118,13 +118,13 @@ def verify_device(
     expected = model.scores(Q)
     with open_session(url, model) as session:
         results = run(
-            session,
+            [session],
             Q,
             expected.argmax(axis=1),
             expected,
             sink=sink,
             tolerance=model.score_tolerance,
-        )
+        ).results
     return compare_results(execution, expected, results, model.score_tolerance), results
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from protonn_edge.deskewing import BYTES
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
 from protonn_edge.reduction import Reduction
@@ -60,6 +61,10 @@ def random_images(seed: int, n: int, reduction: Reduction) -> np.ndarray:
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
     images[rng.random(images.shape) < 0.1] = 255
+    images[2:5] = 0  # two diagonals, and a stroke that slants less
+    for row, column in np.ndindex(height, width):
+        images[2:5, row, column] = np.array([row == column, row == width - 1 - column, 0]) * 255
+        images[4:5, row, column] = 200 * (abs(column - width // 2 - (row - height // 2) // 2) < 2)
     return images.reshape(n, -1).astype(np.uint8)
 
 
@@ -137,3 +142,9 @@ def tiny_reduced_model() -> IntegerModel:
         inputs=InputQuantizer(zero=np.full(6, 0.5), step=np.full(6, 0.25), maximum=63),
         reduction=Reduction((5, 6), (3, 4), (2, 3)),
     )
+
+
+def tiny_upright_model() -> IntegerModel:
+    """Return the same one whose images are set upright first."""
+    model = tiny_reduced_model()
+    return replace(model, reduction=Reduction((5, 6), (3, 4), (2, 3), BYTES))

@@ -50,7 +50,7 @@ def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
     start = -(maximum * W.sum(axis=1)) // 2
     upper = max(1, int(span.max()) >> (bits - 16))
     multiplier = int(np.clip(65_536 * rng.choice([60, 300, 3000]) / upper, 1, 30_000))
-    offset = rng.integers(-30, 30, d) * 65_536 + rng.integers(0, 65_536, d)
+    offset = rng.integers(-30, 30, d) * 65_536 + rng.integers(0, 256, d) * 256
     model = IntegerModel(
         inputs=InputQuantizer(np.zeros(features), np.ones(features), maximum),
         projection=W.astype(np.int8),

@@ -10,7 +10,7 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.hil import say_agreement, show
-from protonn_edge.cli.train import train
+from protonn_edge.cli.train import train, with_accuracy_floor
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.hil import check_is_results
 from protonn_edge.measurement import measure
@@ -40,11 +40,11 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
     out = Output(as_json)
     board = load_board(board_name)
     check_folder(output, board)
-    check_is_results(output / "results.jsonl")
+    check_is_results(output / "results.csv")
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
-    model = train(dataset, out, seed=_SEED, **_SETTINGS)
+    model = with_accuracy_floor(train(dataset, out, seed=_SEED, **_SETTINGS), dataset)
     save_model(model, output / "model.npz")
     with out.status(f"building for {board.name}"):
         build(model, board, output)
@@ -57,7 +57,7 @@ def demo_command(board_name: str, output: Path, as_json: bool) -> None:
             Project(output),
             points,
             board,
-            results=output / "results.jsonl",
+            results=output / "results.csv",
             on_result=lambda _: bar.advance(),
         )
     show(measurement, out)

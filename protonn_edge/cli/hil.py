@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
+from protonn_edge.hil.protocol import MOST_REPETITIONS
 from protonn_edge.measurement import Measurement, measure
 from protonn_edge.project import Project
 from protonn_edge.report.terminal import (
     budget_facts,
     confusion_table,
+    device_table,
     fact_table,
+    repetition_fact,
     run_facts,
     saturation_fact,
 )
@@ -25,7 +29,12 @@ from protonn_edge.verification import Agreement, disagreement
 
 @click.command("hil", cls=Command)
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--port", help="The board's serial port, for example /dev/ttyACM0.")
+@click.option(
+    "--port",
+    "ports",
+    multiple=True,
+    help="The board's serial port, for example /dev/ttyACM0; several boards share the points.",
+)
 @click.option("--emulate", is_flag=True, help="Run the firmware on the emulated board.")
 @board_option
 @click.option(
@@ -36,42 +45,60 @@ from protonn_edge.verification import Agreement, disagreement
     help="The folder that 'build' wrote.  [default: the current folder]",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Results, one JSON line a point."
+    "-o", "--output", type=click.Path(path_type=Path), help="Results, one line of CSV a point."
 )
 @click.option("--resume", is_flag=True, help="Go on with the points that -o does not have yet.")
+@click.option(
+    "--watts",
+    type=FiniteRange(min=0, min_open=True),
+    help="What the board draws, as you have measured it.  [default: the board's]",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, MOST_REPETITIONS),
+    help="At the end, compute the first point so often with pin 8 high, for a meter.",
+)
 @json_option
 def hil_command(
     data: Path,
-    port: str | None,
+    ports: tuple[str, ...],
     emulate: bool,
     board_name: str,
     folder: Path,
     output: Path | None,
     resume: bool,
+    watts: float | None,
+    repeat: int | None,
     as_json: bool,
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
     The device runs the firmware that 'build' made in this folder: a board at --port, or, without
-    one, the emulated board.
+    one, the emulated board. Several --port share the points; one that is lost leaves its points to
+    the others.
     """
-    if port is not None and emulate:
+    if ports and emulate:
         raise click.UsageError("--port and --emulate exclude each other; give one of them")
+    if len(set(ports)) < len(ports):
+        raise click.UsageError("a --port is given twice; name each board's once")
     if resume and output is None:
         raise click.UsageError("--resume goes on with a results file; name it with -o")
     out = Output(as_json)
     board, project = load_board(board_name), Project(folder)
+    if watts is not None:
+        board = replace(board, power_watts=watts)
     model = project.model()
     points = load_points(data, classes=model.classes, n_features=model.n_features)
-    with out.progress(port or f"emulated {board.name}", len(points[1])) as bar:
+    with out.progress(", ".join(ports) or f"emulated {board.name}", len(points[1])) as bar:
         try:
             measurement = measure(
                 project,
                 points,
                 board,
-                port=port,
+                ports=ports,
                 results=output,
                 resume=resume,
+                repeat=repeat,
                 on_result=lambda _: bar.advance(),
             )
         except KeyboardInterrupt:
@@ -90,7 +117,17 @@ def show(measurement: Measurement, out: Output) -> None:
     facts.append(saturation_fact(measurement.saturations, values))
     if measurement.stack_peak_bytes is not None:
         facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
+    if measurement.repetition is not None:
+        repeated = measurement.repetition
+        facts.append(repetition_fact(repeated.n, repeated.cycles, board))
     out.say(f"measured on {measurement.agreement.execution}:", fact_table(facts))
+    if measurement.comparison is not None:
+        same = measurement.comparison
+        out.say("each board's share:", device_table(measurement.shares))
+        out.say(
+            f"of {same.n} points that were put to all boards, {same.answers_differ} had different "
+            f"answers and {same.cycles_differ} took different cycles"
+        )
     out.say("confusion matrix, a row per actual and a column per predicted class:")
     out.say(confusion_table(measurement.confusion, classes))
 

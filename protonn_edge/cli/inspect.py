@@ -57,6 +57,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "threshold": model.threshold,
         "gamma": model.gamma,
         "normalization": model.normalizer.kind,
+        "clipped": model.clipped,
         "nonzero": {
             "W": _nonzero_share(model.projection),
             "B": _nonzero_share(model.prototypes),
@@ -92,6 +93,7 @@ def _reduction(reduction: Reduction | None) -> dict[str, Any] | None:
         "image_shape": list(reduction.image_shape),
         "cropped_shape": list(reduction.cropped_shape),
         "reduced_shape": list(reduction.shape),
+        "deskewed": reduction.deskewed is not None,
     }
 
 
@@ -102,8 +104,10 @@ def _nonzero_share(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> float:
 def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record["reduction"] is None:
         return [("features D", f"{record['features']:,}")]
-    image, cropped, reduced = (shape_text(shape) for shape in record["reduction"].values())
-    middle = f", of which {cropped} in the middle" if cropped != image else ""
+    *shapes, deskewed = record["reduction"].values()
+    image, cropped, reduced = (shape_text(shape) for shape in shapes)
+    middle = ", set upright" if deskewed else ""
+    middle += f", of which {cropped} in the middle" if cropped != image else ""
     return [
         ("features", f"{record['features']:,}: {image} pixels{middle}"),
         ("averages D", f"{record['inputs']:,}: {reduced}"),
@@ -120,7 +124,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("prototypes m", f"{record['prototypes']:,}"),
         ("classes L", f"{len(names):,}: {shown}"),
         ("gamma", f"{record['gamma']:.6g}"),
-        ("normalization", record["normalization"]),
+        ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
         ("size as in the paper", f"{record['paper_bytes']:,} B"),
     ]

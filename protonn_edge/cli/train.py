@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +19,7 @@ from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.cli.quantities import Bytes, ImageShape
 from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import check_counts, quantize, why_floats_alone
@@ -137,6 +140,12 @@ def _setting(
     FiniteRange(0, 1, max_open=True),
     "Joint: share of a feature's range, beside its most frequent value, that reads as that value.",
 )
+@_setting(
+    "--clip",
+    "clip",
+    FiniteRange(0, 0.5, max_open=True),
+    "Share of points at either end of a feature's range that count as outliers, not beyond it.",
+)
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", ImageShape(), "The features are the pixels of images.")
 @_setting(
@@ -146,11 +155,12 @@ def _setting(
     "Project this many area averages, which the device makes of the pixels.",
 )
 @_setting("--crop", "cropped_shape", ImageShape(), "Average this much, in the image's middle.")
+@_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Set slanted images upright, before.")
 @_setting(
     "--augment/--no-augment",
     "augment",
     click.BOOL,
-    "Joint: shift, turn and scale the images a little at random.",
+    "Joint: shift, turn, scale and distort the images a little at random.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
@@ -190,6 +200,7 @@ def train_command(
     if start_from is not None:
         given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
     model = train(dataset, out, seed=seed, verbose=verbose, **given)
+    model = with_accuracy_floor(model, dataset)
     save_model(model, output)
     record = describe(model, dataset)
     out.say(_sentence(record), f"wrote {output}")
@@ -281,6 +292,23 @@ def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     }
 
 
+def with_accuracy_floor(model: ProtoNNModel, dataset: Dataset) -> ProtoNNModel:
+    """Return the model with a record that says how accurate a device with it must be at least.
+
+    That is the integers' share of right test points, less two standard errors of that many points:
+    other points of the same kind will reach it, too. Nothing is recorded without test points, or
+    for a model that no device runs.
+    """
+    if model.multilabel or why_floats_alone(model) is not None or len(dataset.y_test) == 0:
+        return model
+    integer_model = quantize(model)
+    Q = integer_model.quantize(dense_features(dataset.X_test, "the test part"))
+    share = share_right(integer_model.predict(Q), dataset.y_test)
+    error = math.sqrt(share * (1 - share) / len(Q))
+    floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
+    return replace(model, record={**model.record, "accuracy_floor": floor})
+
+
 def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     """Return the JSON object of a model of label sets: precisions 0 to 1, or None."""
     record: dict[str, Any] = {}
@@ -348,7 +376,10 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
     features = dataset.n_features
     reduction = reduction_for(
-        settings["image_shape"], settings["reduced_shape"], settings["cropped_shape"]
+        settings["image_shape"],
+        settings["reduced_shape"],
+        settings["cropped_shape"],
+        PixelScale(0.0, 1.0) if settings["deskew"] else None,
     )
     inputs = features if reduction is None else reduction.n_outputs
     if settings["budget"] is not None:

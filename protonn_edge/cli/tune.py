@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from rich.live import Live
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.quantities import Bytes, ImageShape
-from protonn_edge.cli.train import check_output, describe
+from protonn_edge.cli.train import check_output, describe, with_accuracy_floor
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import CheckFailed, InputError
@@ -113,6 +114,7 @@ def _number(word: str) -> bool:
 @click.option("--image-shape", type=ImageShape(), help="The features are the pixels of images.")
 @click.option("--reduce", "reduced_shape", type=ImageShape(), help="As of train.")
 @click.option("--crop", "cropped_shape", type=ImageShape(), help="As of train.")
+@click.option("--deskew", is_flag=True, default=None, help="As of train.")
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Every class counts alike.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(
@@ -203,6 +205,7 @@ def tune_command(
             feature_names=dataset.feature_names,
             search={**told, "limits": limits.to_json(), "board": board.name},
         )
+    refitted = replace(refitted, model=with_accuracy_floor(refitted.model, dataset))
     save_model(refitted.model, output)
     if front_path is not None:
         _write_front(front_path, found, board)

@@ -8,7 +8,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.codegen.kernels import GROUP, Block, KernelName
+from protonn_edge.codegen.kernels import (
+    GROUP,
+    Block,
+    KernelName,
+    Multiple,
+    Step,
+    multiples_of,
+)
 from protonn_edge.codegen.plan import (
     CHUNK_CYCLES,
     PIXELS_AT_ONCE,
@@ -16,7 +23,9 @@ from protonn_edge.codegen.plan import (
     Stage,
     averages_at_once,
     coordinates_of,
+    has_whole_rows,
 )
+from protonn_edge.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
@@ -47,28 +56,31 @@ class BlockContext:
 
 @dataclass(frozen=True)
 class ProjectionContext(BlockContext):
-    """One pass of the projection: `rows` holds the weights, a row per input, as the kernel does."""
+    """One pass of the projection: `rows` holds the weights, a row per input, as the kernel does.
+
+    Where weights are instructions, `multiples` has what they are made of.
+    """
 
     rows: Rows
+    multiples: tuple[tuple[Multiple, ...], ...]
 
 
 @dataclass(frozen=True)
 class CoordinateContext:
-    """One coordinate of a point: `overflows` if its differences may need more than a byte."""
+    """One coordinate of a point, from `least` on; its offset is less that."""
 
-    offset: int
+    offset_low: int
+    offset_high: int
+    span: int
     least: int
-    most: int
-    overflows: bool
 
 
 @dataclass(frozen=True)
 class ComparisonContext:
-    """The loop over the prototypes: how the point's coordinates are split, and its constants."""
+    """The loop over the prototypes, and its constants; `distant` if its begin is out of reach."""
 
-    head: int
-    tail: int
-    coordinates: tuple[CoordinateContext, ...]
+    steps: tuple[Step, ...]
+    distant: bool
     stride: int
     distance_shift: int
     limit_high: int
@@ -95,6 +107,21 @@ class ReductionContext:
     sum_maximum: int
     pixels_at_once: int
     averages_at_once: int
+    whole_rows: bool
+
+
+@dataclass(frozen=True)
+class UprightContext:
+    """The image that is set upright, the part of it that counts, and the moments' units."""
+
+    height: int
+    width: int
+    first_row: int
+    first_column: int
+    rows: int
+    centre_bits: int
+    moment_bits: int
+    slope_bits: int
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,7 @@ class RenderContext:
     hash_bytes: tuple[str, ...]
     kernel: KernelName
     splits: bool
+    keeps_averages: bool
     group: int
     projecting: str
     n_features: int
@@ -162,6 +190,7 @@ class RenderContext:
     push_zero_cycles: int
     push_call_cycles: int
     reduction: ReductionContext | None
+    upright: UprightContext | None
     raw: RawContext
 
 
@@ -169,10 +198,13 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     columns = model.projection.T.tolist()
     blocks = tuple(
-        ProjectionContext(**_place(block), rows=_part(columns, block, plan.kernel))
+        ProjectionContext(
+            **_place(block),
+            rows=_part(columns, block, plan.kernel),
+            multiples=_multiples(model, block) if plan.kernel == "unrolled" else (),
+        )
         for block in plan.blocks
     )
-    coordinates = _coordinates(model)
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
@@ -181,7 +213,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         model_sha256=model.model_sha256,
         hash_bytes=hash_bytes(model.model_sha256),
         kernel=plan.kernel,
-        splits=plan.kernel == "masked" and model.n_features > _COUNTED_IN_A_BYTE,
+        splits=plan.kernel == "masked" and model.n_inputs > _COUNTED_IN_A_BYTE,
+        keeps_averages=plan.keeps_averages,
         group=GROUP,
         projecting="project_groups" if plan.kernel == "unrolled" else "project",
         n_features=model.n_features,
@@ -202,11 +235,10 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         distance_shift=model.distance_shift,
         distance_limit=model.distance_limit,
         neighbours_at_once=plan.neighbours_at_once,
-        coordinates=coordinates,
+        coordinates=_coordinates(model),
         comparison=ComparisonContext(
-            head=plan.head,
-            tail=model.n_projections - plan.head,
-            coordinates=coordinates,
+            steps=plan.comparison.steps,
+            distant=plan.comparison.steps[-1].far != "1b",
             stride=model.n_projections + model.n_classes,
             distance_shift=model.distance_shift,
             limit_high=model.distance_limit >> 8,
@@ -225,6 +257,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
+        upright=_upright_context(model.reduction),
         raw=raw_context(model.raw_inputs),
     )
 
@@ -235,10 +268,14 @@ def _place(block: Block) -> dict[str, int]:
 
 
 def _coordinates(model: IntegerModel) -> tuple[CoordinateContext, ...]:
-    return tuple(
-        CoordinateContext(offset, place.least, place.most, place.overflows)
-        for offset, place in zip(model.offset.tolist(), coordinates_of(model), strict=True)
-    )
+    contexts = []
+    for offset, place in zip(model.offset.tolist(), coordinates_of(model), strict=True):
+        least = place.least if model.clamps else 0
+        low = offset >> 8 & 0xFF
+        contexts.append(
+            CoordinateContext(low, (offset >> 16) - least, place.most - place.least, least)
+        )
+    return tuple(contexts)
 
 
 def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionContext:
@@ -261,6 +298,23 @@ def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionCo
         sum_maximum=FEATURE_MAXIMUM * reduction.area,
         pixels_at_once=PIXELS_AT_ONCE,
         averages_at_once=averages_at_once(reduction),
+        whole_rows=has_whole_rows(reduction),
+    )
+
+
+def _upright_context(reduction: Reduction | None) -> UprightContext | None:
+    if reduction is None or reduction.deskewed is None:
+        return None
+    rows, columns = reduction.rows, reduction.columns
+    return UprightContext(
+        height=rows.side,
+        width=columns.side,
+        first_row=rows.first,
+        first_column=columns.first,
+        rows=rows.pixels,
+        centre_bits=CENTRE_BITS,
+        moment_bits=MOMENT_BITS,
+        slope_bits=SLOPE_BITS,
     )
 
 
@@ -308,6 +362,11 @@ def _part(columns: list[list[int]], block: Block, kernel: KernelName) -> Rows:
     """Return the outputs of one block, a row per input."""
     part = [column[block.first : block.first + block.size] for column in columns]
     return _rows([_masked(row) for row in part] if kernel == "masked" else part)
+
+
+def _multiples(model: IntegerModel, block: Block) -> tuple[tuple[Multiple, ...], ...]:
+    part = model.projection[block.first : block.first + block.size]
+    return tuple(multiples_of(part, model.inputs.maximum))
 
 
 def _masked(row: list[int]) -> list[int]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels import (
+    ACCIDENT_CYCLES,
     BEGIN_BY_COMPILER,
     FINISH_BY_COMPILER,
     GROUP,
@@ -34,19 +35,20 @@ from protonn_edge.codegen.kernels import (
     rescaling_cycles,
     vote_cycles,
 )
+from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 from protonn_edge.reduction import Reduction
 
 # Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
 
-# Coordinates of a point that fit registers, without and with a pointer to the others.
-_COORDINATES_IN_REGISTERS = 16
-_COORDINATES_BEFORE_TAIL = 14
-
 # Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
-_NEIGHBOURS_AT_ONCE = 12
+_NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
+_NEIGHBOURS_SHARE = 16
 _NEIGHBOUR_BYTES = 3
+
+# Prototypes of which all pairs are looked at to choose between checks.
+_PROTOTYPES_COMPARED = 200
 
 # Flash of the firmware beside the projection and the tables, and SRAM beside the model's variables,
 # with the stack; read off linked programs.
@@ -65,10 +67,29 @@ _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _REDUCTION_CALL_CYCLES = 60
 
+# The same where a push brings all pixels: a row that has whole areas, its last one with averages.
+_WHOLE_ROW_CYCLES = 106
+_AVERAGE_CYCLES = 17
+
+# Averages that are kept until all are complete, at most, and are then projected in one pass.
+_KEPT_AVERAGES = 512
+
 # The same of images most of whose areas are 0, about; for the mean.
 _MEAN_PIXEL_CYCLES = 9
 _MEAN_AREA_CYCLES = 15
 _MEAN_ROW_CYCLES = 30
+
+# What setting an image upright takes: once, for a row's moments, for a row and a pixel that move.
+# Of an image that was set upright, rows come whole, with less around them.
+_UPRIGHT_CODE_BYTES = 900
+_MOMENT_CYCLES = 1_650
+_MOMENT_ROW_CYCLES = 85
+_MOMENT_PIXEL_CYCLES = 14
+_MOMENT_ZERO_CYCLES = 9
+_MOVED_ROW_CYCLES = 80
+_MOVED_PIXEL_CYCLES = 7
+_MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
+_UPRIGHT_ROW_CYCLES = 70
 
 # What the firmware lets a push take with interrupts disabled: at 115,200 baud a byte arrives every
 # 1,389 cycles, and the fourth after the first would be lost.
@@ -119,10 +140,12 @@ class Plan:
         The projection's passes over the inputs.
     votes : tuple of Block
         The passes of the scores over the near prototypes.
-    head : int
-        Coordinates of the point that are in registers while prototypes are compared with it.
+    comparison : Comparison
+        How a point is compared with a prototype.
     neighbours_at_once : int
         Near prototypes that vote together.
+    keeps_averages : bool
+        Whether all averages of a reduction wait for the last one before they are projected.
     chunk_features : int
         Features that the firmware collects before it pushes them; if all, it needs one call.
     table_bytes : int
@@ -141,8 +164,9 @@ class Plan:
     n_features: int
     blocks: tuple[Block, ...]
     votes: tuple[Block, ...]
-    head: int
+    comparison: Comparison
     neighbours_at_once: int
+    keeps_averages: bool
     chunk_features: int
     table_bytes: int
     state_bytes: int
@@ -192,25 +216,37 @@ def plan_with(
     activity: Activity | None = None,
     *,
     buffered: bool = True,
+    keeps_averages: bool = True,
 ) -> Plan:
-    """Return the plan with a given kernel of the projection, with all features in SRAM or not."""
+    """Return the plan with a given kernel of the projection, with all features in SRAM or not.
+
+    The same is asked about the averages of a reduction.
+    """
+    reduction = model.reduction
+    upright = reduction is not None and reduction.deskewed is not None
+    keeps = keeps_averages and reduction is not None and reduction.n_outputs <= _KEPT_AVERAGES
+    keeps = keeps or upright
     chunk_features = _chunk_features(model, buffered)
     d, classes = model.n_projections, model.n_classes
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
     blocks, votes = _blocks(d, width), _blocks(classes, score_bytes)
-    head = d if d <= _COORDINATES_IN_REGISTERS else _COORDINATES_BEFORE_TAIL
-    neighbours = min(_NEIGHBOURS_AT_ONCE, model.n_prototypes)
-    features = feature_cycles(kernel, model.projection, blocks)
+    compared = _comparison(model)
+    neighbours = _neighbours_at_once(model.n_prototypes)
+    features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
     push = _push_cycles(kernel, features, blocks)
-    if model.reduction is not None:
-        push = _reducing(push, model.reduction)
-    weights, code = projection_bytes(kernel, model.projection, blocks)
-    constants = d * (width + 4 + 2 * model.clamps) + model.table.nbytes
+    feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole)
+    if upright:
+        push = _COPYING
+    elif reduction is not None:
+        push = _reducing(_NOT_PROJECTING if keeps else push, reduction)
+    weights, code = projection_bytes(kernel, model.projection, blocks, model.inputs.maximum)
+    constants = d * (width + 3 + 2 * model.clamps) + model.table.nbytes
     prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
     pointers = {"columns": 0, "masked": 2 * len(blocks), "unrolled": GROUP + 1}[kernel]
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
-    state += _reduction_bytes(model)
+    state += _reduction_bytes(model, keeps)
     stages = (
+        *((_upright_stage(reduction, buffered),) if upright and reduction is not None else ()),
         _projection_stage(
             kernel,
             features,
@@ -218,26 +254,29 @@ def plan_with(
             push,
             activity,
             weights + code,
-            _Feed(chunk_features, model.n_features, kernel, model.reduction),
+            feed,
         ),
         _rescaling_stage(model),
-        _prototype_stage(model, votes, head, neighbours, activity),
+        _prototype_stage(model, votes, compared, neighbours, activity),
     )
+    # A firmware that holds an image leaves out the one into which pixels would be pushed.
+    held = 0 if upright and buffered else chunk_features
     rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
-    rest += _REDUCTION_CODE_BYTES * (model.reduction is not None)
-    rest += _CODE_BYTES_PER_COORDINATE * head + _CODE_BYTES_PER_SCORE * classes
+    rest += _REDUCTION_CODE_BYTES * (reduction is not None) + _UPRIGHT_CODE_BYTES * upright
+    rest += _CODE_BYTES_PER_COORDINATE * d + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
         n_features=model.n_features,
         blocks=blocks,
         votes=votes,
-        head=head,
+        comparison=compared,
         neighbours_at_once=neighbours,
+        keeps_averages=keeps,
         chunk_features=chunk_features,
         table_bytes=weights + prototypes + constants,
         state_bytes=state,
         flash_bytes=weights + code + prototypes + constants + rest,
-        sram_bytes=state + chunk_features + _FIRMWARE_SRAM_BYTES,
+        sram_bytes=state + held + _FIRMWARE_SRAM_BYTES,
         push_cycles=push.feature,
         push_zero_cycles=push.zero,
         push_call_cycles=push.call,
@@ -272,6 +311,19 @@ def _push_cycles(
     return _PushCycles(feature + looking, zero + looking, split, whole)
 
 
+# Where an image is set upright once it is complete, a push copies pixels.
+_COPYING = _PushCycles(12, 12, 40, 40)
+
+
+def _neighbours_at_once(prototypes: int) -> int:
+    share = prototypes // _NEIGHBOURS_SHARE
+    return min(prototypes, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
+
+
+# Where averages are kept until all are complete, a push projects none of them.
+_NOT_PROJECTING = _PushCycles(0, 0, PUSH_CALL_BY_COMPILER, PUSH_CALL_BY_COMPILER)
+
+
 def _chunk_features(model: IntegerModel, buffered: bool) -> int:
     if buffered:
         return model.n_features
@@ -286,6 +338,8 @@ class _Feed:
     n_features: int
     kernel: KernelName
     reduction: Reduction | None
+    keeps_averages: bool
+    projecting: int
 
     @property
     def buffered(self) -> bool:
@@ -294,7 +348,7 @@ class _Feed:
     @property
     def parts(self) -> int:
         """Calls of the projection for features that are there all at once."""
-        if self.reduction is not None:
+        if self.reduction is not None and not self.keeps_averages:
             return -(-self.n_features // PIXELS_AT_ONCE)
         return -(-self.n_features // _COUNTED_IN_A_BYTE) if self.kernel == "masked" else 1
 
@@ -326,7 +380,14 @@ def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) ->
     """Return the cycles of the calls alone, where a feature is not 0 with this share."""
     if feed.reduction is not None:
         at_most = bool(share.min() == 1)
-        return _reduction_cycles(feed.reduction, at_most=at_most) + push.whole * feed.parts
+        whole = feed.buffered or feed.reduction.deskewed is not None
+        if feed.keeps_averages and whole and has_whole_rows(feed.reduction):
+            return _whole_rows_cycles(feed.reduction, share) + feed.projecting * feed.parts
+        pixels = _reduction_cycles(feed.reduction, at_most=at_most)
+        if feed.keeps_averages:
+            calls = -(-feed.n_features // feed.chunk_features)
+            return pixels + push.whole * calls + feed.projecting * feed.parts
+        return pixels + push.whole * feed.parts
     if feed.buffered:
         return push.whole * feed.parts
     return push.call * _calls(share, push, feed)
@@ -342,53 +403,109 @@ def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
     return calls + (chunk > 0)
 
 
+def _upright_stage(reduction: Reduction, buffered: bool) -> Stage:
+    """Return the stage that finds the slant of an image and moves the rows that count."""
+    rows, columns, pixels = reduction.rows, reduction.columns, reduction.n_features
+    moments = _MOMENT_CYCLES + _MOMENT_ROW_CYCLES * rows.side
+    moved = rows.pixels * (_MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * columns.pixels)
+    pushes = -(-pixels // PIXELS_AT_ONCE)
+    copies = 0 if buffered else _COPYING.feature * pixels + _COPYING.call * pushes
+    mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
+    worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
+    return Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst)
+
+
 def _rescaling_stage(model: IntegerModel) -> Stage:
     dropped = model.accumulator_bits // 8 - 2
     cycles = rescaling_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
-    flash = model.n_projections * (4 + 2 * model.clamps)
+    flash = model.n_projections * (3 + 2 * model.clamps)
     return Stage("rescaling", "loop", flash, cycles, cycles)
 
 
 def _prototype_stage(
     model: IntegerModel,
     votes: tuple[Block, ...],
-    head: int,
+    loop: Comparison,
     neighbours_at_once: int,
     activity: Activity | None,
 ) -> Stage:
     """Return the stage of the distances and the votes, with what is around them."""
-    loop = _comparison(model, head)
     call, each = vote_cycles(votes)
     m = model.n_prototypes
     around = FINISH_BY_COMPILER + SCORE_BY_COMPILER * model.n_classes
-    rounds = m // neighbours_at_once + 1
-    worst = around + m * (loop.next + sum(loop.passed) + loop.listed + each)
-    worst += rounds * (loop.start + call)
+    around += ACCIDENT_CYCLES * _accidents(model)
+    at_most = near_at_most(model)
+    rounds = int(at_most[-1]) // neighbours_at_once + 1
+    costs = np.maximum.accumulate(_prototype_costs(loop, each))
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (loop.start + call)
     mean = None
     if activity is not None:
         near = activity.neighbours
-        reached = m * np.append(activity.coordinates, near / m)
-        passed, left = reached[1:], reached[:-1] - reached[1:]
+        left = m * (activity.coordinates - np.append(activity.coordinates[1:], near / m))
         rounds_mean = near / neighbours_at_once + 0.5
-        mean = around + m * loop.next + near * (loop.listed + each)
-        mean += float(passed @ loop.passed + left @ loop.left)
+        mean = around + float(left @ loop.left_after) + near * (loop.near + each)
         mean += (rounds_mean + 0.5) * loop.start + rounds_mean * call
     flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
-    where = "in registers" if head == model.n_projections else "partly in registers"
+    fetched = any(step.register is None for step in loop.steps)
+    where = "partly in registers" if fetched else "in registers"
     return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
 
 
-def _comparison(model: IntegerModel, head: int) -> Comparison:
+def _accidents(model: IntegerModel) -> int:
+    """Return how many prototypes end at an address whose lower byte is that of the last one's."""
+    m, stride = model.n_prototypes, model.n_projections + model.n_classes
+    return int(np.count_nonzero(np.arange(1, m) * stride % 256 == 0))
+
+
+def _comparison(model: IntegerModel) -> Comparison:
     overflows = [coordinate.overflows for coordinate in coordinates_of(model)]
-    return comparison(overflows, head, model.distance_shift)
+    return comparison(overflows, checked_coordinates(model), model.distance_shift)
 
 
-def prototype_costs(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
-    """Return the cycles of a prototype that is left after 1..d coordinates, and of a near one."""
-    loop = _comparison(model, plan.head)
-    passed = np.cumsum([loop.next, *loop.passed])
+def prototype_costs(plan: Plan) -> NDArray[np.int64]:
+    """Return the cycles of a prototype that is far from 1..d coordinates on, and of a near one."""
     _, each = vote_cycles(plan.votes)
-    return np.append(passed[:-1] + loop.left, passed[-1] + loop.listed + each)
+    return _prototype_costs(plan.comparison, each)
+
+
+def _prototype_costs(loop: Comparison, vote: int) -> NDArray[np.int64]:
+    return np.append(loop.left_after, loop.near + vote)
+
+
+def checked_coordinates(model: IntegerModel) -> tuple[bool, ...]:
+    """Return after which coordinates it pays to see whether a prototype is far.
+
+    A check costs a cycle, leaving one more, and going on in vain a coordinate. How many prototypes
+    are far by then is estimated by how far they are from each other. Between two checks squares
+    must not leave 16 bits.
+    """
+    d, limit = model.n_projections, model.distance_limit
+    left = _share_within_reach(model)
+    squares = [coordinate.largest_square for coordinate in coordinates_of(model)]
+    cost, following = [math.inf] * d + [0.0], [d] * d
+    for k in reversed(range(d)):
+        room = (1 << 15) if k else (1 << 15) + limit - 1
+        for end in range(k + 1, d + 1):
+            room -= squares[end - 1]
+            if room < 0:
+                break
+            spent = left[k] * (8 * (end - k) + 1) + (left[k] - left[end]) + cost[end]
+            if spent < cost[k]:
+                cost[k], following[k] = spent, end
+    checks, k = set(), 0
+    while k < d:
+        k = following[k]
+        checks.add(k - 1)
+    return tuple(k in checks for k in range(d))
+
+
+def _share_within_reach(model: IntegerModel) -> list[float]:
+    """Return the share of pairs of prototypes that are near after 0..d coordinates."""
+    m = model.n_prototypes
+    some = model.prototypes[:, :: -(-m // _PROTOTYPES_COMPARED)].T.astype(np.int64)
+    squares = np.square(some[:, None] - some).cumsum(axis=2)
+    near = np.count_nonzero(squares < model.distance_limit, axis=(0, 1)) - len(some)
+    return [1.0, *(near / max(1, len(some) * (len(some) - 1))).tolist()]
 
 
 @dataclass(frozen=True)
@@ -400,12 +517,16 @@ class Coordinate:
     least, most : int
         Limits: beyond, it is far from all prototypes.
     overflows : bool
-        Whether the difference from a prototype's may need more than a byte.
+        Whether the difference from a prototype's may need more than a byte, and seem to be near if
+        only a byte is kept.
+    largest_square : int
+        Of such a difference, or of the byte that is kept.
     """
 
     least: int
     most: int
     overflows: bool
+    largest_square: int
 
 
 def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
@@ -415,8 +536,11 @@ def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
     for residuals in model.prototypes.tolist():
         least = max(PROJECTION_MINIMUM, min(residuals) - radius)
         most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
-        overflows = min(residuals) - most < -128 or max(residuals) - least > 127
-        coordinates.append(Coordinate(least, most, overflows))
+        below, above = most - min(residuals), max(residuals) - least
+        wraps = [256 - size for size, largest in ((below, 128), (above, 127)) if size > largest]
+        overflows = any(size**2 < model.distance_limit for size in wraps)
+        square = min(128, max(below, above)) ** 2
+        coordinates.append(Coordinate(least, most, overflows, square))
     return tuple(coordinates)
 
 
@@ -442,7 +566,35 @@ def _reduction_cycles(reduction: Reduction, *, at_most: bool) -> int:
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
-def _reduction_bytes(model: IntegerModel) -> int:
+def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> float:
+    """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
+    rows, width = reduction.rows.pixels, reduction.columns.output_units
+    last, areas = reduction.rows.outputs, reduction.columns.outputs
+    first = last * areas * (4 * width + 6)
+    middle = (rows - 2 * last) * areas * (4 * width + 12)
+    complete = float(
+        last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
+    )
+    row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
+    return first + middle + complete + rows * row + _REDUCTION_CALL_CYCLES
+
+
+def has_whole_rows(reduction: Reduction) -> bool:
+    """Whether a row whose pixels come at once has a loop of its own."""
+    rows, columns = reduction.rows, reduction.columns
+    return (
+        rows.pixel_units == columns.pixel_units == 1
+        and rows.output_units > 1
+        and columns.output_units <= _WHOLE_AREA_PIXELS
+        and columns.pixels <= _COUNTED_IN_A_BYTE
+    )
+
+
+# Pixels of an area's row that are in registers at once.
+_WHOLE_AREA_PIXELS = 4
+
+
+def _reduction_bytes(model: IntegerModel, keeps_averages: bool) -> int:
     """Return the bytes of the variables that the reduction needs."""
     if model.reduction is None:
         return 0
@@ -450,7 +602,11 @@ def _reduction_bytes(model: IntegerModel) -> int:
     cropped = model.reduction.cropped_shape != model.reduction.image_shape
     sums = 3 + 2 * columns.outputs if rows.output_units > 1 else 0
     counted = 1 if columns.pixels < 256 else 2
-    return 5 + counted + 2 * cropped + sums + averages_at_once(model.reduction)
+    if model.reduction.deskewed is not None:  # the image, and a row that moved
+        under_way = 0 if has_whole_rows(model.reduction) else 5
+        return under_way + sums + model.n_inputs + model.n_features + columns.pixels
+    kept = model.n_inputs + 2 if keeps_averages else averages_at_once(model.reduction)
+    return 5 + counted + 2 * cropped + sums + kept
 
 
 def averages_at_once(reduction: Reduction) -> int:

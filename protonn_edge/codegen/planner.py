@@ -66,9 +66,10 @@ def plans(
     """
     kernels = KERNELS if kernel is None else (kernel,)
     every = [
-        plan_with(model, each, activity, buffered=buffered)
+        plan_with(model, each, activity, buffered=buffered, keeps_averages=keeps)
         for each in kernels
         for buffered in (True, False)
+        for keeps in ((True,) if model.reduction is None else (True, False))
     ]
     limits = limits or Limits()
     fitting = [plan for plan in every if limits.hold(plan)]

@@ -6,8 +6,13 @@ The link is a pyserial URL, so a board (``/dev/ttyACM0``), the emulated Uno
 
 from __future__ import annotations
 
+from protonn_edge.hil.comparison import Comparison, compare_devices
+from protonn_edge.hil.connection import NoReplyError
+from protonn_edge.hil.link import LinkError
 from protonn_edge.hil.protocol import ProtocolError
 from protonn_edge.hil.results import (
+    Origin,
+    RecordedRun,
     Result,
     ResultsFile,
     Spread,
@@ -16,20 +21,26 @@ from protonn_edge.hil.results import (
     read_results,
     summarize,
 )
-from protonn_edge.hil.run import differs, run
-from protonn_edge.hil.session import LinkError, NoReplyError, Prediction, Session
+from protonn_edge.hil.run import Run, Share, differs, run
+from protonn_edge.hil.session import Prediction, Session
 
 __all__ = [
+    "Comparison",
     "LinkError",
     "NoReplyError",
+    "Origin",
     "Prediction",
     "ProtocolError",
+    "RecordedRun",
     "Result",
     "ResultsFile",
+    "Run",
     "Session",
+    "Share",
     "Spread",
     "Summary",
     "check_is_results",
+    "compare_devices",
     "differs",
     "read_results",
     "run",

@@ -1,4 +1,4 @@
-"""Wire protocol v1: messages to bytes and back. ``firmware/PROTOCOL.md`` is the specification.
+"""Wire protocol v2: messages to bytes and back. ``firmware/PROTOCOL.md`` is the specification.
 
 Both directions of every message are here, since a test plays the device with the same code. All
 that arrives is hostile until its CRC, its type and its length have been checked.
@@ -16,12 +16,13 @@ from cobs import cobs
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 FEATURE_TYPE_UINT8 = 0
+MOST_REPETITIONS = 1 << 16
 DELIMITER = b"\x00"
 
 REPLY = 0x80
-HELLO, PREDICT, SCORES, STATS = 0x01, 0x02, 0x03, 0x04
+HELLO, PREDICT, SCORES, STATS, REPEAT = 0x01, 0x02, 0x03, 0x04, 0x05
 ERROR_REPLY = 0xFF
 
 _CRC_BYTES = 2
@@ -31,11 +32,16 @@ _ERROR_NAMES = {
     1: "unknown type of request",
     2: "wrong length of payload",
     3: "a feature is out of range",
+    4: "the model keeps no features to repeat with",
 }
 
 
 class ProtocolError(CheckFailed):
-    """Bytes that are not what protocol v1 says they must be."""
+    """Bytes that are not what protocol v2 says they must be."""
+
+
+class VersionError(ProtocolError):
+    """The device speaks another version of the protocol."""
 
 
 class Content(Protocol):
@@ -120,6 +126,37 @@ class StatsRequest:
         return cls()
 
 
+@dataclass(frozen=True)
+class RepeatRequest:
+    """Ask for the class of one input, computed many times, with the meter's pin high meanwhile.
+
+    Attributes
+    ----------
+    repetitions : int
+        How often, 1 to 65,536.
+    features : bytes
+        As in `PredictRequest`.
+    """
+
+    TYPE: ClassVar[int] = REPEAT
+    repetitions: int
+    features: bytes
+
+    def payload(self) -> bytes:
+        """Return the number of repetitions, of which 65,536 are written as 0, and the features."""
+        return struct.pack("<H", self.repetitions & 0xFFFF) + self.features
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the request; `ProtocolError` without a number of repetitions."""
+        if len(payload) < 2:
+            raise ProtocolError(
+                f"a REPEAT request has a payload of {len(payload)} bytes, must have 2 and the "
+                "features"
+            )
+        return cls(int.from_bytes(payload[:2], "little") or MOST_REPETITIONS, payload[2:])
+
+
 # --- replies -------------------------------------------------------------------------------------
 
 
@@ -130,7 +167,7 @@ class HelloReply:
     Attributes
     ----------
     protocol_version : int
-        1; a device that says something else is refused before anything else is read.
+        2; a device that says something else is refused before anything else is read.
     feature_type : int
         0 for uint8 features.
     features, classes : int
@@ -139,19 +176,22 @@ class HelloReply:
         The first 8 bytes of the integer model's SHA-256.
     clock_hz : int
         CPU clock in hertz: what cycles are divided by.
+    window : int
+        How many bytes may follow a request that has no reply yet.
     """
 
     TYPE: ClassVar[int] = REPLY | HELLO
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sI")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
     protocol_version: int
     feature_type: int
     features: int
     classes: int
     model_hash: bytes
     clock_hz: int
+    window: int
 
     def payload(self) -> bytes:
-        """Return the 18 bytes of the payload."""
+        """Return the 19 bytes of the payload."""
         return self._LAYOUT.pack(
             self.protocol_version,
             self.feature_type,
@@ -159,15 +199,17 @@ class HelloReply:
             self.classes,
             self.model_hash,
             self.clock_hz,
+            self.window,
         )
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
         """Return the reply; `ProtocolError` for another protocol or another length."""
         if payload and payload[0] != PROTOCOL_VERSION:
-            raise ProtocolError(
+            raise VersionError(
                 f"the device speaks protocol {payload[0]}, this program speaks {PROTOCOL_VERSION}; "
-                "put firmware and program of one version together"
+                "remove the folder firmware, run `protonn-edge build --board uno model.npz`, then "
+                "`pio run -t upload`"
             )
         _expect_length("HELLO reply", payload, cls._LAYOUT.size)
         return cls(*cls._LAYOUT.unpack(payload))
@@ -186,6 +228,7 @@ class PredictReply:
     """
 
     TYPE: ClassVar[int] = REPLY | PREDICT
+    _NAME: ClassVar[str] = "PREDICT reply"
     _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<BI")
     label: int
     cycles: int
@@ -197,8 +240,16 @@ class PredictReply:
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
         """Return the reply; `ProtocolError` for another length."""
-        _expect_length("PREDICT reply", payload, cls._LAYOUT.size)
+        _expect_length(cls._NAME, payload, cls._LAYOUT.size)
         return cls(*cls._LAYOUT.unpack(payload))
+
+
+@dataclass(frozen=True)
+class RepeatReply(PredictReply):
+    """The answer to REPEAT: `cycles` are those of all repetitions, modulo 2**32."""
+
+    TYPE: ClassVar[int] = REPLY | REPEAT
+    _NAME: ClassVar[str] = "REPEAT reply"
 
 
 @dataclass(frozen=True)
@@ -250,21 +301,32 @@ class StatsReply:
         Frames with a wrong CRC or broken framing.
     overruns : int
         How often received bytes were lost because nobody read them in time.
+    saturations : int
+        Features that arrived at the upper end of their range, modulo 2**32.
+    resets : int
+        Resets since power-on.
     reset_cause : int
-        The register MCUSR at start; 0 if a bootloader cleared it.
+        Of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog.
     """
 
     TYPE: ClassVar[int] = REPLY | STATS
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<HHHB")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<HHHIHB")
     stack_bytes: int
     frames_dropped: int
     overruns: int
+    saturations: int
+    resets: int
     reset_cause: int
 
     def payload(self) -> bytes:
-        """Return the 7 bytes of the payload."""
+        """Return the 13 bytes of the payload."""
         return self._LAYOUT.pack(
-            self.stack_bytes, self.frames_dropped, self.overruns, self.reset_cause
+            self.stack_bytes,
+            self.frames_dropped,
+            self.overruns,
+            self.saturations,
+            self.resets,
+            self.reset_cause,
         )
 
     @classmethod
@@ -281,7 +343,7 @@ class ErrorReply:
     Attributes
     ----------
     code : int
-        1 unknown type, 2 wrong length, 3 feature out of range.
+        1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with.
     """
 
     TYPE: ClassVar[int] = ERROR_REPLY
@@ -306,10 +368,12 @@ _CONTENTS: dict[int, type[Content]] = {
     PredictRequest.TYPE: PredictRequest,
     ScoresRequest.TYPE: ScoresRequest,
     StatsRequest.TYPE: StatsRequest,
+    RepeatRequest.TYPE: RepeatRequest,
     HelloReply.TYPE: HelloReply,
     PredictReply.TYPE: PredictReply,
     ScoresReply.TYPE: ScoresReply,
     StatsReply.TYPE: StatsReply,
+    RepeatReply.TYPE: RepeatReply,
     ErrorReply.TYPE: ErrorReply,
 }
 
@@ -347,7 +411,7 @@ def decode_message(body: bytes) -> Content:
     """
     kind = _CONTENTS.get(body[0])
     if kind is None:
-        raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v1 does not know")
+        raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not know")
     return kind.from_payload(body[2:])
 
 

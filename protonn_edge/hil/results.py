@@ -1,12 +1,22 @@
-"""What a run on a device gave: one JSON line per test point, and the summary of all of them.
+"""What a run on a device gave: a line of CSV per test point, and the summary of all of them.
 
-A line is written and flushed as soon as its answer is there, so a run that is interrupted loses
-nothing; at worst its last line is torn, which reading tolerates and resuming mends.
+A line is written and flushed as soon as its answer is there, so a run that is killed loses nothing;
+at worst its last line is torn, which reading tolerates and resuming mends. The first line says what
+was run on what, so that another run's answers are never taken for this one's::
+
+    # protonn-edge results 1 model=<SHA-256> data=<SHA-256>
+    index,label,predicted,cycles,mismatch,device,score_0,score_1
+    0,1,1,16072,0,/dev/ttyACM0,-3,5
+
+``pandas.read_csv(path, comment="#")`` reads it.
 """
 
 from __future__ import annotations
 
-import json
+import csv
+import hashlib
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,15 +24,43 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
+from protonn_edge.quantization import DeviceModel
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _MAX_LINES = 10_000_000
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
+_FIRST_LINE = re.compile(r"# protonn-edge results 1 model=([0-9a-f]{64}) data=([0-9a-f]{64})")
+_FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What was run on what.
+
+    Attributes
+    ----------
+    model_sha256 : str
+        Of the integer model.
+    data_sha256 : str
+        Of the points as they were sent, and their labels.
+    """
+
+    model_sha256: str
+    data_sha256: str
+
+    @classmethod
+    def of(cls, model: DeviceModel, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> Self:
+        """Return the origin of a run of points Q (n, D) with classes y (n,)."""
+        digest = hashlib.sha256(f"{Q.shape}".encode())
+        digest.update(np.ascontiguousarray(Q).tobytes())
+        digest.update(np.ascontiguousarray(y, "<i8").tobytes())
+        return cls(model.model_sha256, digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -43,6 +81,8 @@ class Result:
         Whether class or scores differ from the integer model's; None if nothing was compared.
     scores : tuple of int or None
         One score per class where they were asked for.
+    device : str
+        The port of the device that answered.
     """
 
     index: int
@@ -51,73 +91,49 @@ class Result:
     cycles: int | None
     mismatch: bool | None = None
     scores: tuple[int, ...] | None = None
+    device: str = ""
 
-    def to_json(self) -> str:
-        """Return the result as a line of JSON, without its end and what was not compared."""
-        fields: dict[str, object] = {
-            "index": self.index,
-            "label": self.label,
-            "predicted": self.predicted,
-            "cycles": self.cycles,
-        }
-        if self.mismatch is not None:
-            fields["mismatch"] = self.mismatch
-        if self.scores is not None:
-            fields["scores"] = list(self.scores)
-        return json.dumps(fields, separators=(",", ":"))
+    def to_fields(self, n_classes: int) -> list[str]:
+        """Return the fields of its line; what there is not is empty."""
+        fixed = (self.index, self.label, self.predicted, self.cycles)
+        compared = "" if self.mismatch is None else str(int(self.mismatch))
+        scores = [""] * n_classes if self.scores is None else map(str, self.scores)
+        texts = ["" if value is None else str(value) for value in fixed]
+        return [*texts, compared, self.device, *scores]
 
     @classmethod
-    def from_json(cls, line: str | bytes) -> Self:
-        """Return the result in a line of JSON.
+    def from_fields(cls, fields: Sequence[str], n_classes: int) -> Self:
+        """Return the result in a line's fields.
 
         Raises
         ------
         ValueError
-            If it is not JSON or a field has another type or range; the message says which.
+            If a field is missing or has another type or range; the message says which.
         """
-        try:
-            fields = json.loads(line)
-        except RecursionError:
-            raise ValueError("it is nested too deeply") from None
-        if not isinstance(fields, dict):
-            raise ValueError("it is not a JSON object")  # noqa: TRY004  (one type for the caller)
-        unknown = fields.keys() - {"index", "label", "predicted", "cycles", "mismatch", "scores"}
-        if unknown:
-            raise ValueError(f"field {min(unknown)!r} is not known")
-        predicted = _integer(fields, "predicted", range(255), optional=True)
-        cycles = _integer(fields, "cycles", _UINT32, optional=True)
+        if len(fields) != len(_FIXED) + n_classes:
+            raise ValueError(f"it has {len(fields)} fields, not {len(_FIXED) + n_classes}")
+        index = _integer("index", fields[0], _UINT32)
+        label = _integer("label", fields[1], _UINT32)
+        predicted = _optional("predicted", fields[2], range(255))
+        cycles = _optional("cycles", fields[3], _UINT32)
+        mismatch = _optional("mismatch", fields[4], range(2))
         if (predicted is None) != (cycles is None):
-            raise ValueError("'predicted' and 'cycles' must both be there or both be null")
-        mismatch = fields.get("mismatch")
-        if not (mismatch is None or isinstance(mismatch, bool)):
-            raise ValueError("'mismatch' must be true or false")
-        index = _integer(fields, "index", _UINT32)
-        label = _integer(fields, "label", _UINT32)
-        assert index is not None
-        assert label is not None
-        return cls(index, label, predicted, cycles, mismatch, _scores(fields))
+            raise ValueError("'predicted' and 'cycles' must both be there or both be empty")
+        scores = None
+        if any(fields[len(_FIXED) :]):
+            scores = tuple(_integer("score", text, _INT32) for text in fields[len(_FIXED) :])
+        compared = None if mismatch is None else bool(mismatch)
+        return cls(index, label, predicted, cycles, compared, scores, fields[5])
 
 
-def _integer(
-    fields: dict[str, object], name: str, allowed: range, *, optional: bool = False
-) -> int | None:
-    value = fields.get(name)
-    if value is None and optional and name in fields:
-        return None
-    if type(value) is not int or value not in allowed:
+def _integer(name: str, text: str, allowed: range) -> int:
+    if re.fullmatch(r"-?[0-9]{1,10}", text, re.ASCII) is None or int(text) not in allowed:
         raise ValueError(f"{name!r} must be an integer from {allowed[0]} to {allowed[-1]}")
-    return value
+    return int(text)
 
 
-def _scores(fields: dict[str, object]) -> tuple[int, ...] | None:
-    scores = fields.get("scores")
-    if scores is None:
-        return None
-    if not isinstance(scores, list) or not 1 <= len(scores) <= 255:
-        raise ValueError("'scores' must be a list of 1 to 255 integers")
-    if not all(type(score) is int and score in _INT32 for score in scores):
-        raise ValueError("'scores' must be integers of 32 bits")
-    return tuple(scores)
+def _optional(name: str, text: str, allowed: range) -> int | None:
+    return _integer(name, text, allowed) if text else None
 
 
 class ResultsFile:
@@ -126,7 +142,11 @@ class ResultsFile:
     Parameters
     ----------
     path : Path
-        The file, by custom ``results.jsonl``.
+        The file, by custom ``results.csv``.
+    origin : Origin
+        What is run on what.
+    n_classes : int
+        Of the model: so many scores are in a line.
     keep : sequence of Result, keyword-only
         What the file shall begin with: the answers of an interrupted run that goes on.
 
@@ -136,10 +156,18 @@ class ResultsFile:
         If the file cannot be written, or holds something else than results.
     """
 
-    def __init__(self, path: Path, *, keep: Sequence[Result] = ()) -> None:
+    def __init__(
+        self, path: Path, origin: Origin, n_classes: int, *, keep: Sequence[Result] = ()
+    ) -> None:
         self._path = path
+        self._n_classes = n_classes
         check_is_results(path)
-        write_atomically(path, "".join(result.to_json() + "\n" for result in keep))
+        first = (
+            f"# protonn-edge results 1 model={origin.model_sha256} data={origin.data_sha256}\n"
+            + _line([*_FIXED, *(f"score_{number}" for number in range(n_classes))])
+        )
+        kept = (_line(result.to_fields(n_classes)) for result in keep)
+        write_atomically(path, first + "".join(kept))
         try:
             self._stream: BinaryIO = path.open("ab")
         except OSError as error:
@@ -148,7 +176,7 @@ class ResultsFile:
     def append(self, result: Result) -> None:
         """Write one result and hand it to the system at once."""
         try:
-            self._stream.write(result.to_json().encode() + b"\n")
+            self._stream.write(_line(result.to_fields(self._n_classes)).encode())
             self._stream.flush()
         except OSError as error:
             raise InputError(
@@ -167,6 +195,12 @@ class ResultsFile:
         self._stream.close()
 
 
+def _line(fields: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(fields)
+    return text.getvalue()
+
+
 def check_is_results(path: Path) -> None:
     """Raise `InputError` if `path` is there and something else than a results file."""
     if path.exists():
@@ -176,8 +210,24 @@ def check_is_results(path: Path) -> None:
             raise InputError(f"{path} is there and not a results file ({error})") from error
 
 
-def read_results(path: Path) -> list[Result]:
-    """Return the results in a file, in its order.
+@dataclass(frozen=True)
+class RecordedRun:
+    """What a results file holds.
+
+    Attributes
+    ----------
+    origin : Origin
+        What was run on what.
+    results : list of Result
+        In the order of the file.
+    """
+
+    origin: Origin
+    results: list[Result]
+
+
+def read_results(path: Path) -> RecordedRun:
+    """Return what a results file holds.
 
     A torn last line, as an interrupted run leaves it, is passed over.
 
@@ -187,38 +237,53 @@ def read_results(path: Path) -> list[Result]:
         If the file cannot be read, a line is not a result, or an index comes twice.
     """
     try:
-        return _read(path)
+        with path.open("rb") as stream:
+            return _read(path, stream)
     except OSError as error:
         raise InputError(
             f"cannot read {path}: {error.strerror}; run `protonn-edge hil` first"
         ) from error
 
 
-def _read(path: Path) -> list[Result]:
-    """Return the results of all whole lines."""
+def _read(path: Path, stream: BinaryIO) -> RecordedRun:
+    first = stream.readline(_MAX_LINE_BYTES).decode("ascii", "replace").rstrip("\n")
+    said = _FIRST_LINE.fullmatch(first)
+    columns = _fields(stream.readline(_MAX_LINE_BYTES))
+    n_classes = len(columns) - len(_FIXED)
+    expected = [*_FIXED, *(f"score_{number}" for number in range(n_classes))]
+    if said is None or not 1 <= n_classes <= 255 or columns != expected:
+        raise InputError(f"{path} does not begin as results do; run `protonn-edge hil` again")
     results: list[Result] = []
     seen: set[int] = set()
-    with path.open("rb") as stream:
-        while line := stream.readline(_MAX_LINE_BYTES):
-            if not line.endswith(b"\n"):
-                if len(line) < _MAX_LINE_BYTES and line.startswith(b"{"):
-                    break  # torn
-                raise InputError(_wrong(path, results, f"is longer than {_MAX_LINE_BYTES} bytes"))
-            if len(results) == _MAX_LINES:
-                raise InputError(f"{path} has over {_MAX_LINES:,} lines; is it a results file?")
-            try:
-                result = Result.from_json(line)
-            except ValueError as error:
-                raise InputError(_wrong(path, results, f"is not a result: {error}")) from error
-            if result.index in seen:
-                raise InputError(_wrong(path, results, f"repeats index {result.index}"))
-            seen.add(result.index)
-            results.append(result)
-    return results
+    while line := stream.readline(_MAX_LINE_BYTES):
+        if not line.endswith(b"\n"):
+            if len(line) < _MAX_LINE_BYTES:
+                break  # torn
+            raise InputError(_wrong(path, results, f"is longer than {_MAX_LINE_BYTES} bytes"))
+        if len(results) == _MAX_LINES:
+            raise InputError(f"{path} has over {_MAX_LINES:,} lines; is it a results file?")
+        try:
+            result = Result.from_fields(_fields(line), n_classes)
+        except ValueError as error:
+            raise InputError(_wrong(path, results, f"is not a result: {error}")) from error
+        if result.index in seen:
+            raise InputError(_wrong(path, results, f"repeats index {result.index}"))
+        seen.add(result.index)
+        results.append(result)
+    return RecordedRun(Origin(said[1], said[2]), results)
+
+
+def _fields(line: bytes) -> list[str]:
+    """Return the fields of a line; those of one that is not CSV are wrong for sure."""
+    try:
+        (fields,) = csv.reader([line.decode()])
+    except (UnicodeDecodeError, csv.Error, ValueError):
+        return []
+    return fields
 
 
 def _wrong(path: Path, before: Sequence[Result], what: str) -> str:
-    return f"{path} line {len(before) + 1} {what}; remove the line or run `protonn-edge hil` again"
+    return f"{path} line {len(before) + 3} {what}; remove the line or run `protonn-edge hil` again"
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,85 @@
-"""Send test points to a device one by one and compare what it answers with the integer model."""
+"""Test points through one device or several, each point answered once, compared with the reference.
+
+Each device has a thread of its own that takes points from a common stock, so a faster one takes
+more of them; what a device had taken when it was lost goes back to the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import queue
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.hil.protocol import StatsReply
 from protonn_edge.hil.results import Result
-from protonn_edge.hil.session import NoReplyError, Prediction, Session
+from protonn_edge.hil.session import Prediction, Session
 
-_LOST_IN_A_ROW = 3
+_WAKE_S = 0.2  # so that Ctrl-C is noticed
+_END_S = 10.0  # for a thread whose device does not answer any more
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one device did of a run.
+
+    Attributes
+    ----------
+    device : str
+        The URL of its port.
+    n : int
+        Points that it answered.
+    seconds : float
+        How long it took.
+    cycles_mean : float or None
+        Cycles of a prediction; None if it answered none.
+    retried, reopened : int
+        Requests that were sent again, and how often the line was opened again.
+    stats : StatsReply or None
+        What the device itself counted; None if it was lost.
+    loss : str or None
+        The sentence with which it was lost.
+    """
+
+    device: str
+    n: int
+    seconds: float
+    cycles_mean: float | None
+    retried: int
+    reopened: int
+    stats: StatsReply | None
+    loss: str | None = None
+
+    @property
+    def points_per_s(self) -> float:
+        """Points a second, of wall time."""
+        return self.n / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run gave.
+
+    Attributes
+    ----------
+    results : list of Result
+        In the order of the rows, without those skipped. A point that no device answered, however
+        often it was asked, is in it, marked as lost.
+    shares : list of Share
+        One for each device.
+    """
+
+    results: list[Result]
+    shares: list[Share]
 
 
 def run(
-    session: Session,
+    sessions: Sequence[Session],
     Q: NDArray[np.uint8],
     y: ArrayLike,
     expected_scores: ArrayLike | None = None,
@@ -23,19 +87,19 @@ def run(
     sink: Callable[[Result], None] | None = None,
     skip: Collection[int] = (),
     tolerance: int = 0,
-) -> list[Result]:
-    """Classify test points on the device.
+) -> Run:
+    """Classify test points on devices.
 
     Parameters
     ----------
-    session : Session
-        An open one.
+    sessions : sequence of Session
+        Open ones, one for each device; all devices must have the same model.
     Q : ndarray of uint8, shape (n, n_features)
         Quantized test points, from `IntegerModel.quantize`.
     y : array_like of int, shape (n,)
         Index of each point's true class.
     expected_scores : array_like of int, shape (n, n_classes), optional
-        From `IntegerModel.scores`. If given, the device is asked for its scores, and a point whose
+        From `IntegerModel.scores`. If given, devices are asked for their scores, and a point whose
         scores or whose class (the first with the highest score) differ is marked a mismatch.
     sink : callable, optional, keyword-only
         Called with each result as it arrives: `ResultsFile.append`, a progress bar.
@@ -44,49 +108,154 @@ def run(
     tolerance : int, keyword-only
         By how much scores may differ, see `differs`; only those of a float build may.
 
-    Returns
-    -------
-    list of Result
-        In the order of the rows, without those skipped. A point that got no answer is in it, marked
-        as lost.
-
     Raises
     ------
     InputError
         If the arrays do not fit each other.
-    NoReplyError
-        If three points in a row got no answer: the device is gone.
-    LinkError, ProtocolError
-        As `Session.predict`.
+    CheckFailed
+        What ended the last device, as `Session.predict`: there are points left, and nobody to ask.
     """
     labels = np.asarray(y)
     expected = None if expected_scores is None else np.asarray(expected_scores)
     _check_shapes(Q, labels, expected)
+    stock = _Stock(row for row in range(len(Q)) if row not in skip)
+    arrivals: queue.SimpleQueue[_Answer | Share] = queue.SimpleQueue()
+    losses: list[BaseException] = []
+    threads = [
+        threading.Thread(
+            target=_work,
+            args=(session, stock, Q, expected is not None, arrivals.put, losses.append),
+            daemon=True,
+        )
+        for session in sessions
+    ]
     results: list[Result] = []
-    lost_in_a_row = 0
-    for index in range(len(Q)):
-        if index in skip:
-            continue
-        try:
-            answer = session.predict(Q[index], with_scores=expected is not None)
-        except NoReplyError:
-            lost_in_a_row += 1
-            result = Result(index, int(labels[index]), None, None)
-        else:
-            lost_in_a_row = 0
-            mismatch = None if expected is None else _differs(answer, expected[index], tolerance)
-            result = Result(
-                index, int(labels[index]), answer.label, answer.cycles, mismatch, answer.scores
-            )
-        results.append(result)
-        if sink is not None:
-            sink(result)
-        if lost_in_a_row == _LOST_IN_A_ROW:
-            raise NoReplyError(
-                f"{_LOST_IN_A_ROW} test points in a row, up to index {index}, got no answer; see "
-                "that the board is connected and powered, then go on with --resume"
-            )
-    return results
+    shares: list[Share] = []
+    try:
+        for thread in threads:
+            thread.start()
+        while len(shares) < len(sessions):
+            try:
+                arrival = arrivals.get(timeout=_WAKE_S)
+            except queue.Empty:
+                continue
+            if isinstance(arrival, Share):
+                shares.append(arrival)
+                continue
+            result = arrival.result(labels, expected, tolerance)
+            results.append(result)
+            if sink is not None:
+                sink(result)
+    finally:
+        stock.close()
+        for thread in threads:
+            thread.join(_END_S)
+    bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
+    if bugs or (losses and not stock.all_answered):
+        raise (bugs or losses)[-1]
+    order = [session.url for session in sessions]
+    return Run(
+        sorted(results, key=lambda result: result.index),
+        sorted(shares, key=lambda share: order.index(share.device)),
+    )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    row: int
+    device: str
+    prediction: Prediction | None
+
+    def result(
+        self, labels: NDArray[np.int64], expected: NDArray[np.int64] | None, tolerance: int
+    ) -> Result:
+        label, answer = int(labels[self.row]), self.prediction
+        if answer is None:
+            return Result(self.row, label, None, None, device=self.device)
+        mismatch = None if expected is None else _differs(answer, expected[self.row], tolerance)
+        return Result(
+            self.row, label, answer.label, answer.cycles, mismatch, answer.scores, self.device
+        )
+
+
+class _Stock:
+    """Rows that are still to be answered, for several threads; each is answered once."""
+
+    def __init__(self, rows: Iterator[int]) -> None:
+        self._rows = list(rows)[::-1]
+        self._unanswered = len(self._rows)
+        self._closed = False
+        self._changed = threading.Condition()
+
+    @property
+    def all_answered(self) -> bool:
+        return self._unanswered == 0
+
+    def wait(self) -> bool:
+        """Return whether there is a row to take, as soon as that is certain."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._rows or self._closed or self.all_answered)
+            return bool(self._rows) and not self._closed
+
+    def take(self) -> int | None:
+        """Return the next row, or None if there is none at the moment."""
+        with self._changed:
+            return self._rows.pop() if self._rows and not self._closed else None
+
+    def answered(self) -> None:
+        """Take note that a row needs no device any more."""
+        with self._changed:
+            self._unanswered -= 1
+            self._changed.notify_all()
+
+    def give_back(self, rows: Collection[int]) -> None:
+        """Put rows back that were taken and are not answered."""
+        with self._changed:
+            self._rows += sorted(rows, reverse=True)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let nobody take or wait for anything any more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+def _work(
+    session: Session,
+    stock: _Stock,
+    Q: NDArray[np.uint8],
+    with_scores: bool,
+    arrived: Callable[[_Answer | Share], None],
+    lost: Callable[[BaseException], None],
+) -> None:
+    """Let one device answer what there is, until nothing is left or it is lost."""
+    taken: set[int] = set()
+
+    def inputs() -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        while (row := stock.take()) is not None:
+            taken.add(row)
+            yield row, Q[row]
+
+    began, n, cycles, stats, loss = time.monotonic(), 0, 0, None, None
+    try:
+        while stock.wait():
+            for row, prediction in session.stream(inputs(), with_scores=with_scores):
+                arrived(_Answer(row, session.url, prediction))
+                taken.discard(row)
+                stock.answered()
+                if prediction is not None:
+                    n, cycles = n + 1, cycles + prediction.cycles
+        ended = time.monotonic()
+        stats = session.stats()
+    except BaseException as error:  # noqa: BLE001  (whoever waits for this thread raises it)
+        ended = time.monotonic()
+        loss = str(error)
+        lost(error)
+        stock.give_back(taken)
+    mean = cycles / n if n else None
+    counts = (session.retried, session.reopened)
+    arrived(Share(session.url, n, ended - began, mean, *counts, stats, loss))
 
 
 def differs(

@@ -52,6 +52,8 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 # room around the prototypes that a point there is far from all of them anyway.
 PROJECTION_MINIMUM, PROJECTION_MAXIMUM = -128, 127
 MAXIMUM_MULTIPLIER = 0xFFFF
+OFFSET_STEP = 1 << 8  # a coordinate's offset has no lowest byte, which would take time to add
+RESCALED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
 RESCALING_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
 ACCUMULATOR_BITS = (16, 24)
 SCORE_BITS = (16, 32)
@@ -127,6 +129,7 @@ class IntegerModel(SizedByMatrices):
         1..65535, brings the upper 16 bits of the accumulators to the scale of the prototypes.
     offset : ndarray of shape (d,), int64
         Added before the shift: half a step for rounding, less the centre of the prototypes.
+        Multiples of 256.
     prototypes : ndarray of shape (d, m), int8
         B.
     distance_shift : int
@@ -178,7 +181,8 @@ class IntegerModel(SizedByMatrices):
             ),
             (-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}"),
             (1 <= self.multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {self.multiplier:,}"),
-            (product < 1 << 31, f"rescaled accumulators up to {product:,}"),
+            (product < RESCALED_LIMIT, f"rescaled accumulators up to {product:,}"),
+            (not (self.offset % OFFSET_STEP).any(), "offsets that are no multiples of 256"),
             (
                 0 <= self.distance_shift <= MAXIMUM_DISTANCE_SHIFT,
                 f"distance shift {self.distance_shift}",

@@ -32,14 +32,17 @@ from protonn_edge.quantization.exponential import (
 )
 from protonn_edge.quantization.integer_model import (
     MAXIMUM_MULTIPLIER,
+    OFFSET_STEP,
     PROJECTION_MAXIMUM,
     PROJECTION_MINIMUM,
+    RESCALED_LIMIT,
     RESCALING_SHIFT,
     InputQuantizer,
     IntArray,
     IntegerModel,
     score_norms,
 )
+from protonn_edge.quantization.principal_axes import along_principal_axes
 
 FloatArray = NDArray[np.float64]
 
@@ -47,7 +50,6 @@ _RESIDUAL_MAXIMUM = 127
 _INPUT_BITS = (8, 7, 6, 5, 4)
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
 _INT16_LIMIT = (1 << 15) - 1
-_INT32_LIMIT = (1 << 31) - 1
 
 # Root mean square error of a projection's coordinate, in units of 1/gamma, that 16-bit accumulators
 # may cost before 24-bit ones are taken: the kernel's exponent then moves by a few hundredths.
@@ -196,12 +198,24 @@ def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
 
 
 def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
-    """Order the outputs of W by the spread of the prototypes along them, the widest first.
+    """Turn the projected space such that its first coordinates spread the prototypes most.
 
-    Distances do not depend on the order, but a far prototype is then left after fewer coordinates.
+    Distances do not depend on that, but a far prototype is then left after fewer coordinates. Axes
+    along which the prototypes reach so far that steps would get coarser are not taken.
     """
-    order = np.argsort(-model.prototypes.std(axis=1), kind="stable")
-    return replace(model, projection=model.projection[order], prototypes=model.prototypes[order])
+    turned = along_principal_axes(model)
+    if _finest_shift(turned) < _finest_shift(model):
+        turned = model
+    order = np.argsort(-turned.prototypes.std(axis=1), kind="stable")
+    return replace(turned, projection=turned.projection[order], prototypes=turned.prototypes[order])
+
+
+def _finest_shift(model: ProtoNNModel) -> int:
+    """Return the `distance_shift` that a model's prototypes get, -1 if there is none."""
+    try:
+        return _quantize_prototypes(model).distance_shift
+    except InputError:
+        return -1
 
 
 def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> _Projection:
@@ -307,9 +321,10 @@ def _fit_projection(
         # What rounding adds on average is known, so it is taken off.
         constant = target - _dot(rounding, mean) - unit * start
         lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
-        offset = np.rint((constant + 0.5) * (1 << RESCALING_SHIFT) + lost)
+        offset = np.rint(((constant + 0.5) * (1 << RESCALING_SHIFT) + lost) / OFFSET_STEP)
+        offset *= OFFSET_STEP
         reach = (span.max() // 2 + 1 >> dropped) + 1
-        if not np.abs(offset).max() + reach * multiplier <= _INT32_LIMIT:
+        if not np.abs(offset).max() + reach * multiplier < RESCALED_LIMIT:
             continue
         noise = np.square(rounding) @ variance + np.square(weights).sum(axis=1) / 12
         noise += (unit * ((1 << dropped) - 1)) ** 2 / 12

@@ -13,6 +13,7 @@ from rich.text import Text
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage
 from protonn_edge.codegen import Plan
+from protonn_edge.hil import Share
 from protonn_edge.hil.results import Spread, Summary
 from protonn_edge.quantization import StageLoss
 
@@ -74,6 +75,34 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
             (f"energy at {board.power_watts} J/s", _spread(summary.energy_mj, ".4f", " mJ")),
         ]
     return rows
+
+
+def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
+    """Return the row of a prediction that was computed n times, for `cycles` in all."""
+    seconds = board.milliseconds(cycles) / 1000
+    each = f"{cycles / n:,.0f} cycles, {board.millijoules(cycles / n):.4f} mJ"
+    return "repeated", f"{n:,} times in {seconds:.3f} s, each {each}"
+
+
+def device_table(shares: Sequence[Share]) -> Table:
+    """Return what each of several boards did, a row a board."""
+    table = Table(box=box.SIMPLE)
+    table.add_column("board", style="bold", overflow="fold")
+    for heading in ("points", "a second", "mean cycles", "asked again", "reopened", "resets"):
+        table.add_column(heading, justify="right")
+    table.add_column("lost", overflow="fold")
+    for share in shares:
+        table.add_row(
+            Text(share.device),
+            f"{share.n:,}",
+            f"{share.points_per_s:,.1f}",
+            "-" if share.cycles_mean is None else f"{share.cycles_mean:,.0f}",
+            f"{share.retried:,}",
+            f"{share.reopened:,}",
+            "-" if share.stats is None else f"{share.stats.resets:,}",
+            Text(share.loss or "-"),
+        )
+    return table
 
 
 def stage_table(losses: Sequence[StageLoss]) -> Table:

@@ -1,8 +1,8 @@
 """Images moved a little at random, so that training sees more of them than there are.
 
-A random shift, rotation and scaling is one linear resampling of the pixels (bilinear, the border
-continued outwards). A group of a batch's images shares one, which makes it cheap enough to draw new
-ones at every step.
+A random shift, rotation, scaling and smooth distortion is one linear resampling of the pixels
+(bilinear, the border continued outwards). A group of a batch's images shares one, which makes it
+cheap enough to draw new ones at every step.
 """
 
 from __future__ import annotations
@@ -15,9 +15,14 @@ from protonn_edge.model import Normalizer
 from protonn_edge.reduction import Reduction
 from protonn_edge.training.points import Float32, Indices
 
-_SHIFT = 1.0 / 16.0  # of the image's height and width
-_ROTATION = np.deg2rad(10.0)
-_SCALING = 0.1
+# On MNIST (600 prototypes, validation points) smaller movements and no distortion are as good as
+# these without it, larger ones lose 0.2 points; together they gain 0.1. On USPS all are even.
+_SHIFT = 0.0375  # of the image's height and width
+_ROTATION = np.deg2rad(6.0)
+_SCALING = 0.06
+_DISTORTION = 0.0214  # deviation of a pixel's own shift, in the image's height and width
+_DISTORTION_NODES = 5  # along a side, between which it changes smoothly
+_NODE_WIDTH = 0.7
 _IMAGES_A_GROUP = 16
 
 
@@ -96,11 +101,33 @@ def random_resamplings(
 ) -> tuple[Indices, Float32]:
     """Return `count` random ones of what `resampling` returns, both of shape (count, 4, H W)."""
     sides = np.array(shape, dtype=np.float64)[:, None]
+    distortion = _DISTORTION * sides * smooth_fields(shape, (count, 2), generator)
     shift = generator.uniform(-_SHIFT, _SHIFT, (count, 2, 1)) * sides
     angle = generator.uniform(-_ROTATION, _ROTATION, count)
     scale = 1.0 + generator.uniform(-_SCALING, _SCALING, count)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / scale
-    return resampling(shape, np.moveaxis(turn, -1, 0), shift)
+    return resampling(shape, np.moveaxis(turn, -1, 0), shift + distortion)
+
+
+def smooth_fields(
+    shape: tuple[int, int], count: tuple[int, ...], generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return random numbers, (..., H W), of deviation 1 that change smoothly over the image.
+
+    They are those of a few nodes, independent and normal, weighted with a Gaussian's values.
+    """
+    rows, columns = (_node_weights(side) for side in shape)
+    nodes = generator.standard_normal((*count, _DISTORTION_NODES, _DISTORTION_NODES))
+    fields: NDArray[np.float64] = rows @ nodes @ columns.T
+    return fields.reshape(*count, -1)
+
+
+def _node_weights(side: int) -> NDArray[np.float64]:
+    """Return what each node along a side counts for each pixel, (side, nodes)."""
+    places = np.linspace(0.0, _DISTORTION_NODES - 1.0, side)[:, None] - np.arange(_DISTORTION_NODES)
+    weights = np.exp(-0.5 * np.square(places / _NODE_WIDTH))
+    scaled: NDArray[np.float64] = weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    return scaled
 
 
 def resampling(
@@ -114,7 +141,7 @@ def resampling(
         H, W.
     turn : ndarray of shape (..., 2, 2)
         Applied to a pixel's row and column, counted from the image's centre.
-    shift : ndarray of shape (..., 2, 1)
+    shift : ndarray of shape (..., 2, 1) or (..., 2, H W)
         Added, in pixels.
     """
     last = np.array(shape, dtype=np.float64)[:, None] - 1.0

@@ -113,6 +113,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     dead_zone : float in [0, 1), default=0.0
         Joint: share of each feature's range, beside its most frequent value, that the device reads
         as that value, which costs it no time. Training is aware of it.
+    clip : float in [0, 0.5), default=0.0
+        Share of the training points at either end of each feature's range that count as outliers:
+        what lies as far out, here and on the device, counts as the end of the others' range. Worth
+        it for sensors that jump, which otherwise decide on the scale of a feature.
     iterations : int, default=20
         Alternating optimizer: how often Z, B and W have their turns (T in the paper).
     pass_epochs : int, default=20
@@ -143,9 +147,12 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         too: see `protonn_edge.reduction`. W then has a column for each average, not for each pixel.
     cropped_shape : tuple of two int, default=None
         Height and width of the part in the middle of the image that is averaged; None is all of it.
+    deskew : bool, default=False
+        Whether slanted images are set upright before they are averaged, on the device too: see
+        `protonn_edge.deskewing`.
     augment : bool, default=False
-        Whether the joint optimizer shifts, turns and scales the images a little at random: worth
-        it where a model is large enough to fit the training points, and not below.
+        Whether the joint optimizer shifts, turns, scales and distorts the images a little at
+        random: worth it where a model is large enough to fit the training points, and not below.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None
@@ -208,6 +215,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "input_noise": [Interval(Real, 0, None, closed="left"), _AUTO],
         "quantization_aware": ["boolean"],
         "dead_zone": [Interval(Real, 0, 1, closed="left")],
+        "clip": [Interval(Real, 0, 0.5, closed="left")],
         "iterations": [_COUNT],
         "pass_epochs": [_COUNT],
         "step_sizes": [StrOptions(set(STEP_SIZES))],
@@ -219,6 +227,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "image_shape": [tuple, None],
         "reduced_shape": [tuple, None],
         "cropped_shape": [tuple, None],
+        "deskew": ["boolean"],
         "augment": ["boolean"],
         "random_state": ["random_state"],
         "callback": [callable, None],
@@ -244,6 +253,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         input_noise: float | str = "auto",
         quantization_aware: bool = True,
         dead_zone: float = 0.0,
+        clip: float = 0.0,
         iterations: int = 20,
         pass_epochs: int = 20,
         step_sizes: str = "inverse_sqrt",
@@ -255,6 +265,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         image_shape: tuple[int, int] | None = None,
         reduced_shape: tuple[int, int] | None = None,
         cropped_shape: tuple[int, int] | None = None,
+        deskew: bool = False,
         augment: bool = False,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
@@ -276,6 +287,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.input_noise = input_noise
         self.quantization_aware = quantization_aware
         self.dead_zone = dead_zone
+        self.clip = clip
         self.iterations = iterations
         self.pass_epochs = pass_epochs
         self.step_sizes = step_sizes
@@ -287,6 +299,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.image_shape = image_shape
         self.reduced_shape = reduced_shape
         self.cropped_shape = cropped_shape
+        self.deskew = deskew
         self.augment = augment
         self.random_state = random_state
         self.callback = callback
@@ -498,12 +511,11 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         return self._nearness(points)
 
     def _nearness(self, points: Float32 | Sparse) -> NDArray[np.float64]:
-        model = self.model_
-        inputs: Any = points if model.reduction is None else model.reduction.apply(points)
+        model, inputs = self.model_, dense_unless_kept(points, self.model_.normalizer.kind)
         if issparse(inputs):
-            inputs = normalized(model.normalizer, dense_unless_kept(inputs, model.normalizer.kind))
+            inputs = normalized(model.normalizer, inputs)
         else:
-            inputs = model.normalizer.apply(inputs)
+            inputs = model.normalized(inputs)
         projected = inputs @ model.projection.T.astype(np.float64)
         nearest = [
             np.square(projected - prototype).sum(axis=1)

@@ -90,11 +90,12 @@ class OnlineTraining:
         n_seen: int = 0,
         epochs: int = 0,
     ) -> None:
-        if settings.augment:
-            raise InputError(
-                "partial_fit was called with augment, which needs all images at once; set augment "
-                "to False, or call fit"
-            )
+        for name in ("augment", "clip", "deskew"):
+            if getattr(settings, name):
+                raise InputError(
+                    f"partial_fit was called with {name}, which needs all points at once; leave "
+                    f"{name} out, or call fit"
+                )
         if model is not None:
             settings = copy.copy(settings)
             settings.initial_model, settings.budget = model, None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
+from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel, common_range
 from protonn_edge.reduction import Reduction, reduction_for
 from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
@@ -101,6 +102,7 @@ class Task:
         self._n_classes = n_classes
         self._stored = stored
         self._reduction = self._chosen_reduction()
+        self._ends = self._clipping()
         self._points = self.reduced(points)
         self.running = RunningInputs(self._points.shape[1], self._reduction)
         self.data_sha256 = "" if stored is None else stored.survey(self.running)
@@ -128,7 +130,9 @@ class Task:
         return normalized(self._normalizer, self.reduced(points))
 
     def reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
-        """Return raw points, or what the model's reduction makes of them."""
+        """Return raw points without outliers, or what the model's reduction makes of them."""
+        if self._ends is not None:
+            return np.clip(points, *self._ends)
         if self._reduction is None:
             return points
         if issparse(points):
@@ -187,6 +191,7 @@ class Task:
             reduction=self._reduction,
             threshold=0.0 if self._multilabel else None,
             cutoff=trained.cutoff,
+            clipped=self._ends is not None,
         )
         return replace(model, threshold=self._threshold(model)) if model.multilabel else model
 
@@ -253,16 +258,50 @@ class Task:
         n_features = self._raw.shape[1]
         if settings.image_shape is not None:
             check_image_shape(settings.image_shape, n_features)
-        asked = reduction_for(settings.image_shape, settings.reduced_shape, settings.cropped_shape)
+        asked = reduction_for(
+            settings.image_shape,
+            settings.reduced_shape,
+            settings.cropped_shape,
+            self._pixel_scale(),
+        )
         if given is None:
             return asked
         self._check_kind_of(given)
-        if asked is not None and asked != given.reduction:
+        if asked is not None and _shapes(asked) != _shapes(given.reduction):
             raise InputError(
-                "the model to start from reduces its images in another way than reduced_shape and "
-                "cropped_shape say; leave them out"
+                "the model to start from reduces its images in another way than reduced_shape, "
+                "cropped_shape and deskew say; leave them out"
             )
         return given.reduction
+
+    def _pixel_scale(self) -> PixelScale | None:
+        """Return how pixels become bytes, where images are to be set upright."""
+        if not self._settings.deskew:
+            return None
+        if issparse(self._raw) or self._stored is not None:
+            raise InputError(
+                "deskew is True, which needs dense images that fit in memory; leave it out, or "
+                "train on fewer points"
+            )
+        return PixelScale.between(*common_range(self._raw, self._weights))
+
+    def _clipping(self) -> tuple[Float32, Float32] | None:
+        """Return the ends, (D,), beyond which features count as outliers; None without any."""
+        settings, given = self._settings, self._settings.initial_model
+        if given is not None and given.clipped:
+            return given.inputs.lower.astype(np.float32), given.inputs.upper.astype(np.float32)
+        if settings.clip == 0:
+            return None
+        for refused, what in (
+            (issparse(self._raw), "the points are sparse"),
+            (self._reduction is not None, "images are reduced"),
+            (settings.augment, "augment moves images"),
+            (self._stored is not None, "the points are read in blocks"),
+            (given is not None, "the model to start from clips nothing"),
+        ):
+            if refused:
+                raise InputError(f"clip is {settings.clip:g}, but {what}; leave clip out")
+        return _ends_without_outliers(self._raw, self._weights, float(settings.clip))
 
     def _check_kind_of(self, given: ProtoNNModel) -> None:
         """Refuse to start from a model for other data."""
@@ -278,7 +317,7 @@ class Task:
         if issparse(self._raw):
             return sparse_statistics(self._raw, self._weights)
         if self._reduction is None:
-            inputs = InputStatistics.of(self._raw, self._weights)
+            inputs = InputStatistics.of(self._points, self._weights)
         else:
             inputs = InputStatistics.of_averages(self._raw, self._points, self._weights)
         if self._stored is not None:
@@ -408,3 +447,25 @@ class Task:
         count = total if total is not None else n_classes * (per_class or 1)
         check_prototype_count(count, self.n_rows)
         return count
+
+
+def _ends_without_outliers(
+    X: Float32, weights: Float32 | None, share: float
+) -> tuple[Float32, Float32]:
+    """Return the range of each feature without a share of X (n, D) at either end.
+
+    A feature that would then be constant keeps its whole range: its rare values are what it tells.
+    """
+    shares = [share, 1.0 - share]
+    ends = np.quantile(X, shares, axis=0, weights=weights, method="inverted_cdf")
+    whole = np.stack([X.min(axis=0), X.max(axis=0)])
+    lower, upper = np.where(ends[0] < ends[1], ends, whole)
+    return lower, upper
+
+
+def _shapes(reduction: Reduction | None) -> tuple[object, ...] | None:
+    """Return what a reduction does, but for how raw pixels become bytes."""
+    if reduction is None:
+        return None
+    shapes = reduction.image_shape, reduction.cropped_shape, reduction.shape
+    return *shapes, reduction.deskewed is not None

@@ -40,6 +40,7 @@ _DEFAULTS: dict[str, Any] = {
     "learning_rate": 0.01,
     "epochs": 120,
     "dead_zone": 0.0,
+    "clip": 0.0,
     "augment": False,
 }
 
@@ -119,6 +120,7 @@ class SearchSpace:
             "learning_rate": FloatDistribution(0.003, 0.03, log=True),
             "epochs": CategoricalDistribution((60, 120, 200)),
             "dead_zone": CategoricalDistribution((0.0, 0.15)),
+            "clip": CategoricalDistribution((0.0, 0.02)),
         }
         if self.fixed.get("image_shape") is not None:
             every["augment"] = CategoricalDistribution((False, True))

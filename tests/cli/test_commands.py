@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +17,12 @@ from click.testing import CliRunner, Result
 from model_factory import random_model
 from sklearn.datasets import load_iris
 
+from protonn_edge.boards import load_board
 from protonn_edge.cli import main
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import ResultsFile, read_results
 from protonn_edge.model import save_model
+from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel
 
 needs_avr = pytest.mark.skipif(
@@ -197,7 +204,7 @@ def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
 
 @needs_avr
 def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: Path) -> None:
-    results = folder / "results.jsonl"
+    results = folder / "results.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "--project", project, "-o", results]
     record = run_json(*arguments)
     assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
@@ -213,12 +220,11 @@ def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: P
     whole = results.read_bytes()
     results.write_bytes(whole[: len(whole) // 2])  # as an interrupted run leaves it
     assert run_json(*arguments, "--resume")["cycles"] == spread
-    assert len(read_results(results)) == 150
+    assert len(read_results(results).results) == 150
 
-    first, *others = whole.splitlines(keepends=True)
-    lost = {**json.loads(first), "predicted": None, "cycles": None, "mismatch": None}
-    del lost["scores"]
-    results.write_bytes(json.dumps(lost).encode() + b"\n" + b"".join(others))
+    said, names, first, *others = whole.splitlines(keepends=True)
+    lost = b",".join([*first.split(b",")[:2], *[b""] * (names.count(b",") - 1)]) + b"\n"
+    results.write_bytes(b"".join([said, names, lost, *others]))
     healed = run_json(*arguments, "--resume")
     assert (healed["lost"], healed["cycles"]) == (0, spread)
 
@@ -237,13 +243,14 @@ def test_hil_never_writes_over_a_file_that_holds_something_else(
 
 @needs_avr
 def test_resuming_with_other_data_leaves_the_file_as_it_is(folder: Path, project: Path) -> None:
-    results = folder / "kept.jsonl"
-    results.write_text('{"index":900,"label":0,"predicted":0,"cycles":5,"scores":[1,2,3]}\n{"ind')
+    results = folder / "kept.csv"
+    arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results]
+    run(*arguments)
+    results.write_bytes(re.sub(rb"data=\w{10}", b"data=0123456789", results.read_bytes())[:-5])
     before = results.read_bytes()
-    arguments = [str(folder / "iris.csv"), "--project", str(project), "-o", str(results)]
-    result = CliRunner().invoke(main, ["hil", *arguments, "--resume"])
+    result = CliRunner().invoke(main, [*map(str, arguments), "--resume"])
     assert result.exit_code == 2
-    assert "point 900" in result.stderr
+    assert "was measured with other points" in result.stderr
     assert results.read_bytes() == before
 
 
@@ -270,15 +277,73 @@ def test_interrupted_measurement_says_how_to_go_on(
         if result.index == 9:
             raise KeyboardInterrupt
 
-    results = folder / "interrupted.jsonl"
+    results = folder / "interrupted.csv"
     arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results]
     with monkeypatch.context() as patch:
         patch.setattr(ResultsFile, "append", interrupted)
         stopped = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert stopped.exit_code == 1
     assert "go on with --resume" in stopped.stderr
-    assert len(read_results(results)) == 10
+    assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150
+
+
+@needs_avr
+def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project: Path) -> None:
+    results = folder / "killed.csv"
+    elf = Project(project).compile(load_board("uno"))
+    with EmulatedUno(elf, wire_speed=True) as uno:
+        arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results, "--resume"]
+        command = [sys.executable, "-c", "from protonn_edge.cli import main; main()", *arguments]
+        process = subprocess.Popen([*command, "--port", uno.url])
+        while not results.exists() or results.read_bytes().count(b"\n") < 40:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        before = read_results(results).results
+        results.write_bytes(results.read_bytes() + b"149,2,")  # had it been killed while writing
+        assert run_json(*arguments, "--port", uno.url)["n"] == 150
+    after = read_results(results).results
+    assert 38 <= len(before) < 150
+    assert after[: len(before)] == before
+    assert sorted(result.index for result in after) == list(range(150))
+
+
+@needs_avr
+def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
+    folder: Path, project: Path
+) -> None:
+    elf = Project(project).compile(load_board("uno"))
+    with EmulatedUno(elf) as first, EmulatedUno(elf) as second:
+        ports = ["--port", first.url, "--port", second.url]
+        arguments = ["hil", folder / "iris.csv", "--project", project, *ports]
+        record = run_json(*arguments, "--watts", 0.5, "--repeat", 100)
+        text = run(*arguments).stdout
+    assert [device["device"] for device in record["devices"]] == [first.url, second.url]
+    assert sum(device["n"] for device in record["devices"]) == record["n"] == 150
+    assert (record["mismatches"], record["lost"]) == (0, 0)
+    assert record["comparison"] == {"n": 10, "answers_differ": 0, "cycles_differ": 0}
+    cycles = record["cycles"]["mean"]
+    assert record["energy_mj"]["mean"] == pytest.approx(0.5 * cycles / 16_000)
+    assert record["repetition"]["n"] == 100
+    assert "each board's share" in text
+    assert "0 had different answers and 0 took different cycles" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "a", "--port", "a"], "--port is given twice"),
+        (["--port", "a", "--emulate"], "exclude each other"),
+        (["--watts", "0"], "--watts"),
+        (["--repeat", "65537"], "--repeat"),
+    ],
+)
+def test_hil_refuses_options_that_make_no_sense(arguments: list[str], words: str) -> None:
+    result = CliRunner().invoke(main, ["hil", "data.csv", *arguments])
+    assert result.exit_code == 2
+    assert words in result.stderr
 
 
 @needs_avr
@@ -298,14 +363,14 @@ def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
     assert (record["n"], record["mismatches"], record["lost"]) == (450, 0, 0)
     assert record["accuracy"] > 0.95
     names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert {"model.npz", "firmware", "platformio.ini", "results.jsonl"} <= names
+    assert {"model.npz", "firmware", "platformio.ini", "results.csv"} <= names
 
 
 def test_demo_looks_at_its_folder_first(tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").write_text("somebody else's\n")
+    (tmp_path / "results.csv").write_text("somebody else's\n")
     result = CliRunner().invoke(main, ["demo", "-o", str(tmp_path)])
     assert result.exit_code == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
 
 
 @needs_avr
@@ -348,7 +413,7 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
 
 @needs_avr
 def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -> None:
-    results = folder / "other.jsonl"
+    results = folder / "other.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "-o", results]
     run(*arguments, "--project", project)
     run("train", folder / "iris.csv", "-o", folder / "another.npz", "--epochs", 2, "--seed", 5)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model_factory import tiny_integer_model, tiny_reduced_model
+from model_factory import tiny_integer_model, tiny_reduced_model, tiny_upright_model
 
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import plan_with
@@ -17,6 +17,7 @@ CASES = {
     "golden": (tiny_integer_model, "columns"),
     "golden_masked": (tiny_integer_model, "masked"),
     "golden_reduced": (tiny_reduced_model, "unrolled"),
+    "golden_upright": (tiny_upright_model, "columns"),
 }
 
 if __name__ == "__main__":

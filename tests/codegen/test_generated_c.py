@@ -16,12 +16,14 @@ from model_factory import (
     random_reduced_model,
     tiny_integer_model,
     tiny_reduced_model,
+    tiny_upright_model,
 )
 
 from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import HostProgram, host_program
 from protonn_edge.codegen.plan import plan_with
+from protonn_edge.deskewing import BYTES
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.reduction import Reduction
@@ -47,6 +49,7 @@ def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.n
         ("golden", tiny_integer_model(), "columns"),
         ("golden_masked", tiny_integer_model(), "masked"),
         ("golden_reduced", tiny_reduced_model(), "unrolled"),
+        ("golden_upright", tiny_upright_model(), "columns"),
     ],
 )
 def test_small_model_renders_to_the_golden_file(
@@ -109,6 +112,10 @@ REDUCTIONS = [
     Reduction((1, 140), (1, 140), (1, 35)),
     Reduction((3, 300), (2, 280), (1, 200)),
     Reduction((50, 1), (50, 1), (35, 1)),
+    Reduction((28, 28), (24, 24), (12, 12), BYTES),
+    Reduction((9, 11), (7, 8), (7, 3), BYTES),
+    Reduction((32, 32), (32, 32), (16, 16), BYTES),
+    Reduction((32, 5), (30, 4), (10, 2), BYTES),
 ]
 
 
@@ -132,8 +139,9 @@ def test_random_reductions_give_the_reference_scores(
 ) -> None:
     cropped = data.draw(st.tuples(*(st.integers(1, side) for side in image)))
     shape = data.draw(st.tuples(*(st.integers(1, side) for side in cropped)))
+    scale = BYTES if data.draw(st.booleans()) else None
     try:
-        reduction = Reduction(image, cropped, shape)
+        reduction = Reduction(image, cropped, shape, scale)
     except InputError:
         return
     model = quantize(random_reduced_model(reduction, seed))
@@ -146,7 +154,7 @@ def test_random_reductions_give_the_reference_scores(
 def test_clamped_projection_gives_the_reference_scores() -> None:
     model = tiny_integer_model()
     assert model.clamps
-    assert "clamped" in render_c(model)["pnn_model.c"]
+    assert "limited to 0..span[k]" in render_c(model)["pnn_model.c"]
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(2, 200, model))
 

@@ -7,11 +7,11 @@ import shutil
 import numpy as np
 import pytest
 from model_factory import random_inputs, random_model
-from worst_inputs import bad_inputs
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import KERNELS, KernelName, Limits, make_plan, plans
 from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import measure_activity, quantize
@@ -27,7 +27,7 @@ def test_fastest_plan_that_fits_is_taken() -> None:
     short_of_flash = make_plan(model, Limits(flash_bytes=fastest.flash_bytes - 1))
     assert (short_of_flash.kernel, short_of_flash.buffered) == ("columns", True)
     short_of_sram = make_plan(model, Limits(sram_bytes=400))
-    assert (short_of_sram.kernel, short_of_sram.buffered) == ("columns", False)
+    assert not short_of_sram.buffered
 
 
 def test_smallest_plan_is_tried_where_none_seems_to_fit() -> None:
@@ -74,9 +74,11 @@ def test_cycles_are_those_that_the_emulator_counts(
     ):
         assert trial.plan.buffered == (sram_bytes is None)
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-        hard = bad_inputs(integer_model, trial.plan, random_inputs(4, 300, integer_model))[:5]
+        hard = worst_inputs(integer_model, trial.plan, 5)
         also, worst = verify_device("emulated uno", uno.url, integer_model, hard)
     assert agreement.mismatches + also.mismatches == 0
     cycles = [result.cycles or 0 for result in results]
     assert np.mean(cycles) == pytest.approx(trial.plan.mean_cycles, rel=0.03)
-    assert max(cycles) < max(result.cycles or 0 for result in worst) <= trial.plan.worst_cycles
+    most = max(result.cycles or 0 for result in worst)
+    assert max(cycles) < most <= trial.plan.worst_cycles
+    assert trial.plan.worst_cycles < 1.15 * most

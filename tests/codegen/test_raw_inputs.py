@@ -102,7 +102,7 @@ def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     model = MODELS[name]()
     write_sources(model, tmp_path)
     firmware = resource("firmware")
-    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c"]
+    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
     command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
     command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "raw.elf"]
     subprocess.run([*command, *sources, "-lm"], check=True, timeout=60)

@@ -6,15 +6,19 @@ import contextlib
 import hashlib
 import socket
 import threading
+import types
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+import serial.urlhandler.protocol_socket
 
 from protonn_edge.hil import protocol
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
 CYCLES = 16_072
+WINDOW = 56
+STATS = protocol.StatsReply(38, 1, 0, 300, 2, 2)
 
 
 class FakeDevice:
@@ -25,7 +29,7 @@ class FakeDevice:
     swallow : int
         So many first bytes are lost, as in a bootloader.
     silent : int
-        So many first requests after HELLO stay without an answer.
+        So many first requests other than HELLO stay without an answer.
     greeting : bytes
         What the device sends when the line is opened.
     on_wire : callable
@@ -48,6 +52,8 @@ class FakeDevice:
         answer: Callable[[bytes], protocol.Content | None] | None = None,
     ) -> None:
         self.requests: list[bytes] = []  # bodies, as they came
+        self.connections = 0
+        self._closed = False
         self._swallow = swallow
         self._silent = silent
         self._greeting = greeting
@@ -68,6 +74,7 @@ class FakeDevice:
                 self._connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
+        self._closed = True
         self.unplug()
         with contextlib.suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
@@ -75,9 +82,13 @@ class FakeDevice:
         self._server.close()
 
     def _serve(self) -> None:
-        with contextlib.suppress(OSError):  # the test closes the sockets under us
-            connection, _ = self._server.accept()
-            with connection:
+        while not self._closed:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:  # closed under us
+                return
+            self.connections += 1
+            with connection, contextlib.suppress(OSError):
                 self._connection = connection
                 connection.sendall(self._greeting)
                 self._converse(connection)
@@ -101,6 +112,8 @@ class FakeDevice:
         connection.sendall(self._on_wire(protocol.encode_message(content, body[1])))
 
     def _reply(self, request: protocol.Content) -> protocol.Content:
+        if len(getattr(request, "features", bytes(4))) != self.features:
+            return protocol.ErrorReply(2)
         if isinstance(request, protocol.PredictRequest):  # SCORES is one of them
             scores = self.scores(request.features)
             label = int(np.argmax(scores))
@@ -109,12 +122,22 @@ class FakeDevice:
             return protocol.PredictReply(label, CYCLES)
         if isinstance(request, protocol.HelloRequest):
             return protocol.HelloReply(
-                1, 0, self.features, self.classes, self.model_hash, 16_000_000
+                2, 0, self.features, self.classes, self.model_hash, 16_000_000, WINDOW
             )
-        return protocol.StatsReply(38, 1, 0, 2)
+        if isinstance(request, protocol.RepeatRequest):
+            label = int(np.argmax(self.scores(request.features)))
+            return protocol.RepeatReply(label, CYCLES * request.repetitions)
+        return STATS
 
     def scores(self, features: bytes) -> tuple[int, ...]:
         return tuple((c + 1) * sum(features) - 200 * c * c for c in range(self.classes))
+
+
+@pytest.fixture(autouse=True)
+def quick_to_close(monkeypatch) -> None:
+    """Keep pyserial from sleeping 0.3 s whenever it closes a socket."""
+    no_clock = types.SimpleNamespace(sleep=lambda _: None)
+    monkeypatch.setattr(serial.urlhandler.protocol_socket, "time", no_clock)
 
 
 @pytest.fixture

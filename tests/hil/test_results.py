@@ -8,16 +8,29 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.errors import InputError
-from protonn_edge.hil.results import Result, ResultsFile, Spread, read_results, summarize
+from protonn_edge.hil.results import (
+    Origin,
+    RecordedRun,
+    Result,
+    ResultsFile,
+    Spread,
+    read_results,
+    summarize,
+)
+from protonn_edge.quantization import quantize
 
 RESULTS = [
-    Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5)),
-    Result(1, 0, 1, 18_000, mismatch=True, scores=(1, 2)),
+    Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5), device="COM3"),
+    Result(1, 0, 1, 18_000, mismatch=True, scores=(1, 2), device='rfc2217://a,"b"'),
     Result(5, 0, None, None),
 ]
+ORIGIN = Origin("0123456789abcdef" * 4, "fedcba9876543210" * 4)
+FIRST = f"# protonn-edge results 1 model={ORIGIN.model_sha256} data={ORIGIN.data_sha256}\n"
+COLUMNS = "index,label,predicted,cycles,mismatch,device,score_0,score_1\n"
 
 i32 = st.integers(-(1 << 31), (1 << 31) - 1)
 answers = st.builds(
@@ -27,12 +40,13 @@ answers = st.builds(
     st.integers(0, 254),
     st.integers(0, (1 << 32) - 1),
     st.none() | st.booleans(),
-    st.none() | st.lists(i32, min_size=1, max_size=255).map(tuple),
+    st.none() | st.tuples(i32, i32, i32),
+    st.text("abc:/,\"'# ", max_size=9),
 )
 
 
 def write(path, results, **options):
-    with ResultsFile(path, **options) as file:
+    with ResultsFile(path, ORIGIN, 2, **options) as file:
         for result in results:
             file.append(result)
 
@@ -41,105 +55,134 @@ def write(path, results, **options):
 
 
 @given(answers)
-def test_any_result_round_trips_through_its_line(result):
-    assert Result.from_json(result.to_json()) == result
+def test_any_result_round_trips_through_its_fields(result):
+    assert Result.from_fields(result.to_fields(3), 3) == result
 
 
-def test_a_line_has_the_documented_fields():
-    assert json.loads(RESULTS[0].to_json()) == {
-        "index": 0,
-        "label": 1,
-        "predicted": 1,
-        "cycles": 16_000,
-        "mismatch": False,
-        "scores": [-3, 5],
+def test_the_file_begins_with_what_was_run_on_what_and_has_the_documented_columns(tmp_path):
+    path = tmp_path / "results.csv"
+    write(path, RESULTS)
+    assert path.read_text() == (
+        FIRST
+        + COLUMNS
+        + "0,1,1,16000,0,COM3,-3,5\n"
+        + '1,0,1,18000,1,"rfc2217://a,""b""",1,2\n'
+        + "5,0,,,,,,\n"
+    )
+    assert read_results(path) == RecordedRun(ORIGIN, RESULTS)
+
+
+def test_pandas_reads_it(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is missing; to run: pip install pandas")
+    path = tmp_path / "results.csv"
+    write(path, RESULTS[:2])
+    table = pandas.read_csv(path, comment="#")
+    assert list(table.columns) == COLUMNS.strip().split(",")
+    assert (table["predicted"] == table["label"]).tolist() == [True, False]
+
+
+def test_the_origin_tells_models_points_and_labels_apart():
+    integer_model = quantize(random_model())
+    Q, y = np.zeros((4, 3), np.uint8), np.zeros(4, np.int64)
+    origins = {
+        Origin.of(integer_model, Q, y),
+        Origin.of(integer_model, Q + np.uint8(1), y),
+        Origin.of(integer_model, Q.reshape(3, 4), y),
+        Origin.of(integer_model, Q, y + 1),
     }
-    assert json.loads(RESULTS[2].to_json()) == {
-        "index": 5,
-        "label": 0,
-        "predicted": None,
-        "cycles": None,
-    }
+    assert len(origins) == 4
+    assert {origin.model_sha256 for origin in origins} == {integer_model.model_sha256}
 
 
 def test_a_result_is_in_the_file_as_soon_as_it_is_appended(tmp_path):
-    path = tmp_path / "results.jsonl"
-    with ResultsFile(path) as file:
+    path = tmp_path / "results.csv"
+    with ResultsFile(path, ORIGIN, 2) as file:
         for count, result in enumerate(RESULTS, 1):
             file.append(result)
-            assert read_results(path) == RESULTS[:count]
+            assert read_results(path).results == RESULTS[:count]
 
 
 def test_a_torn_last_line_is_passed_over(tmp_path):
-    path = tmp_path / "results.jsonl"
+    path = tmp_path / "results.csv"
     write(path, RESULTS)
     whole = path.read_bytes()
-    for kept in range(len(whole)):
+    for kept in range(len(FIRST + COLUMNS), len(whole)):
         path.write_bytes(whole[:kept])
-        assert read_results(path) == RESULTS[: whole[:kept].count(b"\n")]
+        assert read_results(path).results == RESULTS[: whole[:kept].count(b"\n") - 2]
 
 
 def test_a_torn_last_line_goes_when_the_file_begins_with_what_is_kept(tmp_path):
-    path = tmp_path / "results.jsonl"
+    path = tmp_path / "results.csv"
     write(path, RESULTS[:2])
     path.write_bytes(path.read_bytes()[:-5])
-    kept = read_results(path)
+    kept = read_results(path).results
     assert kept == RESULTS[:1]
-    with ResultsFile(path, keep=kept) as file:
-        file.append(RESULTS[2])
-    assert read_results(path) == [RESULTS[0], RESULTS[2]]
+    write(path, RESULTS[2:], keep=kept)
+    assert read_results(path).results == [RESULTS[0], RESULTS[2]]
 
 
 def test_a_file_that_holds_something_else_is_left_alone(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("label,a\nx,1\n")
-    with pytest.raises(InputError, match="not a results file .*line 1 is not a result"):
-        ResultsFile(path)
+    with pytest.raises(InputError, match="not a results file .*does not begin as results do"):
+        ResultsFile(path, ORIGIN, 2)
     assert path.read_text() == "label,a\nx,1\n"
 
 
 def test_without_resume_a_file_starts_anew(tmp_path):
-    path = tmp_path / "results.jsonl"
+    path = tmp_path / "results.csv"
     write(path, RESULTS)
     write(path, RESULTS[:1])
-    assert read_results(path) == RESULTS[:1]
+    assert read_results(path).results == RESULTS[:1]
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("what", "line 2 is not a result: Expecting value"),
-        ("[1]", "not a JSON object"),
-        ("[" * 60_000, "nested too deeply"),
-        ('{"index":1,"label":0,"predicted":0}', "'cycles' must be an integer from 0 to 4294967295"),
-        ('{"index":1,"label":0,"predicted":0,"cycles":-1}', "'cycles' must be an integer"),
-        ('{"index":1,"label":0,"predicted":255,"cycles":1}', "'predicted' must be an integer"),
-        ('{"index":1,"label":0,"predicted":true,"cycles":1}', "'predicted' must be an integer"),
-        ('{"index":1,"label":0,"predicted":null,"cycles":1}', "both be there or both be null"),
-        ('{"index":1,"label":0.5,"predicted":0,"cycles":1}', "'label' must be an integer"),
-        ('{"index":1,"label":0,"predicted":0,"cycles":1,"scores":1}', "'scores' must be a list"),
-        ('{"index":1,"label":0,"predicted":0,"cycles":1,"scores":[1.5]}', "integers of 32 bits"),
-        ('{"index":1,"label":0,"predicted":0,"cycles":1,"mismatch":1}', "must be true or false"),
-        ('{"index":1,"label":0,"predicted":0,"cycles":1,"x":1}', "field 'x' is not known"),
-        ('{"index":0,"label":0,"predicted":0,"cycles":1}', "line 2 repeats index 0"),
-        ("\xff", "line 2 is not a result"),
-        (" " * 70_000, "line 2 is longer than 65536 bytes"),
+        ("what", "line 4 is not a result: it has 1 fields, not 8"),
+        ("", "it has 0 fields, not 8"),
+        ("1,0,0,1,0,,1,2,3", "it has 9 fields, not 8"),
+        ('"1', "it has 1 fields"),
+        ("1,0,0,,0,,1,2", "both be there or both be empty"),
+        ("1,0,0,-1,0,,1,2", "'cycles' must be an integer from 0 to 4294967295"),
+        ("1,0,255,1,0,,1,2", "'predicted' must be an integer from 0 to 254"),
+        ("1,0.5,0,1,0,,1,2", "'label' must be an integer"),
+        ("1,,0,1,0,,1,2", "'label' must be an integer"),
+        ("1,0,0,1,2,,1,2", "'mismatch' must be an integer from 0 to 1"),
+        ("1,0,0,1,0,,1,", "'score' must be an integer"),
+        ("1,0,0,1,0,,1,3000000000", "'score' must be an integer"),
+        ("1,0,0,1,0,,1,\N{ARABIC-INDIC DIGIT ONE}", "'score' must be an integer"),
+        ("0,0,0,1,0,,1,2", "line 4 repeats index 0"),
+        (" " * 70_000, "line 4 is longer than 65536 bytes"),
     ],
 )
 def test_a_file_that_is_not_results_is_refused_with_the_line(tmp_path, line, words):
-    path = tmp_path / "results.jsonl"
-    path.write_text(f"{RESULTS[0].to_json()}\n{line}\n", encoding="latin-1")
+    path = tmp_path / "results.csv"
+    write(path, RESULTS[:1])
+    with path.open("a") as stream:
+        stream.write(line + "\n")
     with pytest.raises(InputError, match=words) as caught:
         read_results(path)
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "start",
+    [b"", FIRST.encode(), COLUMNS.encode(), FIRST.encode() + b"index,label\n", b"\xff\n\xff\n"],
+)
+def test_a_file_that_begins_with_something_else_is_refused(tmp_path, start):
+    path = tmp_path / "results.csv"
+    path.write_bytes(start)
+    with pytest.raises(InputError, match="does not begin as results do"):
+        read_results(path)
+
+
 def test_a_file_that_cannot_be_read_or_written_is_bad_input(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
-        read_results(tmp_path / "missing.jsonl")
+        read_results(tmp_path / "missing.csv")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot write .*; choose another place"):
-        ResultsFile(tmp_path / "file" / "results.jsonl")
+        ResultsFile(tmp_path / "file" / "results.csv", ORIGIN, 2)
 
 
 # --- the summary ---------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from protonn_edge.errors import InputError
 from protonn_edge.hil import (
     NoReplyError,
+    Origin,
     Result,
     ResultsFile,
     Session,
@@ -28,7 +29,7 @@ def expected(device):
 
 def test_every_point_is_classified_and_equal_to_the_model(device, expected):
     with Session(device.url) as session:
-        results = run(session, Q, Y, expected)
+        results = run([session], Q, Y, expected).results
     assert [result.index for result in results] == [0, 1, 2]
     assert [result.predicted for result in results] == expected.argmax(axis=1).tolist()
     assert [result.scores for result in results] == [tuple(row) for row in expected.tolist()]
@@ -39,7 +40,7 @@ def test_every_point_is_classified_and_equal_to_the_model(device, expected):
 def test_a_score_that_differs_is_a_mismatch(device, expected, column):
     expected[1, column] -= 1
     with Session(device.url) as session:
-        results = run(session, Q, Y, expected)
+        results = run([session], Q, Y, expected).results
     assert [result.mismatch for result in results] == [False, True, False]
 
 
@@ -50,7 +51,7 @@ def test_a_class_that_is_not_the_first_with_the_highest_score_is_a_mismatch(make
         )
     )
     with Session(device.url) as session:
-        results = run(session, Q[:1], Y[:1], np.array([[0, 5, 5]]))
+        results = run([session], Q[:1], Y[:1], np.array([[0, 5, 5]])).results
     assert results[0].mismatch is True
 
 
@@ -67,28 +68,29 @@ def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():
 
 def test_without_expected_scores_nothing_is_compared(device):
     with Session(device.url) as session:
-        results = run(session, Q, Y)
+        results = run([session], Q, Y).results
     assert [(result.mismatch, result.scores) for result in results] == [(None, None)] * 3
 
 
 def test_results_reach_the_file_as_they_arrive_and_a_resumed_run_skips_them(device, tmp_path):
-    path = tmp_path / "results.jsonl"
+    path = tmp_path / "results.csv"
+    origin = Origin("a" * 64, "b" * 64)
     with Session(device.url) as session:
-        with ResultsFile(path) as file:
-            run(session, Q[:2], Y[:2], sink=file.append)
-        earlier = read_results(path)
-        with ResultsFile(path, keep=earlier) as file:
+        with ResultsFile(path, origin, 3) as file:
+            run([session], Q[:2], Y[:2], sink=file.append)
+        earlier = read_results(path).results
+        with ResultsFile(path, origin, 3, keep=earlier) as file:
             done = {result.index for result in earlier}
-            rest = run(session, Q, Y, sink=file.append, skip=done)
+            rest = run([session], Q, Y, sink=file.append, skip=done).results
     assert [result.index for result in rest] == [2]
-    assert [result.index for result in read_results(path)] == [0, 1, 2]
+    assert [result.index for result in read_results(path).results] == [0, 1, 2]
 
 
 def test_a_point_without_an_answer_is_lost_and_the_run_goes_on(make_device):
     device = make_device(silent=1)
     with Session(device.url, deadline_s=0.1, retries=0) as session:
-        results = run(session, Q, Y)
-    assert results[0] == Result(0, 1, None, None)
+        results = run([session], Q, Y).results
+    assert results[0] == Result(0, 1, None, None, device=device.url)
     assert [result.predicted is None for result in results] == [True, False, False]
 
 
@@ -98,15 +100,15 @@ def test_a_device_that_is_gone_ends_the_run(make_device):
     many = np.repeat(Q, 10, axis=0)
     with (
         Session(device.url, deadline_s=0.05, retries=0) as session,
-        pytest.raises(NoReplyError, match=r"3 test points in a row, up to index 2, .* --resume"),
+        pytest.raises(NoReplyError, match=r"3 requests in a row got no answer; .* --resume"),
     ):
-        run(session, many, np.zeros(30, int), sink=kept.append)
+        run([session], many, np.zeros(30, int), sink=kept.append)
     assert len(kept) == 3
 
 
 def test_arrays_that_do_not_fit_are_bad_input(device, expected):
     with Session(device.url) as session:
         with pytest.raises(InputError, match="give one label per row"):
-            run(session, Q, Y[:2])
+            run([session], Q, Y[:2])
         with pytest.raises(InputError, match="from the same rows"):
-            run(session, Q, Y, expected[:2])
+            run([session], Q, Y, expected[:2])

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.hil import protocol
-from protonn_edge.hil.session import LinkError, NoReplyError, Prediction, Session
+from protonn_edge.hil import LinkError, NoReplyError, Prediction, Session, protocol
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
 MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
@@ -30,7 +29,7 @@ def flip_a_bit(frame: bytes) -> bytes:
 
 def test_the_device_is_known_after_the_handshake(device, model_hash):
     with connect(device, model_hash=model_hash, n_features=4, n_classes=3) as session:
-        assert session.device == protocol.HelloReply(1, 0, 4, 3, model_hash[:8], 16_000_000)
+        assert session.device == protocol.HelloReply(2, 0, 4, 3, model_hash[:8], 16_000_000, 56)
 
 
 def test_hello_is_repeated_until_a_device_that_loses_the_first_bytes_answers(make_device):
@@ -97,14 +96,17 @@ def test_another_model_is_refused_with_the_command_that_mends_it(device):
 
 
 def hello(**changed):
-    fields = {"protocol_version": 1, "feature_type": 0, "features": 4, "classes": 3}
+    fields = {"protocol_version": 2, "feature_type": 0, "features": 4, "classes": 3, "window": 56}
     return protocol.HelloReply(**{**fields, "model_hash": bytes(8), "clock_hz": 1, **changed})
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"protocol_version": 2}, "speaks protocol 2, this program speaks 1"),
+        (
+            {"protocol_version": 1},
+            "speaks protocol 1, this program speaks 2; .*`pio run",
+        ),
         ({"feature_type": 7}, "takes features of type 7"),
         ({"features": 16}, "model has 16 features, not 4"),
         ({"classes": 10}, "model has 10 classes, not 3"),
@@ -135,7 +137,7 @@ def test_predictions_carry_class_and_cycles_and_scores_if_wanted(device):
 
 def test_statistics_are_those_of_the_device(device):
     with connect(device) as session:
-        assert session.stats() == protocol.StatsReply(38, 1, 0, 2)
+        assert session.stats() == protocol.StatsReply(38, 1, 0, 300, 2, 2)
 
 
 def test_a_request_without_an_answer_is_sent_again_with_a_new_number(make_device):
@@ -148,8 +150,12 @@ def test_a_request_without_an_answer_is_sent_again_with_a_new_number(make_device
 
 
 def test_an_answer_with_a_wrong_crc_is_as_good_as_none(make_device):
-    damaged = iter([False, True, True, False])  # the handshake, then two predictions
-    device = make_device(on_wire=lambda frame: flip_a_bit(frame) if next(damaged) else frame)
+    damaged = iter([True, True, False])
+
+    def damage(frame):
+        return flip_a_bit(frame) if frame[1] == 0x82 and next(damaged) else frame
+
+    device = make_device(on_wire=damage)
     with connect(device) as session:
         assert session.predict(X).label == 1
         assert session.retried == 2
@@ -190,28 +196,55 @@ def test_a_device_that_falls_silent_is_given_up_after_the_retries(make_device):
     device = make_device(silent=100)
     with (
         connect(device, deadline_s=0.1, retries=2) as session,
-        pytest.raises(NoReplyError, match=r"did not answer within 0.1 s, asked 3 times"),
+        pytest.raises(NoReplyError, match=r"says HELLO but .*, asked 3 times"),
     ):
         session.predict(X)
 
 
-# pyserial forgets a socket whose shutdown fails, instead of closing it.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_line_that_breaks_is_said_so(device):
-    with connect(device) as session:
-        device.unplug()
-        with pytest.raises(LinkError, match="plug the board in again"):
+def test_a_line_that_breaks_is_opened_again_and_the_run_goes_on(device, model_hash):
+    with connect(device, model_hash=model_hash) as session:
+        for number, row in enumerate([X] * 3):
+            device.unplug()
+            assert session.predict(row).label == 1
+            assert session.reopened == number + 1
+    assert device.connections == 4
+
+
+def test_a_line_that_cannot_be_opened_again_is_said_so_in_time(device):
+    with connect(device, handshake_s=0.6) as session:
+        device.close()
+        with pytest.raises(LinkError, match="plug the board in"):
             session.predict(X)
 
 
-def test_a_refusal_of_the_device_is_an_error_at_once(make_device):
+def test_a_device_that_comes_back_with_another_model_is_refused(device, model_hash):
+    with connect(device, model_hash=model_hash) as session:
+        assert session.predict(X).label == 1
+        device.model_hash = bytes(8)
+        device.unplug()
+        with pytest.raises(CheckFailed, match="runs model 0000000000000000, not .*pio run"):
+            session.predict(X)
+
+
+def test_after_a_silence_hello_comes_before_the_request_is_sent_again(make_device):
+    device = make_device(silent=1)
+    with connect(device) as session:
+        assert session.predict(X).label == 1
+    assert [body[0] for body in device.requests[-3:]] == [
+        protocol.PREDICT,
+        protocol.HELLO,
+        protocol.PREDICT,
+    ]
+
+
+def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_device):
     device = make_device(
         answer=lambda body: protocol.ErrorReply(2) if body[0] == protocol.PREDICT else None
     )
     with connect(device) as session:
         with pytest.raises(protocol.ProtocolError, match="error 2, wrong length of payload"):
             session.predict(X)
-        assert session.retried == 0
+        assert session.retried == 2
 
 
 @pytest.mark.parametrize(
@@ -238,3 +271,88 @@ def test_a_session_that_is_closed_says_so(device):
         pass
     with pytest.raises(LinkError, match="is closed"):
         session.stats()
+
+
+# --- several requests in flight ------------------------------------------------------------------
+
+ROWS = [np.array([number, 0, 0, number % 7], np.uint8) for number in range(100)]
+
+
+def labels_of(device, rows):
+    return [int(np.argmax(device.scores(row.tobytes()))) for row in rows]
+
+
+def test_a_stream_gives_each_input_its_answer_in_order(device):
+    with connect(device) as session:
+        answers = list(session.stream(enumerate(ROWS), with_scores=True))
+    assert [key for key, _ in answers] == list(range(100))
+    assert [answer.label for _, answer in answers] == labels_of(device, ROWS)
+    assert [answer.scores for _, answer in answers] == [device.scores(r.tobytes()) for r in ROWS]
+
+
+def test_no_more_is_sent_than_the_window_allows_and_no_less(make_device):
+    arrived: list[int] = []  # bytes of requests that came before the first reply
+    device = make_device(silent=1000)
+    with connect(device, deadline_s=0.3, retries=0) as session:
+        assert next(session.stream(enumerate(ROWS)))[1] is None
+    frame = len(protocol.encode_message(protocol.PredictRequest(ROWS[0].tobytes()), 1))
+    asked = [body for body in device.requests if body[0] == protocol.PREDICT]
+    arrived.append(len(asked))
+    whole_frames_in_flight = 1 + 56 // frame
+    assert arrived == [whole_frames_in_flight]
+
+
+def test_inputs_are_taken_only_as_they_can_be_sent(device):
+    taken = []
+
+    def inputs():
+        for number, row in enumerate(ROWS):
+            taken.append(number)
+            yield number, row
+
+    with connect(device) as session:
+        next(session.stream(inputs()))
+    assert len(taken) <= 8
+
+
+def test_answers_to_a_stream_that_was_left_are_not_taken_for_others(device):
+    with connect(device) as session:
+        for _ in range(5):
+            next(session.stream(enumerate(ROWS)))
+            assert session.stats().stack_bytes == 38
+
+
+def test_a_request_that_was_passed_over_is_sent_again_at_once(make_device):
+    lost = iter([2, 3, 11])
+    dropping = [next(lost)]
+
+    def drop(frame):
+        if frame[1] == 0x82 and frame[2] == dropping[0]:
+            dropping[0] = next(lost, 999)
+            return b""
+        return frame
+
+    device = make_device(on_wire=drop)
+    with connect(device, deadline_s=60) as session:  # nobody waits for that
+        answers = dict(session.stream(enumerate(ROWS)))
+        assert session.retried >= 3
+    assert [answers[key].label for key in range(100)] == labels_of(device, ROWS)
+
+
+def test_an_input_that_is_never_answered_is_given_up_and_the_others_are_answered(make_device):
+    poison = ROWS[40].tobytes()
+    device = make_device(on_wire=lambda frame: frame)
+    take = device._take
+    device._take = lambda line, body: None if body[2:] == poison else take(line, body)
+    with connect(device, deadline_s=0.1, retries=2) as session:
+        answers = dict(session.stream(enumerate(ROWS)))
+    assert [key for key, answer in answers.items() if answer is None] == [40]
+
+
+def test_repetitions_are_asked_for_in_one_request(device):
+    with connect(device) as session:
+        assert session.repeat(X, 1000) == Prediction(1, 16_072_000)
+        with pytest.raises(InputError, match="ask for 1 to 65,536"):
+            session.repeat(X, 65_537)
+        with pytest.raises(InputError, match="ask for 1 to"):
+            session.repeat(X, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Literal
@@ -40,3 +41,19 @@ def test_uploaded_firmware_answers_with_the_reference_scores(
         another = quantize(random_model(1))
         with pytest.raises(CheckFailed, match="protonn-edge build"):
             open_session(uno.url, another).__enter__()
+
+
+def test_pio_test_uploads_and_tests_and_passes_on_the_figures(tmp_path: Path) -> None:
+    build(random_model(), load_board("uno"), tmp_path)
+    report = tmp_path / "report.json"
+    with EmulatedUno(None, bootloader=True) as uno:
+        ports = ["--upload-port", uno.upload_port, "--test-port", uno.url]
+        chosen = "-khello_says or board or repetitions or floor"
+        run_pio(
+            tmp_path, "test", *ports, "-a", chosen, "--json-output-path", report, deadline_s=120
+        )
+    (suite,) = json.loads(report.read_text())["test_suites"]
+    cases = {case["name"]: case for case in suite["test_cases"]}
+    assert cases["test_hello_says_which_model_the_device_has"]["status"] == "PASSED"
+    assert "flash_bytes=" in cases["test_flash_and_sram_stay_within_the_board"]["stdout"]
+    assert cases["test_the_accuracy_does_not_fall_below_the_floor"]["status"] == "SKIPPED"

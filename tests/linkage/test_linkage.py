@@ -89,7 +89,7 @@ def test_a_constant_that_the_linker_leaves_out_does_not_count(build_with):
     assert (folder / "platformio.ini").is_file()
 
 
-WAKE = "    sei();\n    byte = ring[tail];"  # where uart_receive() has interrupts disabled
+WAKE = "    sei();\n    byte = uart_ring[tail];"  # where uart_receive() has interrupts disabled
 
 
 def test_interrupts_off_for_longer_than_the_line_can_wait_are_refused(build_with):

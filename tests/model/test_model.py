@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from model_factory import plain_model, random_images, random_reduced_model
 
 from protonn_edge import model as model_module
+from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import (
     FORMAT_VERSION,
@@ -243,6 +244,7 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
     arrays["format_version"] = np.int64(FORMAT_VERSION)
     arrays["gamma"] = np.float64(0.5)
     arrays["cutoff"] = np.float64(0.0)
+    arrays["clipped"] = np.int64(0)
     arrays["normalizer_kind"] = np.str_("standard")
     np.savez_compressed(tmp_path / "model.npz", **arrays)
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
@@ -262,6 +264,41 @@ def test_a_file_of_the_second_format_still_loads() -> None:
     model = load_model(Path(__file__).parent / "format_2.npz")
     assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
     assert model.threshold is None
+
+
+def test_a_file_of_the_third_format_still_loads() -> None:
+    """It was written before outliers were clipped and images set upright."""
+    model = load_model(Path(__file__).parent / "format_3.npz")
+    expected = replace(plain_model(), record={"seed": 0}, cutoff=0.125)
+    assert model_bytes(model) == model_bytes(expected)
+    assert not model.clipped
+
+
+def test_a_model_that_clips_or_sets_images_upright_is_read_as_it_was(tmp_path: Path) -> None:
+    reduction = Reduction((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
+    reduced = random_reduced_model(reduction)
+    for model in (replace(plain_model(), clipped=True), reduced):
+        save_model(model, tmp_path / "model.npz")
+        loaded = load_model(tmp_path / "model.npz")
+        assert (loaded.clipped, loaded.reduction) == (model.clipped, model.reduction)
+
+
+@pytest.mark.parametrize("value", [[1.0], [0.0, 0.0], [np.nan, 1.0]])
+def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float]) -> None:
+    arrays = arrays_of(make_model()) | {"deskewed": np.array(value)}
+    np.savez(tmp_path / "model.npz", **arrays)
+    with pytest.raises(InputError, match="'deskewed'"):
+        load_model(tmp_path / "model.npz")
+
+
+def test_features_beyond_the_ends_count_as_these_where_a_model_clips() -> None:
+    model = plain_model()
+    ends = np.stack([model.inputs.lower, model.inputs.upper])
+    beyond = ends + np.array([[-10.0], [10.0]])
+    clipped = replace(model, clipped=True)
+
+    assert np.array_equal(clipped.scores(beyond), model.scores(ends))
+    assert not np.array_equal(model.scores(beyond), model.scores(ends))
 
 
 def test_a_threshold_comes_back_from_the_file(tmp_path: Path) -> None:

@@ -123,7 +123,8 @@ def test_hash_changes_with_every_field() -> None:
         if field.name in {"inputs", "reduction"}:
             continue
         numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
-        new = numbers.get(field.name) or changed(getattr(model, field.name))
+        old = getattr(model, field.name)
+        new = old + 256 if field.name == "offset" else numbers.get(field.name) or changed(old)
         others.append(dataclasses.replace(model, **{field.name: new}))
     for field in dataclasses.fields(InputQuantizer):
         new = 62 if field.name == "maximum" else changed(getattr(model.inputs, field.name))
@@ -140,6 +141,7 @@ def test_hash_changes_with_every_field() -> None:
         ({"start": np.array([40_000, 0, 0])}, "accumulators in"),
         ({"multiplier": 65_536}, "multiplier 65,536"),
         ({"offset": np.array([1 << 31, 0, 0])}, "rescaled accumulators up to 2,1"),
+        ({"offset": np.array([1, 0, 0])}, "no multiples of 256"),
         ({"distance_shift": 7}, "distance shift 7"),
     ],
 )

@@ -12,7 +12,12 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer, model_bytes
 from protonn_edge.reduction import Reduction
 from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.training.augmentation import ImageAugmentation, random_resamplings, resampling
+from protonn_edge.training.augmentation import (
+    ImageAugmentation,
+    random_resamplings,
+    resampling,
+    smooth_fields,
+)
 
 DIGITS = load_digits_dataset()
 
@@ -54,6 +59,13 @@ def test_every_pixel_is_a_mean_of_pixels_of_the_image(seed: int) -> None:
     assert pixels.max() < 63
     assert shares.min() >= 0
     np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
+
+
+def test_distortions_have_a_deviation_of_1_and_neighbours_move_alike() -> None:
+    fields = smooth_fields((14, 9), (4_000,), np.random.default_rng(0)).reshape(-1, 14, 9)
+    np.testing.assert_allclose(fields.std(axis=0), 1, atol=0.06)
+    neighbours = (fields[:, 1:] * fields[:, :-1]).mean(axis=0)
+    assert neighbours.min() > 0.85
 
 
 def test_a_batch_is_normalized_and_its_groups_differ() -> None:

@@ -122,3 +122,40 @@ def test_the_same_settings_give_the_same_model() -> None:
 def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         trained(**settings)
+
+
+def _slanted_strokes(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Strokes of any slant, with a dot on their left or on their right."""
+    generator = np.random.default_rng(seed)
+    rows = np.arange(16)
+    images, y = np.zeros((400, 16, 16), dtype=np.uint8), np.arange(400) % 2
+    for image, right in zip(images, y, strict=True):
+        middle = np.rint(8 - generator.uniform(-0.7, 0.7) * (rows - 8)).astype(int)
+        for columns in (middle, middle + 1):
+            image[rows, np.clip(columns, 0, 15)] = 200
+        row = generator.integers(3, 13)
+        dot = middle[row] + (3 if right else -2)
+        image[row - 1 : row + 1, dot : dot + 1] = 250
+    return images.reshape(400, -1), y
+
+
+def test_images_are_set_upright_in_training_in_the_model_and_in_the_integers() -> None:
+    X, y = _slanted_strokes(0)
+    X_test, y_test = _slanted_strokes(1)
+    shapes = {"image_shape": (16, 16), "reduced_shape": (8, 8), "deskew": True}
+    sizes = {"n_projections": 4, "prototypes_per_class": 4, "epochs": 40}
+    model = ProtoNNClassifier(random_state=0, **shapes, **sizes).fit(X, y).model_
+    integers = quantize(model)
+    Q = integers.quantize(X_test)
+
+    assert model.reduction is not None
+    assert model.reduction.deskewed is not None
+    assert np.array_equal(model.reduction.deskewed.to_bytes(X_test), Q)
+    assert np.mean(integers.predict(Q) == y_test) > 0.92
+    assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97
+
+
+def test_setting_upright_without_a_reduction_is_refused() -> None:
+    X, y = _slanted_strokes(0)
+    with pytest.raises(InputError, match="set upright, but not to be reduced"):
+        ProtoNNClassifier(image_shape=(16, 16), deskew=True).fit(X, y)

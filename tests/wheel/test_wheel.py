@@ -38,7 +38,7 @@ def test_it_is_for_every_machine(wheel):
     assert wheel.name == f"protonn_edge-{__version__}-py3-none-any.whl"
 
 
-@pytest.mark.parametrize("name", ["templates", "firmware", "platformio.ini"])
+@pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "platformio.ini"])
 def test_top_level_files_are_inside_of_the_package(names, name):
     wanted = {f"protonn_edge/{path}" for path in files_of(name)}
     assert wanted
@@ -70,7 +70,7 @@ def test_it_is_imported_from_its_own_installation(run, installation):
     assert Path(said.strip()).is_relative_to(installation)
 
 
-@pytest.mark.parametrize("name", ["templates", "firmware", "platformio.ini"])
+@pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "platformio.ini"])
 def test_resources_are_found_without_the_checkout(run, installation, name):
     script = f"from protonn_edge.resources import resource; print(resource({name!r}))"
     assert run("-c", script).stdout.strip() == str(installation / "protonn_edge" / name)

@@ -5,14 +5,15 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P:
- *     projection  columns, 150 B flash, at most 398 cycles
- *     rescaling   loop, 18 B flash, at most 212 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 765 cycles
+ *     projection  columns, 138 B flash, at most 376 cycles
+ *     rescaling   loop, 15 B flash, at most 165 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 436 cycles
  *
  * With x the features, the arithmetic is
  *
  *     a[k]     = start[k] + sum of weights[i][k] * x[i]
  *     p[k]     = (a[k] * MULTIPLIER + offset[k]) >> 16
+ *                limited to 0..span[k], and then + least[k]
  *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" from 4096 on
  *     e[j]     = exponential[r[j] >> 4], or 0 if j is far
  *     score[l] = sum of e[j] * labels[j][l]
@@ -20,8 +21,7 @@
  * and for all x in 0..63
  *
  *     a is within -11244..11247 (16 bits), also on the way
- *     p is within -290..335,
- *       clamped to what is near a prototype or just not
+ *     p is within -290..335, had it no limits: beyond them it is far from all prototypes
  *     score is within -16002..16400 (16 bits); on the way it may wrap around
  */
 #include "pnn_model.h"
@@ -40,7 +40,7 @@
 #define PNN_FLASH PROGMEM
 #define PNN_READ_U8(address) pgm_read_byte(address)
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
-#define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
+#define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
 #define PNN_NEXT_I8(pointer)                                                                       \
     __extension__({                                                                                \
@@ -52,7 +52,7 @@
 #define PNN_FLASH
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I8(address) (*(address))
-#define PNN_READ_I32(address) (*(address))
+#define PNN_READ_I16(address) ((int32_t)*(address))
 #define PNN_READ_STRING(address) (*(address))
 #define PNN_NEXT_I8(pointer) (*(pointer)++)
 #endif
@@ -78,12 +78,14 @@ typedef uint16_t unsigned_score_t;
 
 /* What is added to a product, and the limits of a coordinate */
 static const struct scaling {
-    int32_t offset;
-    int8_t least, most;
+    uint8_t offset_low; /* in units of 256 */
+    int16_t offset_high; /* in units of 65536 */
+    uint8_t span;
+    int8_t least;
 } scaling[PNN_PROJECTIONS] PNN_FLASH = {
-    {      32768, -128,  127 },
-    {    -960000,  -97,   76 },
-    {    4000000, -128,  127 },
+    { 128,    128,  255, -128 },
+    {  90,     82,  173,  -97 },
+    {   9,    189,  255, -128 },
 };
 
 /* W, a row per feature: outputs 0..2 */
@@ -177,16 +179,24 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
     }
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
-        "    lds   r2, %[sums] + 0\n"
-        "    lds   r3, %[sums] + 1\n"
-        "    lds   r4, %[sums] + 2\n"
-        "    lds   r5, %[sums] + 3\n"
-        "    lds   r6, %[sums] + 4\n"
-        "    lds   r7, %[sums] + 5\n"
+        "    movw  r22, r26\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    ld    r2, X+\n"
+        "    ld    r3, X+\n"
+        "    ld    r4, X+\n"
+        "    ld    r5, X+\n"
+        "    ld    r6, X+\n"
+        "    ld    r7, X+\n"
 
-        "1:  ld    r23, X+\n"
-        "    tst   r23\n"
+        "    movw  r26, r22\n"
+        "    rjmp  2f\n"
+        "1:  adiw  r30, 3\n" /* a feature that is 0 */
+        "    dec   %A[left]\n"
         "    breq  3f\n"
+        "2:  ld    r23, X+\n"
+        "    tst   r23\n"
+        "    breq  1b\n"
         "    lpm   r22, Z+\n"
         "    mulsu r22, r23\n"
         "    add   r2, r0\n"
@@ -200,21 +210,18 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    add   r6, r0\n"
         "    adc   r7, r1\n"
         "    dec   %A[left]\n"
-        "    brne  1b\n"
-        "2:  dec   %B[left]\n"
-        "    brne  1b\n"
-        "    rjmp  4f\n"
-        "3:  adiw  r30, 3\n" /* a feature that is 0 */
-        "    dec   %A[left]\n"
-        "    brne  1b\n"
-        "    rjmp  2b\n"
-        "4:  clr   __zero_reg__\n"
-        "    sts   %[sums] + 0, r2\n"
-        "    sts   %[sums] + 1, r3\n"
-        "    sts   %[sums] + 2, r4\n"
-        "    sts   %[sums] + 3, r5\n"
-        "    sts   %[sums] + 4, r6\n"
-        "    sts   %[sums] + 5, r7\n"
+        "    brne  2b\n"
+        "3:  dec   %B[left]\n"
+        "    brne  2b\n"
+        "    clr   __zero_reg__\n"
+        "    ldi   r26, lo8(%[sums])\n"
+        "    ldi   r27, hi8(%[sums])\n"
+        "    st    X+, r2\n"
+        "    st    X+, r3\n"
+        "    st    X+, r4\n"
+        "    st    X+, r5\n"
+        "    st    X+, r6\n"
+        "    st    X+, r7\n"
 
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&projected.sums[0])
@@ -268,18 +275,18 @@ static void rescale(void)
 {
     const struct scaling *next = scaling;
     __asm__ volatile(
+        "    movw  r14, r28\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
-        "    movw  r14, r26\n" /* where the next coordinate goes */
-        "    ldi   r20, %[outputs]\n"
-        "    mov   r16, r20\n"
+        "    movw  r28, r26\n"
+        "    ldi   r22, %[outputs]\n"
         "    clr   r17\n"
         "    ldi   r20, lo8(%[multiplier])\n"
         "    ldi   r21, hi8(%[multiplier])\n"
         "1:  ld    r18, X+\n"
         "    ld    r19, X+\n"
         "    mul   r18, r20\n"
-        "    movw  r22, r0\n"
+        "    mov   r23, r1\n"
         "    mulsu r19, r21\n"
         "    movw  r24, r0\n"
         "    mul   r18, r21\n"
@@ -292,51 +299,41 @@ static void rescale(void)
         "    adc   r24, r1\n"
         "    adc   r25, r17\n"
         "    lpm   r0, Z+\n"
-        "    add   r22, r0\n"
-        "    lpm   r0, Z+\n"
-        "    adc   r23, r0\n"
+        "    add   r23, r0\n"
         "    lpm   r0, Z+\n"
         "    adc   r24, r0\n"
         "    lpm   r0, Z+\n"
         "    adc   r25, r0\n"
-        "    mov   r0, r24\n"
-        "    lsl   r0\n"
-        "    sbc   r0, r0\n"
-        "    cp    r0, r25\n" /* r25 is the sign of a byte in r24, or the byte is too small */
-        "    breq  2f\n"
-        "    ldi   r24, 127\n"
+        "    lpm   r0, Z+\n" /* the span */
+        "    cp    r0, r24\n"
+        "    cpc   r17, r25\n"
+        "    brcc  2f\n"
+        "    mov   r24, r0\n"
         "    sbrc  r25, 7\n"
-        "    ldi   r24, -128\n"
-        "2:  lpm   r18, Z+\n"
-        "    cp    r24, r18\n"
-        "    brge  3f\n"
-        "    mov   r24, r18\n"
-        "3:  lpm   r18, Z+\n"
-        "    cp    r18, r24\n"
-        "    brge  4f\n"
-        "    mov   r24, r18\n"
-        "4:  movw  r18, r26\n"
-        "    movw  r26, r14\n"
-        "    st    X+, r24\n"
-        "    movw  r14, r26\n"
-        "    movw  r26, r18\n"
-        "    dec   r16\n"
+        "    clr   r24\n"
+        "2:  lpm   r0, Z+\n"
+        "    add   r24, r0\n"
+        "    st    Y+, r24\n"
+        "    dec   r22\n"
         "    brne  1b\n"
+        "    movw  r28, r14\n"
         "    clr   __zero_reg__\n"
         : [next] "+z"(next)
         : [sums] "i"(&projected), [outputs] "i"(PNN_PROJECTIONS), [multiplier] "i"(MULTIPLIER)
-        : "memory", "r0", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23",
-          "r24", "r25", "r26", "r27");
+        : "memory", "r0", "r14", "r15", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24",
+          "r25", "r26", "r27");
 }
 #else
 static void rescale(void)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
         const int16_t upper = (int16_t)(projected.sums[k]);
-        int32_t p = ((int32_t)upper * MULTIPLIER + PNN_READ_I32(&scaling[k].offset)) >> 16;
-        const int8_t least = PNN_READ_I8(&scaling[k].least);
-        const int8_t most = PNN_READ_I8(&scaling[k].most);
-        p = p < least ? least : p > most ? most : p;
+        const int32_t offset = PNN_READ_I16(&scaling[k].offset_high) * 65536 +
+                               PNN_READ_U8(&scaling[k].offset_low) * (int32_t)256;
+        int32_t p = ((int32_t)upper * MULTIPLIER + offset) >> 16;
+        const uint8_t span = PNN_READ_U8(&scaling[k].span);
+        p = p < 0 ? 0 : p > span ? span : p;
+        p += PNN_READ_I8(&scaling[k].least);
         projected.point[k] = (int8_t)p;
     }
 }
@@ -344,27 +341,28 @@ static void rescale(void)
 
 /* ---- Prototypes --------------------------------------------------------------------------- */
 
-/* List near prototypes from `*prototype` on, until the list is full or none of the `*left` is left.
+/* List near prototypes from `*prototype` on, until the list is full or there is none left.
  * A prototype is left as soon as one difference, or the sum of the squares, shows that it is far.
  * Return the end of the list. */
 #ifdef PNN_ASSEMBLY
-static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
+static struct neighbour *compare(const int8_t **prototype)
 {
     struct neighbour *end = neighbours;
     const int8_t *next = *prototype;
-    uint16_t remaining = *left;
     __asm__ volatile(
         "    lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    movw  r22, r30\n"
         "    rjmp  2f\n"
-        "9:  rjmp  8f\n"
+        "7:  cpi   r23, hi8(%[last])\n"
+        "    brne  2f\n"
+        "    rjmp  8f\n"
         "1:  subi  r22, lo8(-(6))\n" /* this prototype is far: the next one */
         "    sbci  r23, hi8(-(6))\n"
         "    movw  r30, r22\n"
-        "    sbiw  %[remaining], 1\n"
-        "    breq  9b\n"
+        "    cpi   r22, lo8(%[last])\n"
+        "    breq  7b\n"
         "2:\n"
         "    lpm   r18, Z+\n"
         "    sub   r18, r2\n"
@@ -372,59 +370,53 @@ static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
         "    muls  r18, r18\n"
         "    movw  r20, r0\n"
         "    subi  r21, 16\n"
-        "    brcc  1b\n"
+        "    brpl  1b\n"
         "    lpm   r18, Z+\n"
         "    sub   r18, r3\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
-        "    brcs  1b\n"
+        "    brpl  1b\n"
         "    lpm   r18, Z+\n"
         "    sub   r18, r4\n"
         "    brvs  1b\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
-        "    brcc  4f\n"
-        "3:  rjmp  1b\n"
-        "4:\n" /* this prototype is near: look its kernel up */
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    lsl   r20\n"
-        "    rol   r21\n"
-        "    mov   r18, r21\n"
-        "    movw  r20, r30\n" /* its labels follow its coordinates */
-        "    mov   r30, r18\n"
+        "    brpl  1b\n"
+        "    swap  r20\n" /* this prototype is near: look its kernel up */
+        "    andi  r20, 0x0f\n"
+        "    swap  r21\n"
+        "    andi  r21, 0xf0\n"
+        "    or    r20, r21\n"
+        "    movw  r18, r30\n" /* its labels follow its coordinates */
+        "    mov   r30, r20\n"
         "    ldi   r31, 0\n"
         "    subi  r30, lo8(-(%[table]))\n"
         "    sbci  r31, hi8(-(%[table]))\n"
-        "    lpm   r18, Z\n"
-        "    st    X+, r18\n"
+        "    lpm   r20, Z\n"
         "    st    X+, r20\n"
-        "    st    X+, r21\n"
+        "    st    X+, r18\n"
+        "    st    X+, r19\n"
         "    cpi   r26, lo8(%[full])\n"
-        "    brne  3b\n"
-        "    subi  r22, lo8(-(6))\n"
+        "    breq  6f\n"
+        "    rjmp  1b\n"
+        "6:  subi  r22, lo8(-(6))\n"
         "    sbci  r23, hi8(-(6))\n"
-        "    sbiw  %[remaining], 1\n"
         "8:  movw  r30, r22\n"
         "    clr   __zero_reg__\n"
-        : [end] "+x"(end), [next] "+z"(next), [remaining] "+w"(remaining)
-        : [point] "i"(&projected), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE), [table] "i"(exponential)
+        : [end] "+x"(end), [next] "+z"(next)
+        : [point] "i"(&projected), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE), [table] "i"(exponential),
+          [last] "i"(prototypes + sizeof prototypes)
         : "memory", "r0", "r2", "r3", "r4", "r18", "r19", "r20", "r21", "r22", "r23");
     *prototype = next;
-    *left = remaining;
     return end;
 }
 #else
-static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
+static struct neighbour *compare(const int8_t **prototype)
 {
     struct neighbour *end = neighbours;
-    while (*left > 0 && end != neighbours + NEIGHBOURS_AT_ONCE) {
+    while (*prototype != prototypes + sizeof prototypes && end != neighbours + NEIGHBOURS_AT_ONCE) {
         const int8_t *coordinate = *prototype;
         uint16_t distance = 0;
         uint8_t k = 0;
@@ -442,7 +434,6 @@ static struct neighbour *compare(const int8_t **prototype, uint16_t *left)
             ++end;
         }
         *prototype += PNN_PROJECTIONS + PNN_CLASSES;
-        --*left;
     }
     return end;
 }
@@ -454,12 +445,14 @@ static void vote_0(const struct neighbour *end)
 {
     const struct neighbour *next = neighbours;
     __asm__ volatile(
-        "    lds   r2, %[sums] + 0\n"
-        "    lds   r3, %[sums] + 1\n"
-        "    lds   r4, %[sums] + 2\n"
-        "    lds   r5, %[sums] + 3\n"
-        "    lds   r6, %[sums] + 4\n"
-        "    lds   r7, %[sums] + 5\n"
+        "    ldi   r30, lo8(%[sums])\n"
+        "    ldi   r31, hi8(%[sums])\n"
+        "    ld    r2, Z+\n"
+        "    ld    r3, Z+\n"
+        "    ld    r4, Z+\n"
+        "    ld    r5, Z+\n"
+        "    ld    r6, Z+\n"
+        "    ld    r7, Z+\n"
 
         "1:  ld    r23, X+\n"
         "    ld    r30, X+\n"
@@ -479,12 +472,14 @@ static void vote_0(const struct neighbour *end)
         "    cp    r26, %A[end]\n" /* the list has less than 256 bytes */
         "    brne  1b\n"
         "    clr   __zero_reg__\n"
-        "    sts   %[sums] + 0, r2\n"
-        "    sts   %[sums] + 1, r3\n"
-        "    sts   %[sums] + 2, r4\n"
-        "    sts   %[sums] + 3, r5\n"
-        "    sts   %[sums] + 4, r6\n"
-        "    sts   %[sums] + 5, r7\n"
+        "    ldi   r30, lo8(%[sums])\n"
+        "    ldi   r31, hi8(%[sums])\n"
+        "    st    Z+, r2\n"
+        "    st    Z+, r3\n"
+        "    st    Z+, r4\n"
+        "    st    Z+, r5\n"
+        "    st    Z+, r6\n"
+        "    st    Z+, r7\n"
 
         : [next] "+&x"(next)
         : [sums] "i"(&scores[0]), [end] "r"(end)
@@ -514,18 +509,19 @@ static void vote(const struct neighbour *end)
 uint8_t pnn_finish(void)
 {
     const int8_t *prototype = prototypes;
-    uint16_t left = PNN_PROTOTYPES;
     rescale();
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         scores[l] = 0;
     }
-    while (left > 0) {
-        vote(compare(&prototype, &left));
+    while (prototype != prototypes + sizeof prototypes) {
+        vote(compare(&prototype));
     }
 
     uint8_t best = 0;
+    pnn_score_t largest = scores[0];
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        if (scores[l] > scores[best]) {
+        if (scores[l] > largest) {
+            largest = scores[l];
             best = l;
         }
     }

@@ -62,6 +62,15 @@ uint8_t pnn_finish(void)
         WAIT(FAKE_FINISH_DELAY);
     }
 #endif
+#if defined(FAKE_HANGS_AT)
+    if (sum == FAKE_HANGS_AT) {
+        if (FAKE_HANG_MASKED) {
+            __asm__ volatile("cli");
+        }
+        for (;;) {
+        }
+    }
+#endif
 #if defined(FAKE_FINISH_VARIES)
     if ((uint8_t)sum != 0) {
         _delay_loop_1((uint8_t)sum);

@@ -4,7 +4,8 @@
  *
  * FAKE_PUSH_DELAY (cycles a feature), FAKE_FINISH_DELAY (cycles) and FAKE_FINISH_REPEATS make it as
  * slow as a test wants it to be, FAKE_FINISH_VARIES adds about 3 cycles for each 1 of the sum modulo
- * 256. FAKE_NOTHING leaves out all that a model does, to see what the firmware is without one.
+ * 256. FAKE_HANGS_AT is a sum at which it never ends, with interrupts disabled if FAKE_HANG_MASKED is 1.
+ * FAKE_NOTHING leaves out all that a model does, to see what the firmware is without one.
  */
 #ifndef PNN_MODEL_H
 #define PNN_MODEL_H

@@ -1,0 +1,117 @@
+"""Images set upright: each row moved sideways so that what slants stands straight.
+
+People write with different slants, which a classifier would otherwise need prototypes for. The
+slant of an image is that of the line which fits its dark pixels best, taken from their moments:
+with x and y from the image's centre and cy the centre of mass, ``sum (y - cy) x b`` over
+``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
+
+It is worked out from the bytes that a device is sent, in integers that fit 32 bits, so that every
+execution moves every row alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+
+SIDE_LIMIT = 32
+"""Pixels of a side up to which no moment needs more than 32 bits."""
+
+CENTRE_BITS = 5
+MOMENT_BITS = 3
+SLOPE_BITS = 8
+
+_BYTE_MAXIMUM = 255
+
+
+@dataclass(frozen=True)
+class PixelScale:
+    """How raw pixels become the bytes that slants are measured on.
+
+    Attributes
+    ----------
+    zero : float
+        The raw value of the background, which becomes 0.
+    step : float
+        Raw units a step, not 0; negative where the background is the upper end.
+    """
+
+    zero: float
+    step: float
+
+    @classmethod
+    def between(cls, lower: float, upper: float, background: float) -> PixelScale:
+        """Return the scale of pixels from `lower` to `upper`, whose background is at one end."""
+        step = (upper - lower) / _BYTE_MAXIMUM or 1.0
+        rests_high = upper - background < background - lower
+        return cls(upper, -step) if rests_high else cls(lower, step)
+
+    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return raw pixels as bytes, of the same shape."""
+        steps = np.floor((X.astype(np.float64) - self.zero) / self.step + 0.5)
+        return np.clip(steps, 0, _BYTE_MAXIMUM).astype(np.uint8)
+
+
+BYTES = PixelScale(0.0, 1.0)
+"""Of what are bytes already."""
+
+
+def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
+    """Return images (n, H, W) set upright; what comes in from outside is background."""
+    return upright(images, row_shifts(scale.to_bytes(images)), scale.zero)
+
+
+def row_shifts(images: NDArray[np.uint8]) -> Int64:
+    """Return by how many pixels to the left each row of images (n, H, W) has to move, (n, H).
+
+    The absolute slant is 1 at most, so no row moves by more than H pixels. An image without a dark
+    pixel, or with all of them in one row, stays as it is.
+    """
+    _, height, width = images.shape
+    y, x = _centred(height), _centred(width)
+    pixels = images.astype(np.float64)  # BLAS adds up floats; all sums are far below 2**53
+    in_row = pixels.sum(axis=2)
+    along_row = pixels @ x
+    mass, across = _whole(in_row.sum(axis=1)), _whole(along_row.sum(axis=1))
+    down, product, square = (_whole(sums) for sums in (in_row @ y, along_row @ y, in_row @ (y * y)))
+    centre = _quotient(down << CENTRE_BITS, mass)
+    product -= (centre * across) >> CENTRE_BITS
+    square -= (centre * down) >> CENTRE_BITS
+    slope = _quotient((abs(product) >> MOMENT_BITS) << SLOPE_BITS, square >> MOMENT_BITS)
+    slope = np.sign(product) * np.minimum(slope, 1 << SLOPE_BITS)
+    first = (slope * ((int(y[0]) << CENTRE_BITS) - centre)) >> CENTRE_BITS
+    return (first[:, None] + slope[:, None] * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
+
+
+_HALF_PIXEL = 1 << (SLOPE_BITS - 1)
+
+
+def upright(images: NDArray[Any], shifts: Int64, background: float) -> NDArray[Any]:
+    """Return images (n, H, W) with their rows moved to the left by `shifts`, (n, H)."""
+    width = images.shape[2]
+    source = np.arange(width) + shifts[:, :, None]
+    inside = (source >= 0) & (source < width)
+    moved = np.take_along_axis(images, np.where(inside, source, 0), axis=2)
+    moved[~inside] = background
+    return moved
+
+
+def _centred(side: int) -> NDArray[np.float64]:
+    """Return the coordinates of a side's pixels, integers with 0 in the middle."""
+    return np.arange(side, dtype=np.float64) - side // 2
+
+
+def _whole(sums: NDArray[np.float64]) -> Int64:
+    return sums.astype(np.int64)
+
+
+def _quotient(numerator: Int64, denominator: Int64) -> Int64:
+    """Return the quotients, rounded towards 0 as C does; 0 where the denominator is not above 0."""
+    divisor = np.maximum(denominator, 1)
+    quotient: Int64 = np.sign(numerator) * (abs(numerator) // divisor)
+    return np.where(denominator > 0, quotient, 0)

@@ -1,0 +1,203 @@
+"""Requests of one kind, kept in flight over a line that may fail, each until it has its reply.
+
+What gets no reply in time is sent again after HELLO has shown that the device is there and runs the
+same model; so is what was in flight when the line broke. Nothing waits longer than its deadline.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from protonn_edge.hil import protocol
+from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, MEND, Connection, NoReplyError
+from protonn_edge.hil.link import LinkError
+from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
+from protonn_edge.hil.window import Asked, Window
+
+# So often refused, a request is wrong. Less may be the line's doing: two frames that have become
+# one, because the delimiter between them was lost, have a right CRC.
+_REFUSALS = 3
+_LOST_IN_A_ROW = 3
+_SLACK_S = 0.03  # what two computers that have other things to do may take now and then
+
+Key = TypeVar("Key")
+Reply = TypeVar("Reply", bound=Content)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, and how often to ask.
+
+    Attributes
+    ----------
+    deadline_s : float
+        How long the device may take for an answer, in seconds, besides the time on the wire.
+    retries : int
+        How often a request is sent again.
+    """
+
+    deadline_s: float
+    retries: int
+
+
+class Exchange(Generic[Key, Reply]):
+    """One run of requests and replies, as an iterator over keys and replies.
+
+    Parameters
+    ----------
+    connection : Connection
+        An open one, on which nothing is in flight.
+    requests : iterable of tuple
+        Keys of the asker's, and messages. The next is taken when a byte of it could be sent.
+    kind : type
+        The messages that answer them.
+    patience : Patience
+        When to ask again, and when not any more.
+
+    Attributes
+    ----------
+    retried : int
+        How many requests were sent again so far that had been sent whole before.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        requests: Iterable[tuple[Key, Content]],
+        kind: type[Reply],
+        patience: Patience,
+    ) -> None:
+        self.retried = 0
+        self._connection = connection
+        self._requests = iter(requests)
+        self._kind = kind
+        self._patience = patience
+        self._times = _ReplyTimes()
+        self._lost_in_a_row = 0
+        self._again: deque[Asked[Key, Content]] = deque()
+        self._window: Window[Key, Content] = Window(connection.device.window)
+
+    def __iter__(self) -> Iterator[tuple[Key, Reply | None]]:
+        """Yield each request's key and its reply, or None if it had none however often asked.
+
+        Raises
+        ------
+        CheckFailed
+            If the device does not come back, is another one now, refuses a request, or answers
+            three in a row not at all.
+        """
+        while self._fill():
+            try:
+                yield from self._step()
+            except LinkError as broken:
+                self._send_again(self._window.give_up())
+                self._connection.recover(broken)
+
+    def _step(self) -> Iterator[tuple[Key, Reply | None]]:
+        """Send what may be sent and take what comes, or notice that it does not."""
+        self._send()
+        oldest = self._window.oldest
+        assert oldest is not None
+        assert oldest.since is not None
+        due = oldest.since + self._wait_s(oldest)
+        messages = self._connection.receive(due - time.monotonic())
+        if not messages and time.monotonic() > due:
+            self._send_again(self._window.give_up())
+            self._connection.recover()
+            yield from self._count_failure(oldest)
+        for sequence, content in messages:
+            passed_over, answered = self._window.answer(sequence)
+            self._send_again(passed_over)
+            for asked in passed_over:
+                yield from self._count_failure(asked)
+            if answered is not None:
+                yield from self._take(answered, content)
+
+    def _take(self, answered: Asked[Key, Content], content: Content) -> Iterator[tuple[Key, Reply]]:
+        if isinstance(content, self._kind):
+            if answered.since is not None:
+                self._times.add(time.monotonic() - answered.since)
+            self._lost_in_a_row = 0
+            yield answered.key, content
+            return
+        answered.refusals += 1
+        if answered.refusals == _REFUSALS:
+            said = str(content) if isinstance(content, ErrorReply) else "another kind of reply"
+            raise ProtocolError(f"the device refused a request: {said}; {MEND}")
+        self._send_again([answered])
+
+    def _fill(self) -> bool:
+        """Put requests into the window as long as it has room; return whether any is in it."""
+        while self._window.has_room:
+            if self._again:
+                asked = self._again.popleft()
+                self.retried += asked.whole
+            else:
+                try:
+                    key, request = next(self._requests)
+                except StopIteration:
+                    break
+                asked = Asked(key, request)
+            sequence = self._connection.next_sequence()
+            self._window.put(asked, sequence, protocol.encode_message(asked.request, sequence))
+        return self._window.oldest is not None
+
+    def _send(self) -> None:
+        data = self._window.sendable()
+        if data:
+            self._connection.send(data)
+        oldest = self._window.oldest
+        if oldest is not None and oldest.since is None:
+            oldest.since = time.monotonic()
+
+    def _send_again(self, requests: list[Asked[Key, Content]]) -> None:
+        self._again.extendleft(reversed(requests))
+
+    def _count_failure(self, asked: Asked[Key, Content]) -> Iterator[tuple[Key, None]]:
+        asked.attempts += 1
+        if asked.attempts > self._patience.retries:
+            self._again.remove(asked)
+            yield asked.key, None
+            self._lost_in_a_row += 1
+        if self._lost_in_a_row == _LOST_IN_A_ROW:
+            raise NoReplyError(
+                f"the device on {self._connection.url} says HELLO, but {_LOST_IN_A_ROW} requests "
+                "in a row got no answer; does its program hang? Reset it, then go on with --resume"
+            )
+
+    def _wait_s(self, asked: Asked[Key, Content]) -> float:
+        """Return how long a request that was sent may take.
+
+        Until a reply has failed to come, the deadline; from then on what replies have taken before,
+        and more with each attempt: a line that loses bytes must not make every loss cost seconds.
+        """
+        on_wire = self._connection.wire_s(len(asked.request.payload()))
+        longest = self._patience.deadline_s + on_wire + self._connection.wire_s(LONGEST_REPLY_BYTES)
+        if self.retried == 0 or not self._times.known:
+            return longest
+        return min(longest, (self._times.unusual_s + _SLACK_S) * float(1 << asked.attempts))
+
+
+class _ReplyTimes:
+    """What replies have taken: a moving mean and deviation, as TCP keeps them (RFC 6298, 2)."""
+
+    def __init__(self) -> None:
+        self.known = False
+        self._mean = 0.0
+        self._deviation = 0.0
+
+    def add(self, seconds: float) -> None:
+        if self.known:
+            self._deviation += (abs(seconds - self._mean) - self._deviation) / 4
+            self._mean += (seconds - self._mean) / 8
+        else:
+            self.known, self._mean, self._deviation = True, seconds, seconds / 2
+
+    @property
+    def unusual_s(self) -> float:
+        """A time that few replies exceed."""
+        return self._mean + 4 * self._deviation

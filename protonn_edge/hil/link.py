@@ -1,0 +1,92 @@
+"""The serial line itself: bytes both ways over any pyserial URL, and one error if it breaks."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import time
+
+import serial
+
+from protonn_edge.errors import CheckFailed
+
+_MOST_BYTES = 4096  # of one reading
+_WRITE_DEADLINE_S = 30.0  # 65,000 features take 5.6 s at 115,200 baud
+_POLL_S = 0.001
+
+
+class LinkError(CheckFailed):
+    """The serial line cannot be opened, or broke while it was in use."""
+
+
+class Link:
+    """An open line.
+
+    Parameters
+    ----------
+    url : str
+        What pyserial's `serial_for_url` takes: ``/dev/ttyACM0``, ``COM3``,
+        ``socket://127.0.0.1:PORT``.
+    baud : int
+        Baud rate; a link that is not a serial port ignores it.
+
+    Raises
+    ------
+    LinkError
+        If the line cannot be opened; later, if it breaks.
+    """
+
+    def __init__(self, url: str, baud: int) -> None:
+        self._url = url
+        try:
+            self._port = serial.serial_for_url(
+                url, baudrate=baud, timeout=0, write_timeout=_WRITE_DEADLINE_S
+            )
+        except Exception as error:  # pyserial's handlers raise what they like
+            raise LinkError(
+                f"cannot open {url or 'a port without a name'} ({error}); plug the board in, or "
+                "choose another --port"
+            ) from error
+        # What pyserial does not do for a TCP port: send at once what follows bytes that are not
+        # acknowledged yet, and close a socket that the other side has closed.
+        self._socket: socket.socket | None = getattr(self._port, "_socket", None)
+        if self._socket is not None:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def close(self) -> None:
+        """Close the line; closing it again does nothing."""
+        with contextlib.suppress(OSError):  # a port whose device is gone
+            self._port.close()
+        if self._socket is not None:
+            self._socket.close()
+
+    def read(self, wait_s: float) -> bytes:
+        """Return what has arrived; wait up to `wait_s` seconds for the first byte."""
+        try:
+            self._wait(wait_s)
+            return bytes(self._port.read(_MOST_BYTES))
+        except (OSError, TypeError, ValueError) as error:  # a port that was closed raises any
+            raise LinkError(
+                f"cannot read from {self._url}: {error}; plug the board in again"
+            ) from error
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, all of them."""
+        try:
+            while data:
+                data = data[self._port.write(data) or 0 :]
+        except (OSError, TypeError, ValueError) as error:
+            raise LinkError(
+                f"cannot write to {self._url}: {error}; plug the board in again"
+            ) from error
+
+    def _wait(self, wait_s: float) -> None:
+        try:
+            number = self._port.fileno()
+        except (AttributeError, OSError):  # not every handler has one: ask again and again
+            end = time.monotonic() + wait_s
+            while not self._port.in_waiting and time.monotonic() < end:
+                time.sleep(_POLL_S)
+        else:
+            select.select([number], [], [], max(0.0, wait_s))

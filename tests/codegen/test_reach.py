@@ -1,0 +1,60 @@
+"""No point is near more prototypes than the bound says, which is that of all of them or less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from model_factory import random_model, tiny_integer_model
+
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.plan import prototype_costs
+from protonn_edge.codegen.reach import near_at_most
+from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
+from protonn_edge.quantization import IntegerModel, compared, quantize
+
+
+def with_prototypes(prototypes: np.ndarray) -> IntegerModel:
+    d, m = prototypes.shape
+    return replace(
+        tiny_integer_model(),
+        projection=np.ones((d, 6), np.int8),
+        start=np.zeros(d, np.int64),
+        offset=np.zeros(d, np.int64),
+        prototypes=prototypes.astype(np.int8),
+        labels=np.ones((3, m), np.int8),
+    )
+
+
+@pytest.mark.parametrize("spread", [2, 10, 30, 60])
+@pytest.mark.parametrize("d", [1, 4, 12])
+def test_no_point_is_near_more_prototypes(d: int, spread: int) -> None:
+    rng = np.random.default_rng(d * spread)
+    model = with_prototypes(np.clip(np.rint(rng.normal(0, spread, (d, 80))), -128, 127))
+    B = model.prototypes.T.astype(np.int64)
+    pairs = B[rng.integers(0, 80, (2_000, 4))].mean(axis=1).astype(np.int64)
+    points = np.concatenate([B, pairs, rng.integers(-128, 128, (500, d))])
+    near = compared(model, points)[:, :, 1:].sum(axis=1)
+    bounds = near_at_most(model)
+    assert (near.max(axis=0) <= bounds).all()
+    assert (np.diff(bounds) <= 0).all()
+    assert bounds[0] <= 80
+
+
+def test_two_clusters_far_apart_are_not_near_one_point() -> None:
+    prototypes = np.repeat([[-100], [100]], 20, axis=0).reshape(1, 40)
+    assert near_at_most(with_prototypes(prototypes)).tolist() == [25]
+
+
+def test_worst_inputs_take_long_and_none_is_0() -> None:
+    model = quantize(random_model(features=60, projections=8, prototypes=40))
+    plan, costs = make_plan(model), prototype_costs(make_plan(model))
+    rng = np.random.default_rng(0)
+    ordinary = rng.integers(1, model.inputs.maximum + 1, (500, 60)).astype(np.uint8)
+    found = worst_inputs(model, plan, 3)
+    assert found.shape == (3, 60)
+    assert found.min() > 0
+    cycles = prototype_cycles(model, model.project(found), costs)
+    assert cycles[0] > prototype_cycles(model, model.project(ordinary), costs).max()
+    assert (np.diff(cycles) <= 0).all()

@@ -1,0 +1,98 @@
+"""Slanted images are set upright, by whole pixels, alike in floats and in integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from protonn_edge.deskewing import SIDE_LIMIT, PixelScale, row_shifts, upright
+from protonn_edge.errors import InputError
+from protonn_edge.reduction import Reduction, reduction_for
+
+_SCALE = PixelScale(0.0, 1.0)
+
+
+def _stroke(slant: float, height: int = 20, width: int = 24) -> np.ndarray:
+    image = np.zeros((1, height, width), dtype=np.uint8)
+    for row in range(height):
+        middle = round(width / 2 - slant * (row - height / 2))
+        image[0, row, middle - 1 : middle + 2] = 200
+    return image
+
+
+@pytest.mark.parametrize("slant", [-0.9, -0.4, 0.0, 0.3, 0.8])
+def test_a_slanted_stroke_stands_upright_afterwards(slant: float) -> None:
+    image = _stroke(slant)
+
+    moved = upright(image, row_shifts(image), 0)
+
+    columns = [np.flatnonzero(row).mean() for row in moved[0]]
+    assert max(columns) - min(columns) <= 1.0
+    assert moved.sum() == image.sum()
+
+
+def test_an_upright_stroke_and_an_empty_image_stay_as_they_are() -> None:
+    for image in (_stroke(0.0), np.zeros((1, 20, 24), dtype=np.uint8)):
+        assert not row_shifts(image).any()
+
+
+def _shifts_by_the_formula(image: np.ndarray) -> list[int]:
+    """Work the shifts out with Python's integers and fractions, one pixel after the other."""
+    height, width = image.shape
+    sums = [0] * 5
+    for row in range(height):
+        for column in range(width):
+            b, y, x = int(image[row, column]), row - height // 2, column - width // 2
+            for place, term in enumerate((1, y, x, x * y, y * y)):
+                sums[place] += term * b
+    mass, down, across, product, square = sums
+    centre = int(Fraction(32 * down, mass)) if mass else 0
+    product -= (centre * across) >> 5
+    square = (square - ((centre * down) >> 5)) >> 3
+    slope = min(256, ((abs(product) >> 3) << 8) // square) if square > 0 else 0
+    slope = -slope if product < 0 else slope
+    first = (slope * (32 * -(height // 2) - centre)) >> 5
+    return [(first + slope * row + 128) >> 8 for row in range(height)]
+
+
+@given(
+    arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9)))
+    | arrays(np.uint8, (SIDE_LIMIT, SIDE_LIMIT), elements=st.sampled_from([0, 255]))
+)
+@settings(max_examples=60)
+def test_shifts_are_those_of_the_formula_and_no_larger_than_the_image(image: np.ndarray) -> None:
+    shifts = row_shifts(image[None])[0]
+
+    assert shifts.tolist() == _shifts_by_the_formula(image)
+    assert np.abs(shifts).max() <= len(image)
+
+
+@given(arrays(np.uint8, (3, 12 * 10)))
+@settings(max_examples=30)
+def test_floats_and_bytes_are_averaged_alike(images: np.ndarray) -> None:
+    reduction = Reduction((12, 10), (12, 10), (6, 5), _SCALE)
+
+    assert np.array_equal(reduction.apply(images) * reduction.area, reduction.sums(images))
+
+
+def test_dark_on_light_is_set_upright_as_light_on_dark() -> None:
+    image = _stroke(0.5).reshape(1, -1).astype(np.float64)
+    light = Reduction((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 0.0))
+    dark = Reduction((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 255.0))
+
+    assert np.allclose(dark.apply(255.0 - image), 255.0 - light.apply(image), atol=1e-9)
+
+
+def test_large_images_are_refused() -> None:
+    with pytest.raises(InputError, match="up to 32 pixels a side"):
+        Reduction((33, 28), (33, 28), (11, 14), _SCALE)
+
+
+def test_setting_upright_alone_is_refused() -> None:
+    with pytest.raises(InputError, match="set upright, but not to be reduced"):
+        reduction_for((28, 28), None, None, _SCALE)
