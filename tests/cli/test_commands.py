@@ -95,6 +95,7 @@ def test_inspect_says_what_is_averaged(folder: Path) -> None:
     record = run_json("inspect", folder / "pairs.npz")
     assert record["reduction"] == {
         "image_shape": [1, 4], "cropped_shape": [1, 4], "reduced_shape": [1, 2],
+        "deskewed": False,
     }  # fmt: skip
     assert (record["features"], record["inputs"], record["input_maximum"]) == (4, 2, 255)
     assert len(record["zero"]) == len(record["step"]) == 4
