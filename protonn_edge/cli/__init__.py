@@ -12,6 +12,7 @@ from protonn_edge.cli.hil import hil_command
 from protonn_edge.cli.inspect import inspect_command
 from protonn_edge.cli.report import report_command
 from protonn_edge.cli.train import train_command
+from protonn_edge.cli.tune import tune_command
 from protonn_edge.cli.verify import verify_command
 
 
@@ -27,6 +28,7 @@ def main() -> None:
 
 main.add_command(demo_command)
 main.add_command(train_command)
+main.add_command(tune_command)
 main.add_command(inspect_command)
 main.add_command(build_command)
 main.add_command(verify_command)

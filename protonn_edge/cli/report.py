@@ -11,7 +11,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.train import _ImageShape
+from protonn_edge.cli.quantities import ImageShape
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
@@ -20,7 +20,7 @@ from protonn_edge.project import Project
 from protonn_edge.report.accuracy import class_figures
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.evidence import Evidence, gather
-from protonn_edge.report.page import render_page
+from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.script import page_script
 from protonn_edge.report.terminal import class_table, evidence_facts, fact_table
 
@@ -59,8 +59,14 @@ class _RememberingCommand(Command):
 @board_option
 @click.option(
     "--image-shape",
-    type=_ImageShape(),
+    type=ImageShape(),
     help="A point is an image, such as 16x16.  [default: the model's]",
+)
+@click.option(
+    "--front",
+    "front_path",
+    type=click.Path(path_type=Path),
+    help="What 'tune --front' wrote, as JSON: accuracy against size and time.",
 )
 @click.option("--title", default="", help="The heading.")
 @click.option(
@@ -101,6 +107,7 @@ def report_command(
     folders: tuple[Path, ...],
     board_name: str,
     image_shape: tuple[int, int] | None,
+    front_path: Path | None,
     title: str,
     watt_hours: float,
     rate: float,
@@ -116,6 +123,7 @@ def report_command(
     """
     out = Output(as_json)
     board = load_board(board_name)
+    front = None if front_path is None else read_front(front_path)
     projects = _projects(folders, results)
     known = _models(models, projects)
     points = None
@@ -130,7 +138,9 @@ def report_command(
         out.say(f"{one.name}:", fact_table(evidence_facts(one)))
         out.say("by class:", class_table(class_figures(one.confusion), one.reference.classes))
     battery = Battery(watt_hours, rate, idle_watts)
-    write_report(evidence, output, out, title=title, battery=battery, command=_command())
+    write_report(
+        evidence, output, out, title=title, battery=battery, front=front, command=_command()
+    )
     if open_it:
         show_report(output)
     out.finish(
@@ -148,12 +158,18 @@ def write_report(
     *,
     title: str = "",
     battery: Battery | None = None,
+    front: Front | None = None,
     command: str = "",
 ) -> None:
     """Write the report of runs to a file, and say where it is."""
+    # Half a second of imports that other commands save.
+    from protonn_edge.report.page import render_page  # noqa: PLC0415
+
     with out.status("drawing"):
         script = page_script()
-        page = render_page(evidence, script, title=title, battery=battery, command=command)
+        page = render_page(
+            evidence, script, title=title, battery=battery, front=front, command=command
+        )
     write_atomically(output, page)
     if script.text is None:
         out.say(f"the Uno in the page is left out: {script.missing}")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.quantities import Bytes, ImageShape
 from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.deskewing import PixelScale
@@ -37,35 +37,6 @@ _SHARE = FiniteRange(0, 1, min_open=True)
 _COUNT = click.IntRange(1)
 _POSITIVE = FiniteRange(0, min_open=True)
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
-
-
-class _ImageShape(click.ParamType[tuple[int, int]]):
-    """Height and width of an image, such as 16x16."""
-
-    name = "HxW"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        height, _, width = str(value).partition("x")
-        if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
-            self.fail(f"{value!r} is not a height and a width, such as 16x16", param, ctx)
-        return int(height), int(width)
-
-
-class _Bytes(click.ParamType[int]):
-    """A number of bytes, such as 16kB, 900 B or 16000."""
-
-    name = "BYTES"
-    _UNITS: ClassVar[dict[str, int]] = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", str(value))
-        unit = None if found is None else self._UNITS.get(found[2].lower())
-        count = 0 if found is None or unit is None else int(float(found[1]) * unit)
-        if not count:
-            self.fail(f"{value!r} is no number of bytes, such as 16kB, 900B or 16000", param, ctx)
-        return count
 
 
 def _setting(
@@ -96,7 +67,7 @@ def _setting(
 @_setting(
     "--budget",
     "budget",
-    _Bytes(),
+    Bytes(),
     "Bytes for the int8 parameters, such as 16kB (16,000): chooses d and m by the paper's rules.",
 )
 @_setting("--lambda-w", "sparsity_projection", _SHARE, "Non-zero share of W.")
@@ -176,14 +147,14 @@ def _setting(
     "Share of points at either end of a feature's range that count as outliers, not beyond it.",
 )
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
-@_setting("--image-shape", "image_shape", _ImageShape(), "The features are the pixels of images.")
+@_setting("--image-shape", "image_shape", ImageShape(), "The features are the pixels of images.")
 @_setting(
     "--reduce",
     "reduced_shape",
-    _ImageShape(),
+    ImageShape(),
     "Project this many area averages, which the device makes of the pixels.",
 )
-@_setting("--crop", "cropped_shape", _ImageShape(), "Average this much, in the image's middle.")
+@_setting("--crop", "cropped_shape", ImageShape(), "Average this much, in the image's middle.")
 @_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Set slanted images upright, before.")
 @_setting(
     "--augment/--no-augment",
@@ -219,7 +190,7 @@ def train_command(
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Where its
     points have sets of labels, the model is for floats alone, and ranks them.
     """
-    _check_output(output)
+    check_output(output)
     out = Output(as_json)
     dataset = load_dataset(data)
     if share is not None:
@@ -386,7 +357,7 @@ def _sentence(record: dict[str, Any]) -> str:
     return f"{tested} in float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
 
 
-def _check_output(path: Path) -> None:
+def check_output(path: Path) -> None:
     """Refuse a name that cannot be written before minutes are spent on training."""
     if path.is_dir():
         raise InputError(

@@ -16,9 +16,9 @@ from protonn_edge.quantization import IntegerModel, compared
 from protonn_edge.quantization.integer_model import RESCALING_SHIFT
 
 _POINTS = 32
-_ROUNDS = 200
+_ROUNDS = 800
 _TARGETS = 6
-_REFINEMENTS = 60
+_REFINEMENTS = 400
 _PARTNERS = 200
 
 

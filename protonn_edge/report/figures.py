@@ -137,6 +137,19 @@ def training_figure(objective: Sequence[float], accuracy: Sequence[float], salt:
     return drawn[0]
 
 
+def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str, salt: str) -> str:
+    """Return accuracy, 0..1, against a cost, the cheapest first: what is reached for how much."""
+    with axes(230, salt) as (area, drawn):
+        area.step(costs, accuracies, where="post", color=ACCENT)
+        area.plot(costs, accuracies, "o", color=ACCENT, markersize=5)
+        area.set_xlabel(cost)
+        area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=1, symbol=" %"))
+        area.xaxis.set_major_locator(MaxNLocator(5))
+        area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    return drawn[0]
+
+
 def trace_figure(levels: NDArray[np.float64], salt: str, *, connected: bool) -> str:
     """Return a point's levels, 0..1, in the order of the data.
 

@@ -22,8 +22,9 @@ from protonn_edge.report.accuracy import wilson_interval
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Table
 from protonn_edge.report.evidence import Evidence
+from protonn_edge.report.front import Front
 from protonn_edge.report.script import PageScript
-from protonn_edge.report.sections import sections_of
+from protonn_edge.report.sections import front_section, sections_of
 from protonn_edge.report.uno import payload
 from protonn_edge.resources import resource
 
@@ -45,6 +46,7 @@ def render_page(
     title: str = "",
     command: str = "",
     battery: Battery | None = None,
+    front: Front | None = None,
 ) -> str:
     """Return the report, the same text for the same evidence.
 
@@ -60,6 +62,8 @@ def render_page(
         How the report was asked for.
     battery : Battery, optional
         What the battery life is for.
+    front : Front, optional
+        What a search found.
     """
     first = evidence[0]
     environment = Environment(
@@ -81,7 +85,10 @@ def render_page(
         n_runs=len(evidence),
         headlines=_headlines(first) if len(evidence) == 1 else (),
         side_by_side=_side_by_side(evidence) if len(evidence) > 1 else None,
-        sections=sections_of(evidence, battery or Battery()),
+        sections=[
+            *sections_of(evidence, battery or Battery()),
+            *([] if front is None else [front_section(front)]),
+        ],
         provenance=_provenance(evidence, command),
     )
 

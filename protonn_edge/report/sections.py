@@ -21,6 +21,7 @@ from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import (
     Part,
     confusion_figure,
+    front_figure,
     latency_figure,
     memory_figure,
     part_colours,
@@ -28,6 +29,7 @@ from protonn_edge.report.figures import (
     trace_figure,
     training_figure,
 )
+from protonn_edge.report.front import Front
 from protonn_edge.report.ink import Levels, levels_of
 from protonn_edge.report.pictures import image_picture
 from protonn_edge.report.svg import labelled
@@ -316,6 +318,33 @@ def _training(one: Evidence, salt: str) -> list[Panel]:
         Panel(figure=_figure(training_figure(objective, accuracy, salt), words), caption=words),
         Panel(table=table, table_name="Some of the reports"),
     ]
+
+
+def front_section(front: Front) -> Section:
+    """Return the section of a search."""
+    panels = []
+    for alternatives, cost, costs in (
+        (front.by_flash, "flash of the classifier, B", [a.flash_bytes for a in front.by_flash]),
+        (front.by_time, "mean time of a prediction, ms", [a.mean_ms for a in front.by_time]),
+    ):
+        accuracies = [each.accuracy for each in alternatives]
+        best = 100 * max(accuracies)
+        words = f"Accuracy against {cost}: {len(accuracies):,} alternatives, up to {best:.2f} %."
+        rows = tuple(
+            (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
+            for each in alternatives
+        )
+        figure = front_figure(costs, accuracies, cost, f"front-{len(panels)}")
+        panels.append(
+            Panel(
+                figure=_figure(figure, words),
+                caption=words,
+                table=Table(("flash B", "mean ms", "accuracy"), rows),
+                table_name="The alternatives",
+            )
+        )
+    lead = "What a search found, in cross-validation: no model of it is better and takes less."
+    return Section("search", "Search", lead, tuple(panels))
 
 
 def _numbers(history: object, name: str) -> list[float]:

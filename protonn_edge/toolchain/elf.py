@@ -152,6 +152,43 @@ def read_object_constants(path: Path) -> tuple[Constants, ...]:
     return _read(path, lambda file: _constants(file, (".rodata", ".data"), 0))
 
 
+def read_share(elf: Path, object_file: Path) -> Sections:
+    """Return what a linked AVR firmware takes for the functions and variables of one object file.
+
+    The linker has left some of them out. What of the C library they need is not counted.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is not an ELF file for the AVR.
+    """
+    names = set(_read(object_file, _sized_names))
+    text = data = bss = 0
+    for name, (address, size, holds_values) in _read(elf, _sized_names).items():
+        if name not in names:
+            continue
+        if address < _SRAM_BASE:
+            text += size
+        elif holds_values:
+            data += size
+        else:
+            bss += size
+    return Sections(text, data, bss)
+
+
+def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
+    """Return address, size, and whether its section holds values, of what has a name and a size."""
+    found = {}
+    for table in elf.iter_sections("SHT_SYMTAB"):
+        assert isinstance(table, SymbolTableSection)
+        for symbol in table.iter_symbols():
+            section = symbol["st_shndx"]
+            if symbol.name and symbol["st_size"] and isinstance(section, int):
+                holds_values = elf.get_section(section)["sh_type"] != "SHT_NOBITS"
+                found[symbol.name] = (symbol["st_value"], symbol["st_size"], holds_values)
+    return found
+
+
 def _constants(elf: ELFFile, prefix: str | tuple[str, ...], base: int) -> tuple[Constants, ...]:
     """Return the sections of initial values whose names begin with `prefix`, from `base` on."""
     found = []

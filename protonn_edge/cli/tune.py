@@ -1,0 +1,354 @@
+"""``protonn-edge tune``: search for the best model that fits, and write it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.live import Live
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.quantities import Bytes, ImageShape
+from protonn_edge.cli.train import check_output, describe, with_accuracy_floor
+from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.files import write_atomically
+from protonn_edge.model import save_model
+from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
+from protonn_edge.tuning import (
+    Candidate,
+    Choice,
+    DaskWorkers,
+    Here,
+    Points,
+    Processes,
+    Progress,
+    Refitted,
+    Search,
+    Searched,
+    SearchFile,
+    SearchSpace,
+    TuningLimits,
+    Workers,
+    candidates,
+    fold_numbers,
+    front_json,
+    identity,
+    refit,
+)
+from protonn_edge.tuning.search import IN_FLIGHT
+from protonn_edge.tuning.trial import check_points
+
+_POSITIVE = FiniteRange(0, min_open=True)
+_GROUP_FILE_LIMIT_BYTES = 64 << 20
+
+
+class _ChoosingCommand(Command):
+    """Takes ``--choose smallest-within 0.5`` without quotes, too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        joined: list[str] = []
+        for word in args:
+            if joined[-2:-1] == ["--choose"] and joined[-1].endswith("-within") and _number(word):
+                joined[-1] += f" {word}"
+            else:
+                joined.append(word)
+        return super().parse_args(ctx, joined)
+
+
+def _number(word: str) -> bool:
+    return word.replace(".", "", 1).isdecimal()
+
+
+@click.command("tune", cls=_ChoosingCommand)
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The model file (.npz)."
+)
+@board_option
+@click.option(
+    "--max-flash", type=Bytes(), help="Of the classifier alone: generated code and constants."
+)
+@click.option("--max-sram", type=Bytes(), help="Of the classifier alone: its variables.")
+@click.option(
+    "--max-latency-ms", type=_POSITIVE, help="That no prediction exceeds, whatever it is fed."
+)
+@click.option("--max-energy-mj", type=_POSITIVE, help="Of a prediction, on average.")
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    help="Train so many, those of earlier runs of the same search included.",
+)
+@click.option("--timeout", type=_POSITIVE, help="Seconds, the last training included.")
+@click.option(
+    "--choose",
+    default="best",
+    show_default=True,
+    metavar="CHOICE",
+    help="best, smallest-within X or fastest-within X: at most X percentage points below the best.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
+@click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
+@click.option(
+    "--folds", type=click.IntRange(2, 20), default=3, show_default=True, help="Of cross-validation."
+)
+@click.option(
+    "--groups",
+    help="An array of DATA, or a file with a line per training point: points of a group, say of "
+    "one person, are never trained and tested on in the same fold.",
+)
+@click.option("--image-shape", type=ImageShape(), help="The features are the pixels of images.")
+@click.option("--reduce", "reduced_shape", type=ImageShape(), help="As of train.")
+@click.option("--crop", "cropped_shape", type=ImageShape(), help="As of train.")
+@click.option("--deskew", is_flag=True, default=None, help="As of train.")
+@click.option("--class-weight", type=click.Choice(["balanced"]), help="Every class counts alike.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option(
+    "--in-flight",
+    type=click.IntRange(1, 1000),
+    default=IN_FLIGHT,
+    show_default=True,
+    help="Trials under way at a time, each of several folds; more for many workers.",
+)
+@click.option(
+    "--search",
+    "search_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where finished trials are kept.  [default: OUTPUT with .search.jsonl for .npz]",
+)
+@click.option(
+    "--front",
+    "front_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the alternatives: JSON, or a plot if the name ends in .svg, .png or .pdf.",
+)
+@json_option
+def tune_command(
+    data: Path,
+    output: Path,
+    board_name: str,
+    max_flash: int | None,
+    max_sram: int | None,
+    max_latency_ms: float | None,
+    max_energy_mj: float | None,
+    trials: int,
+    timeout: float | None,
+    choose: str,
+    jobs: int | None,
+    scheduler: str | None,
+    folds: int,
+    groups: str | None,
+    seed: int,
+    in_flight: int,
+    search_path: Path | None,
+    front_path: Path | None,
+    as_json: bool,
+    **fixed: Any,
+) -> None:
+    """Search for the most accurate model of DATA that fits the board, and write it.
+
+    What cannot fit is thrown out before it is trained. What is trained is judged by the accuracy of
+    its integers in cross-validation; the test part of DATA is read once, at the end. A search that
+    was stopped goes on with the same command.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    check_output(output)
+    choice = Choice.parse(choose)
+    if jobs is not None and scheduler is not None:
+        raise click.UsageError("--jobs and --dask exclude each other; give one of them")
+    out = Output(as_json)
+    board = load_board(board_name)
+    limits = TuningLimits(max_flash, max_sram, max_latency_ms, max_energy_mj)
+    dataset = load_dataset(data)
+    check_points(dataset.X_train, dataset.y_train)
+    fixed = {name: value for name, value in fixed.items() if value is not None}
+    numbers = fold_numbers(dataset.y_train, folds, seed, _read_groups(groups, data))
+    points = Points(dataset.X_train, dataset.y_train, numbers, board, limits, fixed)
+    space = SearchSpace.of(points)
+    known_by = identity(points, space, seed=seed, in_flight=in_flight)
+    path = search_path or output.with_suffix(".search.jsonl")
+    workers = _workers(points, jobs, scheduler, timeout)
+    with SearchFile(path, known_by, space.distributions) as file:
+        searched = _search(
+            lambda on_change: Search(
+                points, space, file, workers, seed=seed, in_flight=in_flight, on_change=on_change
+            ),
+            workers,
+            trials=trials,
+            deadline=deadline,
+            board=board,
+        )
+    found = candidates(searched.records.values())
+    if not found:
+        raise CheckFailed(_nothing_complete(searched, timeout))
+    told = {"choice": str(choice), "seed": seed, "folds": folds, "trials": _counts(searched)}
+    with out.status("training the chosen model on all points"):
+        refitted = refit(
+            points,
+            choice.ranked(found),
+            seed=seed,
+            classes=dataset.classes,
+            feature_names=dataset.feature_names,
+            search={**told, "limits": limits.to_json(), "board": board.name},
+        )
+    refitted = replace(refitted, model=with_accuracy_floor(refitted.model, dataset))
+    save_model(refitted.model, output)
+    if front_path is not None:
+        _write_front(front_path, found, board)
+    record = _record(refitted, found, told, points, dataset)
+    out.say("accuracy in cross-validation against what it takes:", candidate_table(found, board))
+    out.say(*_sentences(record, refitted, points), f"wrote {output}")
+    out.finish(record)
+
+
+def _search(
+    make: Callable[[Callable[[Progress], object]], Search],
+    workers: Workers,
+    *,
+    trials: int,
+    deadline: float | None,
+    board: Board,
+) -> Searched:
+    """Run a search with a live table on standard error, if that is a terminal."""
+    done = 0
+    with _live(trials, board) as show:
+
+        def on_change(progress: Progress) -> None:
+            nonlocal done
+            done = len(progress.records)
+            show(progress)
+
+        try:
+            with workers:
+                return make(on_change).run(trials=trials, deadline=deadline)
+        except KeyboardInterrupt:
+            raise CheckFailed(
+                f"stopped after {done:,} finished trials, which are kept; the same command goes on"
+            ) from None
+
+
+@contextmanager
+def _live(trials: int, board: Board) -> Iterator[Callable[[Progress], object]]:
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+
+        def show(progress: Progress) -> None:
+            live.update(progress_table(progress, trials, board), refresh=True)
+
+        yield show
+
+
+def _workers(
+    points: Points, jobs: int | None, scheduler: str | None, timeout: float | None
+) -> Workers:
+    if scheduler is not None:
+        return DaskWorkers(points, scheduler)
+    count = jobs or joblib.cpu_count()
+    # A fold in this process could not be given up when time is over.
+    return Here(points) if count == 1 and timeout is None else Processes(points, count)
+
+
+def _read_groups(name: str | None, data: Path) -> NDArray[Any] | None:
+    """Return the group of each training point."""
+    if name is None:
+        return None
+    if data.suffix == ".npz":
+        with ArrayArchive(data, limit_bytes=8 << 30) as archive:
+            if name in archive.names:
+                return archive.read(name)
+    path = Path(name)
+    if not path.is_file():
+        raise InputError(
+            f"--groups is {name!r}, neither an array of {data} nor a file; name one of them"
+        )
+    if path.stat().st_size > _GROUP_FILE_LIMIT_BYTES:
+        raise InputError(f"{path} is too large for a file of groups; give a line per point")
+    return np.array(path.read_text("utf-8", errors="replace").splitlines())
+
+
+def _counts(searched: Searched) -> dict[str, int]:
+    outcomes = [record.outcome for record in searched.records.values()]
+    return {each: outcomes.count(each) for each in ("complete", "pruned", "rejected", "failed")}
+
+
+def _nothing_complete(searched: Searched, timeout: float | None) -> str:
+    failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
+    if searched.timed_out:
+        return (
+            f"no trial was complete after {timeout:g} s; give a longer --timeout, or fewer --folds"
+        )
+    if failures:
+        return f"no trial was complete; the last one: {failures[-1]}"
+    return "no trial was complete; give more --trials"
+
+
+def _write_front(path: Path, found: list[Candidate], board: Board) -> None:
+    if path.suffix in (".svg", ".png", ".pdf"):
+        write_atomically(path, front_figure(found, board, path.suffix.removeprefix(".")))
+    else:
+        write_atomically(path, json.dumps(front_json(found, board), indent=2) + "\n")
+
+
+def _record(
+    refitted: Refitted,
+    found: list[Candidate],
+    told: dict[str, Any],
+    points: Points,
+    dataset: Dataset,
+) -> dict[str, Any]:
+    board, linked = points.board, refitted.linked
+    return {
+        **describe(refitted.model, dataset),
+        **told,
+        "cross_validated": refitted.candidate.to_json(board),
+        "planned": refitted.fit.figures.to_json(),
+        "linked": None
+        if linked is None
+        else {
+            "classifier_flash_bytes": linked.classifier.flash_bytes,
+            "classifier_sram_bytes": linked.classifier.sram_bytes,
+            **linked.usage.to_json(),
+        },
+        "front": front_json(found, board),
+    }
+
+
+def _sentences(record: dict[str, Any], refitted: Refitted, points: Points) -> list[str]:
+    board, figures, linked = points.board, refitted.fit.figures, refitted.linked
+    accuracy = 100 * refitted.candidate.accuracy
+    settings = refitted.candidate.record.settings
+    chosen = (
+        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}, "
+        f"{accuracy:.2f} % in cross-validation, d = {settings['n_projections']}, "
+        f"m = {settings['n_prototypes']}; {board.milliseconds(figures.mean_cycles):.3f} ms on "
+        f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"
+    )
+    said = [chosen]
+    if record["accuracy"] is not None:
+        share = 100 * record["accuracy"]
+        said.append(f"test points: {share:.2f} % of {record['n']:,} in integers")
+    if linked is not None:
+        said.append(
+            f"linked: {linked.classifier.flash_bytes:,} B flash and "
+            f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
+            f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B with the firmware"
+        )
+    said.append(f"build it with: --plan {figures.kernel}")
+    return said

@@ -1,0 +1,83 @@
+"""What a search found, as ``tune --front FILE.json`` wrote it: accuracy against what it takes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.errors import InputError
+
+_LARGEST_FILE = 8 << 20
+_MOST_CANDIDATES = 10_000
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A model that no other one of the search beats in accuracy without taking more.
+
+    Attributes
+    ----------
+    accuracy : float
+        In cross-validation, 0..1.
+    flash_bytes : int
+        Flash of the classifier.
+    mean_ms : float
+        Of a prediction.
+    """
+
+    accuracy: float
+    flash_bytes: int
+    mean_ms: float
+
+
+@dataclass(frozen=True)
+class Front:
+    """The alternatives, by flash and by time, each the cheapest first."""
+
+    by_flash: tuple[Alternative, ...]
+    by_time: tuple[Alternative, ...]
+
+
+def read_front(path: Path) -> Front:
+    """Return what a search found.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is something else.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InputError(f"{path} has more than {_LARGEST_FILE:,} bytes; is it of 'tune'?")
+        record = json.loads(path.read_text("utf-8"))
+        return Front(
+            _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
+        )
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
+
+
+def _alternatives(found: list[dict[str, Any]]) -> tuple[Alternative, ...]:
+    if not 1 <= len(found) <= _MOST_CANDIDATES:
+        raise ValueError(f"{len(found)} candidates")
+    return tuple(
+        Alternative(
+            _number(each["accuracy"], 1.0),
+            int(_number(each["flash_bytes"], 1e9)),
+            _number(each["mean_ms"], 1e9),
+        )
+        for each in found
+    )
+
+
+def _number(value: object, most: float) -> float:
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= most:
+        raise ValueError(f"{value!r} is out of range")
+    return float(value)

@@ -1,0 +1,105 @@
+"""A search for people: a table while it runs, the alternatives as a table, and as a figure."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from protonn_edge.boards import Board
+from protonn_edge.tuning import Candidate, Progress, candidates, front
+from protonn_edge.tuning.front import cycles_of, flash_of
+
+_BEST = 5
+
+
+def progress_table(progress: Progress, trials: int, board: Board) -> Table:
+    """Return the best trials so far, under how far the search is."""
+    counts = Counter(record.outcome for record in progress.records.values())
+    trained = sum(counts.values()) - counts["rejected"]
+    words = [
+        f"{trained:,} of {trials:,} trials ({counts['pruned']:,} given up)",
+        f"{counts['rejected']:,} did not fit",
+        f"{progress.running:,} under way",
+    ]
+    if progress.seconds_left is not None:
+        minutes, seconds = divmod(max(0, int(progress.seconds_left)), 60)
+        words.append(f"{minutes}:{seconds:02} left")
+    best = sorted(candidates(progress.records.values()), key=lambda each: -each.accuracy)
+    return _table(best[:_BEST], board, title=", ".join(words))
+
+
+def candidate_table(found: Sequence[Candidate], board: Board) -> Table:
+    """Return the alternatives: what is on either front, the most accurate first."""
+    kept = {
+        each.record.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)
+    }
+    return _table(sorted(kept.values(), key=lambda each: -each.accuracy), board)
+
+
+def _table(rows: Sequence[Candidate], board: Board, title: str | None = None) -> Table:
+    table = Table(box=box.SIMPLE, title=title, title_justify="left", title_style="")
+    for heading in ("trial", "%", "flash B", "SRAM B", "ms mean", "ms max", "d", "m"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("loss, start, noise")
+    for each in rows:
+        figures, settings = each.figures, each.record.settings
+        table.add_row(
+            str(each.record.number),
+            f"{100 * each.accuracy:.2f}",
+            f"{figures.flash_bytes:,}",
+            f"{figures.sram_bytes:,}",
+            f"{board.milliseconds(figures.mean_cycles):.3f}",
+            f"{board.milliseconds(figures.worst_cycles):.3f}",
+            str(settings.get("n_projections", "")),
+            str(settings.get("n_prototypes", "")),
+            ", ".join(
+                str(settings[name])
+                for name in ("loss", "init_projection", "input_noise")
+                if name in settings
+            ),
+        )
+    return table
+
+
+def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
+    """Return a figure of accuracy against flash and against time.
+
+    Parameters
+    ----------
+    found : sequence of Candidate
+        All complete trials: points, and the fronts as lines.
+    board : Board
+        Whose clock turns cycles into time.
+    kind : {"svg", "png", "pdf"}
+        Of file.
+    """
+    from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    axes: Any = figure.subplots(1, 2, sharey=True)
+    for axis, cost, scale, label in (
+        (axes[0], flash_of, 1.0, "flash of the classifier, B"),
+        (axes[1], cycles_of, board.milliseconds(1), "mean time of a prediction, ms"),
+    ):
+        line = front(found, cost)
+        axis.plot([scale * cost(each) for each in found], _percents(found), ".", color="0.6")
+        axis.step([scale * cost(each) for each in line], _percents(line), "o-", where="post", ms=4)
+        axis.set_xlabel(label)
+        axis.set_xscale("log")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("accuracy in cross-validation, %")
+    drawn = io.BytesIO()
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with rc_context({"svg.hashsalt": "protonn-edge"}):  # the same bytes each time
+        figure.savefig(drawn, format=kind, metadata=metadata)
+    return drawn.getvalue()
+
+
+def _percents(found: Sequence[Candidate]) -> list[float]:
+    return [100 * each.accuracy for each in found]

@@ -1,0 +1,43 @@
+"""The best model that fits: a search over sizes and settings, judged by the integer model.
+
+Before anything is trained, the planner throws out what cannot fit. What is left is trained and
+tested in cross-validation, on this machine or on a cluster; every finished trial is kept.
+"""
+
+from __future__ import annotations
+
+from protonn_edge.tuning.folds import fold_numbers
+from protonn_edge.tuning.front import Candidate, Choice, candidates, front, front_json
+from protonn_edge.tuning.limits import Figures, TuningLimits
+from protonn_edge.tuning.refit import Refitted, refit
+from protonn_edge.tuning.search import NothingFits, Progress, Search, Searched, identity
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.store import Record, SearchFile
+from protonn_edge.tuning.trial import Points
+from protonn_edge.tuning.workers import DaskWorkers, Here, Processes, Workers
+
+__all__ = [
+    "Candidate",
+    "Choice",
+    "DaskWorkers",
+    "Figures",
+    "Here",
+    "NothingFits",
+    "Points",
+    "Processes",
+    "Progress",
+    "Record",
+    "Refitted",
+    "Search",
+    "SearchFile",
+    "SearchSpace",
+    "Searched",
+    "TuningLimits",
+    "Workers",
+    "candidates",
+    "fold_numbers",
+    "front",
+    "front_json",
+    "identity",
+    "refit",
+]

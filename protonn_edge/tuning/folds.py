@@ -1,0 +1,64 @@
+"""Which points are trained on and which are tested on, in turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from protonn_edge.errors import InputError
+
+
+def fold_numbers(
+    y: NDArray[np.int64], n_folds: int, seed: int, groups: NDArray[Any] | None = None
+) -> NDArray[np.int64]:
+    """Return for each point the fold that it is tested in.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,), int64
+        Class indices; each fold has about the same share of each class.
+    n_folds : int
+        At least 2; fewer are made where a class has fewer points.
+    seed : int
+        The same seed gives the same folds.
+    groups : ndarray of shape (n,), optional
+        Points of a group, say of one person, come into the same fold.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        0..n_folds - 1.
+
+    Raises
+    ------
+    InputError
+        If a class has only one point, or there are fewer groups than folds.
+    """
+    least = int(np.bincount(y).min())
+    if least < 2:
+        raise InputError(
+            "a class has only one point, which cannot be trained on and tested on; add points of "
+            "that class, or leave it out"
+        )
+    if groups is None:
+        splitter: Any = StratifiedKFold(min(n_folds, least), shuffle=True, random_state=seed)
+    else:
+        if groups.ndim != 1 or len(groups) != len(y):
+            raise InputError(
+                f"the groups have shape {groups.shape} for {len(y):,} training points; give one "
+                "for each point"
+            )
+        n_groups = len(np.unique(groups))
+        if n_groups < n_folds:
+            raise InputError(
+                f"there are {n_groups:,} groups for {n_folds:,} folds, and a group is never split; "
+                "use fewer --folds"
+            )
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    numbers = np.zeros(len(y), dtype=np.int64)
+    for number, (_, tested) in enumerate(splitter.split(np.zeros((len(y), 1)), y, groups)):
+        numbers[tested] = number
+    return numbers

@@ -1,0 +1,142 @@
+"""The chosen model: trained on all points, its search in its record, held to the limits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from protonn_edge.budget import Usage
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.elf import Sections, read_share
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.tuning.front import Candidate
+from protonn_edge.tuning.limits import Fit, fit_of
+from protonn_edge.tuning.trial import Points
+
+_ACTIVITY_POINTS = 1_000
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What a linked firmware takes.
+
+    Attributes
+    ----------
+    usage : Usage
+        The whole of it.
+    classifier : Sections
+        The generated code, constants and variables alone.
+    """
+
+    usage: Usage
+    classifier: Sections
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """A model of all training points.
+
+    Attributes
+    ----------
+    model : ProtoNNModel
+        With the search in its record.
+    candidate : Candidate
+        What it was in the search.
+    fit : Fit
+        What it takes by the planner now.
+    linked : Linked or None
+        What it takes by the linker; None where there is no compiler.
+    """
+
+    model: ProtoNNModel
+    candidate: Candidate
+    fit: Fit
+    linked: Linked | None
+
+
+def refit(
+    points: Points,
+    ranked: Sequence[Candidate],
+    *,
+    seed: int,
+    classes: Sequence[str],
+    feature_names: Sequence[str],
+    search: dict[str, Any],
+) -> Refitted:
+    """Train the first of the candidates on all points that then keeps to the limits, linked, too.
+
+    Parameters
+    ----------
+    points : Points
+        What was searched on.
+    ranked : sequence of Candidate
+        The one to take first.
+    seed : int
+        Of the training.
+    classes, feature_names : sequence of str
+        Display names.
+    search : dict
+        What the model's record says of the search.
+
+    Raises
+    ------
+    CheckFailed
+        If none of the first few does; the sentence has the last one's reason.
+    """
+    reason = ""
+    for candidate in ranked[:_ATTEMPTS]:
+        settings = {**points.fixed, **candidate.record.settings}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            classifier = ProtoNNClassifier(random_state=seed, **settings).fit(points.X, points.y)
+        model = classifier.to_model(classes=classes, feature_names=feature_names)
+        integers = quantize(model)
+        Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])
+        fit = fit_of(integers, Q, points.board, points.limits)
+        reason = _beyond(points, fit)
+        if reason:
+            continue
+        try:
+            linked = _linked(model, points, fit)
+        except CheckFailed as failure:
+            reason = str(failure)
+            continue
+        told = {**search, "chosen": candidate.to_json(points.board), "kernel": fit.figures.kernel}
+        model = replace(model, record={**model.record, "tuning": told})
+        return Refitted(model, candidate, fit, linked)
+    raise CheckFailed(
+        f"trained on all points, none of the chosen models keeps to the limits; the last one: "
+        f"{reason}"
+    )
+
+
+def _beyond(points: Points, fit: Fit) -> str:
+    said = [points.limits.describe(name, fit.figures, points.board) for name in fit.excess]
+    return " and ".join(said)
+
+
+def _linked(model: ProtoNNModel, points: Points, fit: Fit) -> Linked | None:
+    """Build the firmware and hold it to the limits; None where there is no compiler."""
+    try:
+        with trial_build(model, points.board, wishes=Wishes(kernel=fit.figures.kernel)) as trial:
+            objects = sorted(trial.elf.parent.rglob("pnn_model*.o"))
+            share = read_share(trial.elf, objects[0])
+            linked = Linked(trial.usage, share)
+    except InputError:
+        return None
+    limits = points.limits
+    for what, taken, limit in (
+        ("flash", share.flash_bytes, limits.flash_bytes),
+        ("SRAM", share.sram_bytes, limits.sram_bytes),
+    ):
+        if limit is not None and taken > limit:
+            raise CheckFailed(f"linked, it takes {taken:,} B {what} of {limit:,}")
+    return linked

@@ -1,0 +1,393 @@
+"""The search: which trial is next, what becomes of it, and when it is enough.
+
+Trials are numbered. What is drawn for trial n depends on the seed and on the trials up to
+n - `in_flight` alone, which are waited for; so does where it is given up. The sequence is therefore
+the same however many workers there are, whatever fails, and wherever a search was stopped and went
+on: those only decide how soon it gets how far.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.tuning.store import Outcome, Record, SearchFile
+from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
+from protonn_edge.tuning.workers import Workers
+
+IN_FLIGHT = 4
+"""Trials that may be under way at the same time, if nothing else is said."""
+
+_FORMAT = 1  # of trials and their order; raise it when the same seed gives other ones
+
+# A trial is hopeless if one that takes no more is ahead by this, after these shares of training.
+_MARGINS = {0.25: 0.05, 0.5: 0.03, 0.75: 0.02, 1.0: 0.01}
+
+# So many trials in a row that do not fit, and nothing will; with none that fits, sooner.
+_REJECTED_IN_A_ROW = 300
+_REJECTED_AT_FIRST = 120
+
+_LOOK_EVERY_S = 0.5
+_LOSSES = 5  # of workers, for one fold
+
+
+class NothingFits(CheckFailed):
+    """No trial was within the limits.
+
+    Attributes
+    ----------
+    nearest : Record
+        The trial that exceeded them least.
+    """
+
+    def __init__(self, sentence: str, nearest: Record) -> None:
+        super().__init__(sentence)
+        self.nearest = nearest
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is.
+
+    Attributes
+    ----------
+    records : mapping of int to Record
+        The finished trials.
+    running : int
+        Trials that were begun.
+    seconds_left : float or None
+        Until the time limit.
+    """
+
+    records: Mapping[int, Record]
+    running: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found.
+
+    Attributes
+    ----------
+    records : mapping of int to Record
+        All finished trials, of earlier runs, too.
+    timed_out : bool
+        Whether it was the time limit that ended it.
+    """
+
+    records: Mapping[int, Record]
+    timed_out: bool
+
+
+@dataclass
+class _Open:
+    """A trial that is under way."""
+
+    number: int
+    settings: Mapping[str, Any]
+    figures: Figures
+    bars: Mapping[float, float]
+    results: dict[int, FoldResult] = field(default_factory=dict)
+
+
+def identity(
+    points: Points, space: SearchSpace, *, seed: int, in_flight: int = IN_FLIGHT
+) -> dict[str, Any]:
+    """Return what the trials of a search depend on: what a file of it is known by."""
+    digest = hashlib.sha256()
+    for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8")):
+        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    return {
+        "format": _FORMAT,
+        "data and folds": digest.hexdigest(),
+        "board": points.board.name,
+        "limits": points.limits.to_json(),
+        "settings": space.to_json(),
+        "seed": seed,
+        "trials in flight": in_flight,
+    }
+
+
+class Search:
+    """A search over the space, trial by trial.
+
+    Parameters
+    ----------
+    points : Points
+        What trials train and test on.
+    space : SearchSpace
+        What is drawn from.
+    file : SearchFile
+        Where finished trials are kept; entered already.
+    workers : Workers
+        What runs the folds; entered already.
+    seed : int
+        Everything random follows from it.
+    in_flight : int
+        Trials that may be under way at the same time. Another number is another sequence.
+    on_change : callable, optional
+        Called with the `Progress` after every change, and twice a second.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        space: SearchSpace,
+        file: SearchFile,
+        workers: Workers,
+        *,
+        seed: int = 0,
+        in_flight: int = IN_FLIGHT,
+        on_change: Callable[[Progress], object] | None = None,
+    ) -> None:
+        self._points, self._space, self._file = points, space, file
+        self._workers = workers
+        self._seed, self._in_flight = seed, in_flight
+        self._on_change = on_change or (lambda _: None)
+        self._records = file.records()
+        self._open: dict[int, _Open] = {}
+        self._futures: dict[Future[FoldResult], tuple[Job, int]] = {}
+        self._next = 0
+        self._deadline: float | None = None
+
+    def run(self, *, trials: int, deadline: float | None = None) -> Searched:
+        """Go on until so many trials were trained, those of earlier runs included.
+
+        Parameters
+        ----------
+        trials : int
+            Complete, pruned and failed ones count; those that do not fit do not.
+        deadline : float, optional
+            Of ``time.monotonic()``. What is under way then is given up, but for the time that the
+            best model so far takes to be trained on all points, which is left.
+
+        Raises
+        ------
+        NothingFits
+            If all that was drawn exceeds a limit.
+        """
+        self._deadline = deadline
+        while not self._is_late():
+            self._start(trials)
+            self._say()
+            if not self._open:
+                break
+            self._collect()
+        else:
+            self._check_found()
+            return Searched(self._records, timed_out=True)
+        self._check_found()
+        return Searched(self._records, timed_out=False)
+
+    def _is_late(self) -> bool:
+        left = self._seconds_left()
+        if left is None:
+            return False
+        complete = [each for each in self._records.values() if each.outcome == "complete"]
+        best = max(complete, key=lambda each: each.accuracy, default=None)
+        if best is None:
+            return left <= 0
+        folds = self._points.n_folds
+        return left <= 1.5 * best.seconds / (folds - 1)  # each fold trains on the others
+
+    def _seconds_left(self) -> float | None:
+        return None if self._deadline is None else self._deadline - time.monotonic()
+
+    # ---- which trial is next ----
+
+    def _start(self, trials: int) -> None:
+        """Begin all trials that may be begun now."""
+        while not self._is_late() and len(self._open) < self._in_flight:
+            number = self._next
+            if number in self._records:
+                self._next += 1
+                continue
+            needed = range(max(0, number - self._in_flight + 1))
+            if any(each not in self._records for each in needed):
+                return
+            trained = sum(each.outcome != "rejected" for each in self._records.values())
+            if trained + len(self._open) >= trials or self._is_futile():
+                return
+            self._next += 1
+            self._begin(number, [self._records[each] for each in needed])
+
+    def _is_futile(self) -> bool:
+        """Whether nothing that is drawn fits any more."""
+        in_a_row = 0
+        for number in range(self._next - 1, -1, -1):
+            record = self._records.get(number)
+            if record is None or record.outcome != "rejected":
+                return in_a_row >= _REJECTED_IN_A_ROW
+            in_a_row += 1
+        return in_a_row >= _REJECTED_AT_FIRST
+
+    def _begin(self, number: int, seen: list[Record]) -> None:
+        distributions = self._space.distributions
+        frozen = [record.frozen(distributions) for record in seen]
+        settings = self._space.suggest(number, self._seed, frozen)
+        try:
+            fit = sketch(self._points, settings, self._seed)
+        except InputError as error:
+            self._finish(Record(number, settings, "failed", reason=str(error)[:300]))
+            return
+        if fit.excess:
+            record = Record(
+                number, settings, "rejected", fit.figures, reason="does not fit", excess=fit.excess
+            )
+            self._finish(record)
+            return
+        bars = {} if self._space.at_random else _bars(seen, fit.figures)
+        opened = _Open(number, settings, fit.figures, bars)
+        self._open[number] = opened
+        self._submit(self._job(opened, 0))
+
+    def _job(self, opened: _Open, fold: int) -> Job:
+        bars = opened.bars if fold == 0 else {}
+        return Job(opened.number, fold, opened.settings, self._seed, bars)
+
+    def _submit(self, job: Job, losses: int = 0) -> None:
+        self._futures[self._workers.submit(job)] = (job, losses)
+
+    # ---- what becomes of it ----
+
+    def _collect(self) -> None:
+        """Wait for a fold, not for long, and go on with what has come."""
+        left = self._seconds_left()
+        patience = _LOOK_EVERY_S if left is None else max(0.0, min(left, _LOOK_EVERY_S))
+        done, _ = wait(self._futures, timeout=patience, return_when=FIRST_COMPLETED)
+        lost: list[tuple[Job, int]] = []
+        for future in done:
+            job, losses = self._futures.pop(future)
+            if future.cancelled() or future.exception() is not None:
+                reason = "cancelled" if future.cancelled() else repr(future.exception())
+                if losses == _LOSSES:
+                    raise CheckFailed(
+                        f"fold {job.fold} of trial {job.number} was lost {losses + 1} times "
+                        f"({reason[:200]}); look at the workers, then give the same command again"
+                    )
+                lost.append((job, losses + 1))
+            else:
+                self._take(self._open[job.number], job.fold, future.result())
+        if lost:
+            self._replace(lost)
+
+    def _replace(self, lost: list[tuple[Job, int]]) -> None:
+        """Submit again what was lost with a worker, and all that ran beside it."""
+        beside = [value for future, value in self._futures.items() if not future.done()]
+        finished = {future: value for future, value in self._futures.items() if future.done()}
+        self._futures = finished
+        self._workers.renew()
+        for job, losses in [*lost, *beside]:
+            self._submit(job, losses)
+
+    def _take(self, opened: _Open, fold: int, result: FoldResult) -> None:
+        """Keep a fold's result. The first fold decides on the others, which run side by side."""
+        opened.results[fold] = result
+        if fold == 0 and self._outcome(opened) == ("complete", ""):
+            for other in range(1, self._points.n_folds):
+                self._submit(self._job(opened, other))
+        elif fold == 0 or len(opened.results) == self._points.n_folds:
+            self._close(opened, *self._outcome(opened))
+
+    @staticmethod
+    def _outcome(opened: _Open) -> tuple[Outcome, str]:
+        """Return what becomes of a trial by the folds that have come, and why."""
+        results = [opened.results[fold] for fold in sorted(opened.results)]
+        failures = [result.failure for result in results if result.failure]
+        if failures:
+            return "failed", failures[0]
+        if results[0].hopeless or (results[0].accuracy or 0.0) < opened.bars.get(1.0, 0.0):
+            return "pruned", "a smaller and faster one was ahead"
+        if any(result.excess for result in results):
+            return "rejected", "does not fit once it is trained"
+        return "complete", ""
+
+    def _close(self, opened: _Open, outcome: Outcome, reason: str) -> None:
+        del self._open[opened.number]
+        results = [opened.results[fold] for fold in sorted(opened.results)]
+        trained = [result.figures for result in results if result.figures is not None]
+        excess: dict[str, float] = {}
+        for name, used in [pair for result in results for pair in result.excess.items()]:
+            excess[name] = max(used, excess.get(name, 0.0))
+        record = Record(
+            opened.number,
+            opened.settings,
+            outcome,
+            _most(trained) if trained else opened.figures,
+            accuracies=tuple(r.accuracy for r in results if r.accuracy is not None),
+            rungs=results[0].rungs,
+            seconds=sum(result.seconds for result in results),
+            reason=reason,
+            excess=excess,
+        )
+        self._finish(record)
+
+    def _finish(self, record: Record) -> None:
+        self._file.add(record)
+        self._records[record.number] = record
+        self._say()
+
+    def _say(self) -> None:
+        self._on_change(Progress(self._records, len(self._open), self._seconds_left()))
+
+    def _check_found(self) -> None:
+        if any(record.outcome == "complete" for record in self._records.values()):
+            return
+        rejected = [record for record in self._records.values() if record.excess]
+        if rejected and all(r.outcome == "rejected" for r in self._records.values()):
+            nearest = min(rejected, key=lambda r: (max((r.excess or {}).values()), r.number))
+            raise NothingFits(self._shortfall(nearest, len(rejected)), nearest)
+
+    def _shortfall(self, nearest: Record, tried: int) -> str:
+        assert nearest.figures is not None
+        assert nearest.excess
+        limits, board = self._points.limits, self._points.board
+        said = [limits.describe(name, nearest.figures, board) for name in sorted(nearest.excess)]
+        sizes = ", ".join(f"{name} {nearest.settings[name]}" for name in _SIZES)
+        return (
+            f"none of {tried:,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
+            "raise that limit, or give fewer features (of images: --reduce)"
+        )
+
+
+_SIZES = ("n_projections", "n_prototypes")
+
+
+def _most(figures: list[Figures]) -> Figures:
+    """Return the figures of a trial: the most of its folds, the mean of their means."""
+    largest = max(figures, key=lambda each: each.flash_bytes)
+    return Figures(
+        kernel=largest.kernel,
+        flash_bytes=largest.flash_bytes,
+        sram_bytes=max(each.sram_bytes for each in figures),
+        worst_cycles=max(each.worst_cycles for each in figures),
+        mean_cycles=sum(each.mean_cycles for each in figures) / len(figures),
+    )
+
+
+def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
+    """Return what a trial must reach: not much less than one that takes no more has reached."""
+    bars: dict[float, float] = {}
+    for record in seen:
+        other = record.figures
+        if record.outcome not in ("complete", "pruned") or other is None:
+            continue
+        if other.flash_bytes > figures.flash_bytes or other.mean_cycles > figures.mean_cycles:
+            continue
+        reached = dict(record.rungs or {})
+        if record.accuracies:
+            reached[1.0] = record.accuracies[0]
+        for share in (*RUNGS, 1.0):
+            if share in reached:
+                bars[share] = max(bars.get(share, 0.0), reached[share] - _MARGINS[share])
+    return bars

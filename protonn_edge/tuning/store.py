@@ -1,0 +1,249 @@
+"""The trials of a search in a file, so that a search that was stopped goes on.
+
+The file is optuna's journal: a line of JSON a trial, which optuna and its dashboard read. Only
+finished trials are in it. One search at a time writes to it, which a lock on the file sees to that
+the system lets go of when the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import FrozenTrial, TrialState
+
+from protonn_edge.errors import InputError
+from protonn_edge.tuning.limits import Figures
+
+if sys.platform != "win32":
+    import fcntl
+
+_NAME = "protonn-edge"
+_LIMIT_BYTES = 1 << 30
+
+Outcome = Literal["complete", "pruned", "rejected", "failed"]
+_STATES = {
+    "complete": TrialState.COMPLETE,
+    "pruned": TrialState.PRUNED,
+    "rejected": TrialState.PRUNED,
+    "failed": TrialState.FAIL,
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished trial.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the search, from 0.
+    settings : mapping
+        What was drawn, by the estimator's parameters.
+    outcome : {"complete", "pruned", "rejected", "failed"}
+        "pruned" once a smaller and faster one was ahead, "rejected" where it does not fit.
+    figures : Figures or None
+        What it takes; of a pruned or rejected trial before training; None where that is not known.
+    accuracies : tuple of float
+        Of the integer model in the folds, 0..1; of a pruned one those that were tested.
+    rungs : mapping of float to float
+        Accuracy on the first fold's points by the share of training that was done.
+    seconds : float
+        Of training, over the folds.
+    reason : str
+        Why it is not complete.
+    excess : mapping of str to float
+        Of a rejected one: how much of each limit it would take, above 1.
+    """
+
+    number: int
+    settings: Mapping[str, Any]
+    outcome: Outcome
+    figures: Figures | None = None
+    accuracies: tuple[float, ...] = ()
+    rungs: Mapping[float, float] | None = None
+    seconds: float = 0.0
+    reason: str = ""
+    excess: Mapping[str, float] | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """Mean of the folds, 0..1."""
+        return sum(self.accuracies) / len(self.accuracies)
+
+    def frozen(self, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
+        """Return the record as optuna's trial."""
+        rungs = dict(self.rungs or {})
+        return optuna.trial.create_trial(
+            state=_STATES[self.outcome],
+            value=self.accuracy if self.outcome == "complete" else None,
+            params=dict(self.settings),
+            distributions=distributions,
+            intermediate_values={round(100 * share): value for share, value in rungs.items()},
+            user_attrs={
+                "number": self.number,
+                "outcome": self.outcome,
+                "figures": None if self.figures is None else self.figures.to_json(),
+                "accuracies": list(self.accuracies),
+                "rungs": [[share, value] for share, value in rungs.items()],
+                "seconds": self.seconds,
+                "reason": self.reason,
+                "excess": dict(self.excess or {}),
+            },
+        )
+
+    @classmethod
+    def of(cls, trial: FrozenTrial) -> Record:
+        """Return the record of optuna's trial."""
+        kept = trial.user_attrs
+        figures = kept["figures"]
+        return cls(
+            number=int(kept["number"]),
+            settings=trial.params,
+            outcome=kept["outcome"],
+            figures=None if figures is None else Figures.from_json(figures),
+            accuracies=tuple(kept["accuracies"]),
+            rungs=dict(kept["rungs"]),
+            seconds=kept["seconds"],
+            reason=kept["reason"],
+            excess=kept["excess"],
+        )
+
+
+class SearchFile:
+    """The file of a search, for a ``with`` statement.
+
+    Parameters
+    ----------
+    path : Path
+        Made if it is not there.
+    identity : mapping
+        What the search is about; a file of another search is refused.
+    distributions : dict of str to BaseDistribution
+        What the settings are drawn from.
+
+    Raises
+    ------
+    InputError
+        On entering, if the file is no search's, another search's, or in use.
+    """
+
+    def __init__(
+        self, path: Path, identity: Mapping[str, Any], distributions: dict[str, BaseDistribution]
+    ) -> None:
+        self._path = path
+        self._identity = json.loads(json.dumps(identity))
+        self._distributions = distributions
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        self._lock()
+        try:
+            self._study = self._open()
+        except BaseException:
+            self._unlock()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._unlock()
+
+    def records(self) -> dict[int, Record]:
+        """Return the finished trials by their numbers."""
+        try:
+            found = [Record.of(trial) for trial in self._study.get_trials(deepcopy=False)]
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._no_search() from error
+        return {record.number: record for record in found}
+
+    def add(self, record: Record) -> None:
+        """Keep a finished trial."""
+        self._study.add_trial(record.frozen(self._distributions))
+
+    def _lock(self) -> None:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        if sys.platform == "win32":
+            return  # without these locks: two searches in one file are the user's to avoid
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._unlock()
+            raise InputError(
+                f"another search is writing to {self._path}; wait for it, or name another --search"
+            ) from error
+
+    def _unlock(self) -> None:
+        os.close(self._descriptor)
+
+    def _open(self) -> optuna.Study:
+        self._mend()
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        try:
+            lock: Any = _HeldLock()  # the base class of optuna's locks is not public
+            storage = JournalStorage(JournalFileBackend(str(self._path), lock))
+            try:
+                study = optuna.load_study(study_name=_NAME, storage=storage)
+            except KeyError:  # there is none yet
+                study = optuna.create_study(study_name=_NAME, storage=storage, direction="maximize")
+            known = study.user_attrs.get("search")
+        except OSError:
+            raise
+        except Exception as error:  # a broken file breaks optuna in many ways
+            raise self._no_search() from error
+        if known is None and not study.get_trials(deepcopy=False):
+            study.set_user_attr("search", self._identity)
+        elif known != self._identity:
+            differing = sorted(
+                key for key, value in self._identity.items() if (known or {}).get(key) != value
+            )
+            raise InputError(
+                f"{self._path} is of another search (it differs in {', '.join(differing)}); name "
+                "another --search, or remove it"
+            )
+        return study
+
+    def _mend(self) -> None:
+        """Take off the part of a line that a process was killed in writing."""
+        size = self._path.stat().st_size
+        if size > _LIMIT_BYTES:
+            raise self._no_search()
+        content = self._path.read_bytes()
+        if not content:
+            return
+        try:
+            first = json.loads(content.split(b"\n", 1)[0])
+            is_search = first["study_name"] == _NAME
+        except (ValueError, KeyError, TypeError):
+            is_search = False
+        if not is_search:
+            raise self._no_search()
+        if not content.endswith(b"\n"):
+            os.truncate(self._path, content.rfind(b"\n") + 1)
+
+    def _no_search(self) -> InputError:
+        return InputError(f"{self._path} is no file of a search; name another --search")
+
+
+class _HeldLock:
+    """For optuna, which locks the file for each line: it is locked already."""
+
+    def acquire(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass

@@ -1,0 +1,214 @@
+"""One trial: does it fit, and how accurate are its integers on points that it was not trained on?
+
+This is what workers run. A fold is a function of the points and of its `Job` alone, so that it does
+not matter where, when, or how often it is run.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from protonn_edge.boards import Board
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import quantize
+from protonn_edge.training import EpochReport, ProtoNNClassifier
+from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
+
+RUNGS = (0.25, 0.5, 0.75)
+"""Shares of the first fold's training after which a trial may be found hopeless."""
+
+# A sketch of a model, for the planner: some points of each class, and a single epoch.
+_SKETCH_POINTS = 600
+_SKETCH = {"epochs": 1, "quantization_aware": False, "augment": False, "init_projection": "pca"}
+_ACTIVITY_POINTS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """What all trials share.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, D), float32
+        Raw training points.
+    y : ndarray of shape (n,), int64
+        Class indices.
+    folds : ndarray of shape (n,), int64
+        See `fold_numbers`.
+    board : Board
+        The board that models must fit.
+    limits : TuningLimits
+        What else they must keep to.
+    fixed : mapping
+        Settings of the estimator that all trials share.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.int64]
+    folds: NDArray[np.int64]
+    board: Board
+    limits: TuningLimits
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return int(self.folds.max()) + 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """A fold of a trial.
+
+    Attributes
+    ----------
+    number, fold : int
+        Which trial, and which fold.
+    settings : mapping
+        What was drawn for the trial.
+    seed : int
+        Of the training.
+    bars : mapping of float to float
+        Accuracies that it must reach after shares of its training, or it is hopeless.
+    """
+
+    number: int
+    fold: int
+    settings: Mapping[str, Any]
+    seed: int
+    bars: Mapping[float, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """What became of a fold.
+
+    Attributes
+    ----------
+    accuracy : float or None
+        Of the integer model on the fold's points, 0..1; None if there is none.
+    figures : Figures or None
+        What the integer model takes.
+    excess : mapping of str to float
+        Limits that it is beyond.
+    rungs : mapping of float to float
+        Accuracy on the fold's points, in floats, after shares of the training.
+    seconds : float
+        Of training.
+    hopeless : bool
+        Whether it was given up at a bar.
+    failure : str
+        Why there is no model, if it was not hopeless.
+    """
+
+    accuracy: float | None = None
+    figures: Figures | None = None
+    excess: Mapping[str, float] = field(default_factory=dict)
+    rungs: Mapping[float, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    hopeless: bool = False
+    failure: str = ""
+
+
+def sketch(points: Points, settings: Mapping[str, Any], seed: int) -> Fit:
+    """Return what a model of these settings will take, before it is trained.
+
+    Sizes and the share of weights decide on that, not what the weights are: a model that was
+    trained for an epoch on some of the points goes through the same quantizer and planner.
+
+    Raises
+    ------
+    InputError
+        If there is no model of these settings.
+    """
+    rows = _some_of_each_class(points.y, max(_SKETCH_POINTS, 2 * int(settings["n_prototypes"])))
+    wanted = {**points.fixed, **settings, **_SKETCH}
+    X, y = points.X[rows], points.y[rows]
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.simplefilter("ignore")
+        model = quantize(ProtoNNClassifier(random_state=seed, **wanted).fit(X, y).model_)
+        Q = model.quantize(X[:: -(-len(X) // _ACTIVITY_POINTS)])
+        return fit_of(model, Q, points.board, points.limits)
+
+
+def run_fold(points: Points, job: Job) -> FoldResult:
+    """Train on all folds but one, and test the integers on that one."""
+    tested = points.folds == job.fold
+    X, y = points.X[~tested], points.y[~tested]
+    watch = _Watch(job.bars)
+    classifier = ProtoNNClassifier(random_state=job.seed, **{**points.fixed, **job.settings})
+    evaluate_on = None
+    if job.fold == 0:  # groups may leave a class to the test points alone
+        known = tested & np.isin(points.y, np.unique(y))
+        evaluate_on = (points.X[known], points.y[known])
+        classifier.callback = watch.note
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            classifier.fit(X, y, evaluate_on=evaluate_on)
+            model = quantize(classifier.model_)
+            Q = model.quantize(points.X[tested])
+            found = classifier.classes_[model.predict(Q)]
+            fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
+    except _Hopeless:
+        return FoldResult(rungs=watch.rungs, seconds=_since(began), hopeless=True)
+    except ValueError as error:  # training diverged, or its numbers leave no integers
+        return FoldResult(rungs=watch.rungs, seconds=_since(began), failure=str(error)[:300])
+    return FoldResult(
+        accuracy=float(np.mean(found == points.y[tested])),
+        figures=fit.figures,
+        excess=fit.excess,
+        rungs=watch.rungs,
+        seconds=_since(began),
+    )
+
+
+class _Hopeless(Exception):
+    """A smaller and faster model was ahead."""
+
+
+class _Watch:
+    """Follows a training, and ends it where it is below a bar."""
+
+    def __init__(self, bars: Mapping[float, float]) -> None:
+        self._bars = bars
+        self.rungs: dict[float, float] = {}
+
+    def note(self, report: EpochReport) -> None:
+        for share in RUNGS:
+            if report.epoch == max(1, round(share * report.epochs)):
+                self.rungs[share] = float(report.test_accuracy or 0.0)
+                if self.rungs[share] < self._bars.get(share, 0.0):
+                    raise _Hopeless
+
+
+def _since(began: float) -> float:
+    return round(time.perf_counter() - began, 3)
+
+
+def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return rows of about `count` points, the same share of each class, at least one."""
+    step = max(1, -(-len(y) // count))
+    rows = [np.flatnonzero(y == label)[::step] for label in np.unique(y)]
+    return np.sort(np.concatenate(rows))
+
+
+def check_points(X: Any, y: Any) -> None:
+    """Refuse what no integer model can be searched for."""
+    if np.ndim(y) != 1:
+        raise InputError(
+            "the points have sets of labels, for which there is no integer model; tune needs one "
+            "class a point"
+        )
+    if getattr(X, "nnz", None) is not None:
+        raise InputError("the points are sparse; tuning needs a table, so give dense points")

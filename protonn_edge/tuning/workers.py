@@ -1,0 +1,211 @@
+"""Where folds are run: in this process, in several ones, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from threadpoolctl import threadpool_limits
+
+from protonn_edge.errors import InputError
+from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
+
+_CONNECT_S = 15
+
+
+class Workers(Protocol):
+    """What runs folds, in a ``with`` statement."""
+
+    def __enter__(self) -> Self:
+        """Start."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End what runs, without waiting for it."""
+
+    def submit(self, job: Job) -> Future[FoldResult]:
+        """Have a fold run."""
+
+    def renew(self) -> None:
+        """Replace what was lost with a worker, so that its folds can be submitted again."""
+
+
+class Here:
+    """Runs a fold when it is submitted.
+
+    Parameters
+    ----------
+    points : Points
+        What all trials share.
+    """
+
+    def __init__(self, points: Points) -> None:
+        self._points = points
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def submit(self, job: Job) -> Future[FoldResult]:
+        """Run the fold."""
+        future: Future[FoldResult] = Future()
+        future.set_result(run_fold(self._points, job))
+        return future
+
+    def renew(self) -> None:
+        """Do nothing: there is nothing to lose."""
+
+
+class Processes:
+    """Runs folds in processes of this machine, each with one thread.
+
+    Parameters
+    ----------
+    points : Points
+        What all trials share.
+    jobs : int
+        How many processes.
+    """
+
+    def __init__(self, points: Points, jobs: int) -> None:
+        self._points = points
+        self._jobs = jobs
+
+    def __enter__(self) -> Self:
+        self.renew()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def submit(self, job: Job) -> Future[FoldResult]:
+        """Have a fold run; in a broken pool it is lost at once."""
+        try:
+            return self._pool.submit(_run_in_process, job)
+        except BrokenProcessPool as error:
+            lost: Future[FoldResult] = Future()
+            lost.set_exception(error)
+            return lost
+
+    def renew(self) -> None:
+        """Start all processes anew: the pool is broken once one of them has died."""
+        if hasattr(self, "_pool"):
+            self._end()
+        self._pool = ProcessPoolExecutor(
+            self._jobs,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin_process,
+            initargs=(self._points,),
+        )
+
+    def _end(self) -> None:
+        # What still runs is not waited for, and only told to end by the end of its process.
+        processes = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(5)
+
+
+_shared: list[Points] = []  # of a process that `Processes` has started
+
+
+def _begin_process(points: Points) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which then ends this
+    threadpool_limits(limits=1)
+    _shared[:] = [points]
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the search is gone, which a kill keeps from saying so."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
+
+
+def _run_in_process(job: Job) -> FoldResult:
+    return run_fold(_shared[0], job)
+
+
+class DaskWorkers:
+    """Runs folds on a Dask cluster, whose workers have this package, too.
+
+    Parameters
+    ----------
+    points : Points
+        What all trials share; each worker gets them once.
+    address : str
+        Of the scheduler, such as ``tcp://host:8786``.
+
+    Raises
+    ------
+    InputError
+        On entering, if there is no scheduler, or dask.distributed is not installed.
+    """
+
+    def __init__(self, points: Points, address: str) -> None:
+        self._points = points
+        self._address = address
+
+    def __enter__(self) -> Self:
+        try:
+            distributed: Any = importlib.import_module("distributed")  # an extra
+        except ImportError as error:
+            raise InputError(
+                "dask.distributed is not installed; run: pip install 'protonn-edge[dask]'"
+            ) from error
+        try:
+            self._client: Any = distributed.Client(
+                self._address, timeout=_CONNECT_S, set_as_default=False
+            )
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InputError(
+                f"no Dask scheduler answers at {self._address} within {_CONNECT_S} s; start one "
+                "with 'dask scheduler', and name its address"
+            ) from error
+        try:
+            self.renew()
+        except BaseException:
+            self._client.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def submit(self, job: Job) -> Future[FoldResult]:
+        """Have a fold run; Dask runs it again where a worker is lost."""
+        future: Future[FoldResult] = self._executor.submit(_run_on_cluster, self._shared, job)
+        return future
+
+    def renew(self) -> None:
+        """Send the points again: they were lost with the last worker that had them."""
+        try:
+            self._client.wait_for_workers(1, timeout=_CONNECT_S)
+        except TimeoutError as error:
+            raise InputError(
+                f"the Dask scheduler at {self._address} has no workers; start some with 'dask "
+                f"worker {self._address}'"
+            ) from error
+        self._shared = self._client.scatter(self._points, broadcast=True, hash=False)
+        self._executor = self._client.get_executor(pure=False, retries=2)
+
+
+def _run_on_cluster(points: Points, job: Job) -> FoldResult:
+    return run_fold(points, job)

@@ -1,0 +1,170 @@
+"""`protonn-edge tune` from the command line: found, written, killed, gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from protonn_edge.cli import main
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.model import load_model
+from protonn_edge.quantization import quantize
+
+DEADLINE_S = 90
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr and avr-libc"
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a few of the digits, of 30 writers."""
+    digits = load_digits_dataset()
+    path = tmp_path_factory.mktemp("data") / "digits.npz"
+    np.savez(
+        path,
+        X_train=digits.X_train[::5],
+        y_train=digits.y_train[::5],
+        X_test=digits.X_test[::3],
+        y_test=digits.y_test[::3],
+        writer=np.arange(len(digits.y_train[::5])) % 30,
+    )
+    return path
+
+
+def tune(*arguments: object) -> Result:
+    words = ["tune", *map(str, arguments), "--folds", "2"]
+    return CliRunner().invoke(main, words)
+
+
+@needs_compiler
+def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_path: Path) -> None:
+    model, front = tmp_path / "model.npz", tmp_path / "front.json"
+    limits = ("--max-flash", "6kB", "--max-latency-ms", "2")
+    found = tune(
+        data, "-o", model, *limits, "--trials", 4, "--jobs", 1, "--json", "--front", front,
+        "--choose", "smallest-within", "1.5",
+    )  # fmt: skip
+    assert found.exit_code == 0, found.output
+    record = json.loads(found.stdout)
+    assert record["choice"] == "smallest-within 1.5"
+    assert record["linked"]["classifier_flash_bytes"] <= 6_000
+    assert record["planned"]["worst_cycles"] <= 32_000
+    assert json.loads(front.read_text()) == record["front"]
+    assert 0.6 < record["accuracy"] <= 1
+    assert "build it with: --plan " + record["planned"]["kernel"] in found.stderr
+
+    chosen = load_model(model)
+    assert chosen.record["tuning"]["limits"]["flash_bytes"] == 6_000
+    assert chosen.record["tuning"]["chosen"] == record["cross_validated"]
+    assert quantize(chosen).model_sha256 == record["model_sha256"]
+    kept = (tmp_path / "model.search.jsonl").read_bytes()
+
+    again = tune(data, "-o", model, *limits, "--trials", 4, "--jobs", 1, "--json")
+    assert again.exit_code == 0
+    assert json.loads(again.stdout)["choice"] == "best"
+    assert (tmp_path / "model.search.jsonl").read_bytes() == kept  # nothing was trained anew
+
+
+def test_limits_that_nothing_meets_are_a_check_that_failed(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 12)
+    found = tune(data, "-o", tmp_path / "model.npz", "--max-energy-mj", "0.001", "--jobs", 1)
+    assert found.exit_code == 1
+    assert found.stderr.startswith("error: none of ")
+    assert "mJ on average, --max-energy-mj is 0.001" in found.stderr
+    assert not (tmp_path / "model.npz").exists()
+
+
+def test_a_killed_search_goes_on_and_repeats_nothing(data: Path, tmp_path: Path) -> None:
+    program = "from protonn_edge.cli import main; main()"
+    command = [
+        sys.executable, "-c", program, "tune", data, "-o", tmp_path / "model.npz",
+        "--folds", "2", "--groups", "writer", "--jobs", "2", "--trials",
+    ]  # fmt: skip
+    path = tmp_path / "model.search.jsonl"
+    process = subprocess.Popen([*command, "1000"], start_new_session=True)
+    deadline = time.monotonic() + DEADLINE_S
+    while not path.exists() or path.read_bytes().count(b"\n") < 5:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.kill()
+    process.wait(DEADLINE_S)
+    before = path.read_bytes()
+    numbers = trial_numbers(before)
+    assert ended_with(process.pid, deadline)
+
+    trained = len(numbers) + 2
+    process = subprocess.Popen([*command, str(trained)])
+    assert process.wait(DEADLINE_S) == 0
+    after = path.read_bytes()
+    assert after.startswith(before[: before.rfind(b"\n") + 1])
+    assert len(trial_numbers(after)) == len(set(trial_numbers(after))) >= trained
+
+
+def trial_numbers(content: bytes) -> list[int]:
+    lines = [json.loads(line) for line in content.splitlines(keepends=True) if line[-1:] == b"\n"]
+    told = [line["user_attrs"] for line in lines if "user_attrs" in line]
+    return [attributes["number"] for attributes in told if "number" in attributes]
+
+
+def ended_with(session: int, deadline: float) -> bool:
+    """Return whether nothing of the session of a killed process is left, soon."""
+    while time.monotonic() < deadline:
+        stats = [path / "stat" for path in Path("/proc").iterdir() if path.name.isdecimal()]
+        fields = [text.rsplit(")", 1)[1].split() for text in map(read_or_empty, stats) if text]
+        if not any(int(each[3]) == session and each[0] != "Z" for each in fields):
+            return True
+        time.sleep(0.05)
+    os.killpg(session, signal.SIGKILL)
+    return False
+
+
+def read_or_empty(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--choose", "worst"], "is no choice"),
+        (["--jobs", "2", "--dask", "tcp://127.0.0.1:1"], "exclude each other"),
+        (["--groups", "nobody"], "neither an array of"),
+        (["--groups", "X_train"], "groups"),
+        (["--max-flash", "much"], "no number of bytes"),
+        (["--folds", "100"], "--folds"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(
+    data: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    refused = CliRunner().invoke(
+        main, ["tune", str(data), "-o", str(tmp_path / "model.npz"), *arguments]
+    )
+    assert refused.exit_code == 2
+    assert sentence in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sets_of_labels_are_refused(tmp_path: Path) -> None:
+    data = tmp_path / "labels.txt"
+    data.write_text("".join(f"{i % 3},{i % 2 + 3} 1:{i} 2:{i % 5}\n" for i in range(30)))
+    refused = tune(data, "-o", tmp_path / "model.npz")
+    assert refused.exit_code == 2
+    assert "sets of labels" in refused.stderr

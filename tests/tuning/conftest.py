@@ -1,0 +1,55 @@
+"""A small search: some of the digits, few epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protonn_edge.boards import load_board
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.tuning import (
+    Points,
+    Search,
+    SearchFile,
+    SearchSpace,
+    TuningLimits,
+    Workers,
+    fold_numbers,
+)
+
+FIXED: dict[str, Any] = {"epochs": 4, "init_projection": "pca", "quantization_aware": False}
+
+
+@pytest.fixture(scope="session")
+def make_points() -> Callable[..., Points]:
+    digits = load_digits_dataset()
+    X, y = digits.X_train[::3], digits.y_train[::3]
+    folds = fold_numbers(y, 2, 0)
+
+    def make(limits: TuningLimits | None = None) -> Points:
+        return Points(X, y, folds, load_board("uno"), limits or TuningLimits(), FIXED)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def space() -> SearchSpace:
+    return SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=6_000, fixed=FIXED)
+
+
+@pytest.fixture
+def search(space: SearchSpace) -> Callable[..., Any]:
+    """Return a function that runs a search and returns what it found."""
+
+    def run(
+        points: Points, workers: Workers, path: Path, *, trials: int = 12, **options: Any
+    ) -> Any:
+        deadline = options.pop("deadline", None)
+        with SearchFile(path, {"of": "tests"}, space.distributions) as file, workers:
+            made = Search(points, space, file, workers, **options)
+            return made.run(trials=trials, deadline=deadline)
+
+    return run

@@ -1,0 +1,103 @@
+"""On a Dask cluster a search finds what it finds here, also when a worker is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.tuning import DaskWorkers, Here, TuningLimits
+
+pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
+
+LIMITS = TuningLimits(flash_bytes=4_000)
+TRIALS = 8
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def started(*arguments):
+    path = os.pathsep.join([*filter(None, sys.path)])
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments],
+        env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture
+def cluster():
+    """A scheduler and two workers of one thread; yields its address and the workers."""
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    plain = ("--no-dashboard",)
+    processes = [
+        started("scheduler", "--host", "127.0.0.1", "--port", str(port), *plain),
+        *(started("worker", address, "--nthreads", "1", "--no-nanny", *plain) for _ in range(2)),
+    ]
+    try:
+        yield address, processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def connected(points, address):
+    """Return the workers once the scheduler listens."""
+    deadline = time.monotonic() + 30
+    host, port = re.fullmatch(r"tcp://(.*):(\d+)", address).groups()
+    while time.monotonic() < deadline:
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((host, int(port)), timeout=1),
+        ):
+            return DaskWorkers(points, address)
+        time.sleep(0.1)
+    pytest.fail("the scheduler did not start")
+
+
+def essence(found):
+    return {
+        number: (dict(r.settings), r.outcome, r.figures, r.accuracies)
+        for number, r in found.records.items()
+    }
+
+
+def test_the_loss_of_a_worker_changes_nothing(cluster, make_points, search, tmp_path):
+    address, workers = cluster
+    points = make_points(LIMITS)
+    reference = search(points, Here(points), tmp_path / "here", trials=TRIALS)
+
+    def kill_one(progress):
+        if progress.running and len(progress.records) >= 3:
+            workers[0].kill()
+
+    found = search(
+        points, connected(points, address), tmp_path / "there", trials=TRIALS, on_change=kill_one
+    )
+    assert workers[0].wait(10) != 0
+    assert essence(found) == essence(reference)
+
+
+def test_no_scheduler_is_said(make_points, monkeypatch):
+    monkeypatch.setattr("protonn_edge.tuning.workers._CONNECT_S", 1)
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with (
+        pytest.raises(InputError, match="no Dask scheduler answers at tcp://127"),
+        DaskWorkers(make_points(), address),
+    ):
+        pass

@@ -1,0 +1,43 @@
+"""Folds have a share of each class, and never split a group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.tuning import fold_numbers
+
+Y = np.repeat(np.arange(3), 30)
+
+
+def test_each_fold_has_its_share_of_each_class():
+    folds = fold_numbers(Y, 3, seed=1)
+    counts = [np.bincount(Y[folds == fold]).tolist() for fold in range(3)]
+    assert counts == [[10, 10, 10]] * 3
+    assert np.array_equal(folds, fold_numbers(Y, 3, seed=1))
+    assert not np.array_equal(folds, fold_numbers(Y, 3, seed=2))
+
+
+def test_a_rare_class_makes_fewer_folds():
+    assert fold_numbers(np.append(Y, [3, 3]), 5, seed=0).max() == 1
+
+
+def test_points_of_a_group_come_into_one_fold():
+    groups = np.array([f"person {i % 9}" for i in range(len(Y))])
+    folds = fold_numbers(Y, 3, seed=0, groups=groups)
+    assert all(len(set(folds[groups == group])) == 1 for group in set(groups))
+    assert set(folds) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("y", "groups", "sentence"),
+    [
+        (np.append(Y, 3), None, "only one point"),
+        (Y, np.zeros(5), r"shape \(5,\) for 90 training points"),
+        (Y, np.arange(90) % 2, "2 groups for 3 folds"),
+    ],
+)
+def test_what_cannot_be_folded_is_refused(y, groups, sentence):
+    with pytest.raises(InputError, match=sentence):
+        fold_numbers(y, 3, seed=0, groups=groups)

@@ -1,0 +1,77 @@
+"""The alternatives, and which of them is taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from protonn_edge.boards import load_board
+from protonn_edge.errors import InputError
+from protonn_edge.report.tuning import candidate_table, front_figure
+from protonn_edge.tuning import Choice, Figures, Record, candidates, front, front_json
+from protonn_edge.tuning.front import cycles_of, flash_of
+
+UNO = load_board("uno")
+
+
+def record(number, accuracy, flash, cycles, outcome="complete"):
+    figures = Figures("columns", flash, 50, 2 * cycles, float(cycles))
+    return Record(number, {"n_projections": 5, "n_prototypes": 9}, outcome, figures, (accuracy,))
+
+
+FOUND = candidates(
+    [
+        record(3, 0.950, 9_000, 1_000),
+        record(0, 0.960, 9_500, 8_000),
+        record(1, 0.958, 4_000, 9_000),
+        record(2, 0.900, 3_000, 900),
+        record(4, 0.955, 9_800, 9_500),
+        record(5, 0.999, 1, 1, "pruned"),
+    ]
+)
+
+
+def numbers(found):
+    return [each.record.number for each in found]
+
+
+def test_only_complete_trials_are_candidates():
+    assert numbers(FOUND) == [0, 1, 2, 3, 4]
+
+
+def test_a_front_has_what_nothing_cheaper_beats():
+    assert numbers(front(FOUND, flash_of)) == [2, 1, 0]
+    assert numbers(front(FOUND, cycles_of)) == [2, 3, 0]
+    told = front_json(FOUND, UNO)
+    assert [each["trial"] for each in told["accuracy_by_flash"]] == [2, 1, 0]
+    assert told["accuracy_by_cycles"][1]["mean_ms"] == pytest.approx(1_000 / 16_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("best", 0),
+        ("smallest-within 0.5", 1),
+        ("smallest-within", 1),
+        ("smallest-within=0.1", 0),
+        ("smallest-within 10", 2),
+        ("fastest-within 1", 3),
+        ("fastest-within 0.5", 0),
+    ],
+)
+def test_a_choice_takes_its_candidate_first_and_keeps_the_others(text, first):
+    ranked = Choice.parse(text).ranked(FOUND)
+    assert numbers(ranked)[0] == first
+    assert sorted(numbers(ranked)) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("text", ["", "worst", "best 1", "smallest-within x", "smallest-within -1"])
+def test_no_choice_is_refused(text):
+    with pytest.raises(InputError, match="is no choice"):
+        Choice.parse(text)
+
+
+def test_the_front_is_shown():
+    assert candidate_table(FOUND, UNO).row_count == 4
+    drawn = front_figure(FOUND, UNO, "svg")
+    assert b"<svg" in drawn
+    assert drawn == front_figure(FOUND, UNO, "svg")

@@ -1,0 +1,83 @@
+"""Before training it is known what a model takes, and the linker confirms it."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+
+import pytest
+from model_factory import random_inputs, random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.elf import read_share
+from protonn_edge.tuning import TuningLimits
+from protonn_edge.tuning.limits import BOARD, FIRMWARE_FLASH_BYTES, fit_of
+from protonn_edge.tuning.trial import Job, run_fold, sketch
+
+UNO = load_board("uno")
+
+
+def fit(limits, **sizes):
+    model = quantize(random_model(**sizes))
+    return fit_of(model, random_inputs(0, 50, model), UNO, limits)
+
+
+@pytest.mark.parametrize("kernel", ["columns", "masked", "unrolled"])
+@pytest.mark.skipif(
+    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr and avr-libc"
+)
+def test_the_linked_classifier_takes_what_was_planned_or_a_little_less(kernel):
+    model = random_model(features=100, projections=9, prototypes=50, classes=10)
+    with trial_build(model, UNO, wishes=Wishes(kernel=kernel)) as trial:
+        (generated,) = trial.elf.parent.rglob("pnn_model*.o")
+        share = read_share(trial.elf, generated)
+        assert 0 <= trial.plan.flash_bytes - FIRMWARE_FLASH_BYTES - share.flash_bytes < 700
+        assert share.sram_bytes == trial.plan.state_bytes
+        assert share.flash_bytes < trial.usage.flash_bytes - 1_500  # the rest is the firmware's
+
+
+def test_limits_narrow_the_choice_of_a_plan():
+    free = fit(TuningLimits(), features=200, projections=8)
+    assert (free.figures.kernel, free.excess) == ("unrolled", {})
+    small = fit(TuningLimits(flash_bytes=4_000), features=200, projections=8)
+    assert small.figures.kernel == "columns"
+    assert small.figures.flash_bytes <= 4_000
+    assert small.excess == {}
+    assert small.figures.mean_cycles > free.figures.mean_cycles
+
+
+@pytest.mark.parametrize(
+    ("limits", "name"),
+    [
+        (TuningLimits(flash_bytes=2_000), "--max-flash"),
+        (TuningLimits(sram_bytes=40), "--max-sram"),
+        (TuningLimits(latency_ms=0.1), "--max-latency-ms"),
+        (TuningLimits(energy_mj=0.01), "--max-energy-mj"),
+    ],
+)
+def test_what_is_exceeded_is_named(limits, name):
+    found = fit(limits, features=200, projections=8)
+    assert list(found.excess) == [name]
+    assert found.worst == found.excess[name] > 1
+    assert f"{name} is " in limits.describe(name, found.figures, UNO)
+
+
+def test_the_board_is_a_limit_too():
+    tiny = dataclasses.replace(UNO, flash_bytes=4_000)
+    model = quantize(random_model(features=200, projections=8))
+    found = fit_of(model, random_inputs(0, 50, model), tiny, TuningLimits())
+    assert list(found.excess) == [BOARD]
+
+
+@pytest.mark.parametrize("sparsity", [1.0, 0.25])
+def test_a_sketch_takes_what_the_trained_model_takes(make_points, space, sparsity):
+    points = make_points(TuningLimits(flash_bytes=5_000))
+    settings = {**space.suggest(1, 0, []), "n_projections": 8, "sparsity_projection": sparsity}
+    drawn = sketch(points, settings, seed=0)
+    trained = run_fold(points, Job(0, 1, settings, seed=0))
+    assert trained.figures is not None
+    assert drawn.figures.kernel == trained.figures.kernel
+    assert abs(drawn.figures.flash_bytes / trained.figures.flash_bytes - 1) < 0.05
+    assert abs(drawn.figures.worst_cycles / trained.figures.worst_cycles - 1) < 0.1

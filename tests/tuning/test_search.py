@@ -1,0 +1,160 @@
+"""The sequence of trials is the same whatever runs them, fails, or interrupts them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.tuning import Figures, Here, NothingFits, Processes, Record, TuningLimits
+from protonn_edge.tuning.search import _bars
+
+LIMITS = TuningLimits(flash_bytes=4_000)
+
+
+def essence(records):
+    """Return what has to be the same each time: all but how long it took."""
+    return {
+        number: (dict(r.settings), r.outcome, r.figures, r.accuracies, dict(r.rungs or {}))
+        for number, r in records.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def reference(make_points, tmp_path_factory, space):
+    """Return what an undisturbed search finds."""
+    from protonn_edge.tuning import Search, SearchFile  # noqa: PLC0415
+
+    points = make_points(LIMITS)
+    path = tmp_path_factory.mktemp("search") / "search.jsonl"
+    with SearchFile(path, {"of": "tests"}, space.distributions) as file:
+        found = Search(points, space, file, Here(points)).run(trials=12)
+    return essence(found.records)
+
+
+def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(reference):
+    outcomes = [outcome for _, outcome, *_ in reference.values()]
+    assert len(outcomes) - outcomes.count("rejected") == 12
+    assert outcomes.count("rejected") > 0
+    assert sorted(reference) == list(range(len(reference)))
+    for _, outcome, figures, accuracies, _ in reference.values():
+        if outcome == "complete":
+            assert figures.flash_bytes <= 4_000
+            assert len(accuracies) == 2
+            assert all(0 < accuracy <= 1 for accuracy in accuracies)
+
+
+def test_another_seed_is_another_sequence(make_points, search, tmp_path, reference):
+    points = make_points(LIMITS)
+    found = search(points, Here(points), tmp_path / "s", trials=12, seed=1)
+    assert essence(found.records) != reference
+
+
+def test_a_search_that_is_stopped_goes_on_where_it_was(make_points, search, tmp_path, reference):
+    points = make_points(LIMITS)
+    for stop_at in (3, 7):
+
+        def stop(progress, stop_at=stop_at):
+            if len(progress.records) == stop_at:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            search(points, Here(points), tmp_path / "s", on_change=stop)
+    found = search(points, Here(points), tmp_path / "s")
+    assert essence(found.records) == reference
+
+
+def test_several_processes_find_the_same_and_so_do_those_that_die(
+    make_points, search, tmp_path, reference
+):
+    points = make_points(LIMITS)
+    workers = Processes(points, 2)
+    killed: list[int] = []
+
+    def kill_one(progress):
+        if progress.running and len(progress.records) >= 4 and not killed:
+            pid = next(iter(workers._pool._processes))
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+    found = search(points, workers, tmp_path / "s", on_change=kill_one)
+    assert killed
+    assert essence(found.records) == reference
+
+
+def test_a_fold_that_kills_its_worker_every_time_ends_the_search(make_points, search, tmp_path):
+    points = make_points(LIMITS)
+
+    class Doomed(Here):
+        renewed = 0
+
+        def submit(self, job):  # noqa: ARG002
+            future = Future()
+            future.set_exception(RuntimeError("gone"))
+            return future
+
+        def renew(self):
+            self.renewed += 1
+
+    workers = Doomed(points)
+    with pytest.raises(CheckFailed, match=r"fold 0 of trial \d was lost 6 times .*gone"):
+        search(points, workers, tmp_path / "s")
+    assert workers.renewed == 5
+
+
+def test_time_ends_a_search_and_the_next_one_goes_on(make_points, search, tmp_path, reference):
+    points = make_points(LIMITS)
+    over = search(points, Here(points), tmp_path / "s", deadline=time.monotonic())
+    assert over.timed_out
+    found = search(points, Here(points), tmp_path / "s", deadline=time.monotonic() + 3600)
+    assert not found.timed_out
+    assert essence(found.records) == reference
+
+
+def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
+    make_points, search, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 15)
+    points = make_points(TuningLimits(flash_bytes=900, latency_ms=50))
+    with pytest.raises(NothingFits) as caught:
+        search(points, Here(points), tmp_path / "s")
+    sentence, nearest = str(caught.value), caught.value.nearest
+    assert "B flash, --max-flash is 900" in sentence
+    assert "--max-latency-ms" not in sentence
+    assert f"n_prototypes {nearest.settings['n_prototypes']}" in sentence
+    with pytest.raises(NothingFits, match="--max-flash is 900"):  # and at once from the file
+        search(points, Here(points), tmp_path / "s")
+
+
+def test_settings_that_give_no_model_are_a_trial_that_failed(
+    make_points, search, tmp_path, monkeypatch
+):
+    points = make_points()
+
+    def refuse(*_):
+        raise InputError("no such model")
+
+    monkeypatch.setattr("protonn_edge.tuning.search.sketch", refuse)
+    found = search(points, Here(points), tmp_path / "s", trials=3)
+    assert {record.outcome for record in found.records.values()} == {"failed"}
+    assert found.records[0].reason == "no such model"
+
+
+def test_a_trial_must_reach_what_no_larger_and_no_slower_one_reached():
+    def seen(number, flash, cycles, rungs, accuracies=(), outcome="complete"):
+        figures = Figures("columns", flash, 50, 9_999, float(cycles))
+        return Record(number, {}, outcome, figures, accuracies, rungs)
+
+    earlier = [
+        seen(0, 3_000, 1_000, {0.25: 0.8, 0.5: 0.85}, (0.9, 0.95)),
+        seen(1, 3_000, 900, {0.25: 0.82}, (), "pruned"),
+        seen(2, 5_000, 800, {0.25: 0.99}, (0.99,)),  # larger
+        seen(3, 2_000, 3_000, {0.25: 0.99}, (0.99,)),  # slower
+        seen(4, 1, 1, {}, (), "rejected"),
+    ]
+    bars = _bars(earlier, Figures("columns", 4_000, 50, 9_999, 2_000.0))
+    assert bars == pytest.approx({0.25: 0.82 - 0.05, 0.5: 0.85 - 0.03, 1.0: 0.9 - 0.01})
