@@ -322,7 +322,7 @@ def _training(one: Evidence, salt: str) -> list[Panel]:
 
 def front_section(front: Front) -> Section:
     """Return the section of a search."""
-    panels = []
+    panels: list[Panel] = []
     for alternatives, cost, costs in (
         (front.by_flash, "flash of the classifier, B", [a.flash_bytes for a in front.by_flash]),
         (front.by_time, "mean time of a prediction, ms", [a.mean_ms for a in front.by_time]),

@@ -1,0 +1,151 @@
+"""``protonn-edge report``: from files to one HTML file, or one sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import webbrowser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from model_factory import random_model, random_points
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli import main
+from protonn_edge.cli import report as command
+from protonn_edge.hil import Origin, Result, ResultsFile
+from protonn_edge.measurement import measure
+from protonn_edge.model import save_model
+from protonn_edge.project import Project, build
+from protonn_edge.quantization import quantize
+from protonn_edge.report.script import PageScript
+
+needs_avr = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
+    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Give a project with results and the points of them; and what does not belong to it."""
+    folder = tmp_path_factory.mktemp("project")
+    model = random_model()
+    X = random_points(0, 300, 12)[:16].astype(np.float32)
+    y = np.arange(16) % 4
+    save_model(model, folder / "model.npz")
+    save_model(random_model(1), folder / "another.npz")
+    rows = [",".join([f"class {k}", *map(str, x.tolist())]) for k, x in zip(y, X, strict=True)]
+    heading = ",".join(["label", *(f"f{i}" for i in range(12))])
+    (folder / "points.csv").write_text("\n".join([heading, *rows, ""]))
+    (folder / "others.csv").write_text("\n".join([heading, *rows[:-1], ""]))
+    reference = quantize(model)
+    origin = Origin.of(reference, reference.quantize(X), y)
+    with ResultsFile(folder / "empty.csv", origin, 4):
+        pass
+    with ResultsFile(folder / "wild.csv", origin, 4) as wild:
+        wild.append(Result(0, 9, 1, 100))
+    if shutil.which("avr-gcc"):
+        build(model, load_board("uno"), folder)
+        measure(Project(folder), (X, y), load_board("uno"), results=folder / "results.csv")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(command, "page_script", lambda: PageScript(None, "it is a test"))
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, ["report", *map(str, arguments)])
+
+
+@needs_avr
+def test_beside_a_project_the_results_are_enough(folder, tmp_path):
+    done = run(folder / "results.csv", "-o", tmp_path / "r.html", "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert record["report"] == str(tmp_path / "r.html")
+    assert record["runs"][0]["n"] == 16
+    assert "95 % confidence" in done.stderr
+    page = (tmp_path / "r.html").read_text()
+    assert "left out of this report: it is a test." in page
+    assert str(folder) not in page
+
+
+@needs_avr
+def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, monkeypatch):
+    shutil.copy(folder / "results.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = run("results.csv", "--model", folder / "another.npz", "--model", folder / "model.npz",
+               "--data", folder / "points.csv", "--rate", 20, "--title", "A <b> title")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "report.html").read_text()
+    assert 'id="mistakes"' in page
+    assert "With 20 a second" in page
+    assert "A &lt;b&gt; title" in page
+    assert "protonn-edge report results.csv --model another.npz" in page
+
+
+@needs_avr
+def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert run(folder / "results.csv", "-o", tmp_path / "r.html", "--open").exit_code == 0
+    assert opened == [(tmp_path / "r.html").as_uri()]
+
+
+@needs_avr
+def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_path):
+    done = run(folder / "results.csv", "-o", tmp_path / "r.html")
+    assert "\x1b" not in done.output
+    tables = done.output.rpartition("the report is")[0]
+    assert max(map(len, tables.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
+        (["wild.csv", "--model", "model.npz"], "a class or scores at index 0 that the model"),
+        (["wild.csv", "--model", "another.npz"], "which is not among those given"),
+        (["model.npz", "--model", "model.npz"], "does not begin as results do"),
+        (["wild.csv", "--model", "model.npz", "--front", "points.csv"], "is not what 'tune"),
+    ],
+)
+def test_what_does_not_belong_together_is_one_sentence(
+    folder, tmp_path, monkeypatch, arguments, sentence
+):
+    monkeypatch.chdir(folder)
+    done = run(*arguments, "-o", tmp_path / "r.html")
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert sentence in done.stderr
+    assert not (tmp_path / "r.html").exists()
+
+
+@needs_avr
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--data", "others.csv"], "was measured on other points than --data has"),
+        (["--image-shape", "5x5"], "has 25 pixels, the model takes 12 features"),
+    ],
+)
+def test_points_and_shapes_that_do_not_fit_are_one_sentence(
+    folder, tmp_path, monkeypatch, arguments, sentence
+):
+    monkeypatch.chdir(folder)
+    done = run("results.csv", *arguments, "-o", tmp_path / "r.html")
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+
+
+def test_results_without_a_project_want_a_model(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(folder / "wild.csv", tmp_path)
+    done = run("wild.csv")
+    assert done.exit_code == 2
+    assert "name the model that was run with --model" in done.stderr
