@@ -5,15 +5,15 @@ PYTHON := $(VENV)/bin/python
 DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint firmware upload setup tools node clean
+.PHONY: help demo test lint firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
 
-demo: setup  ## train, quantize, build, emulate and report, on data that a package ships
+demo: setup node  ## train, quantize, build, emulate and report, on data that a package ships
 	@$(VENV)/bin/protonn-edge demo $(ARGS)
 
-test: setup node  ## run all tests; ARGS="tests/cli -k demo" runs some
+test: setup node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(ARGS)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
@@ -35,8 +35,11 @@ firmware: setup  ## compile the firmware, after `protonn-edge build`
 upload: setup  ## compile and upload it; PORT=/dev/ttyACM0 names the port
 	@$(call pio,run --target upload $(if $(PORT),--upload-port $(PORT)))
 
+gallery: setup node browser  ## make the reports of four data sets, and the screenshots in docs/
+	@$(PYTHON) benchmarks/gallery.py $(ARGS)
+
 clean:  ## remove what was built and cached; .venv stays
-	rm -rf .pio dist firmware/generated protonn-edge-demo .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .pio dist firmware/generated protonn-edge-demo gallery .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # --- set-up ----------------------------------------------------------------------------------------
@@ -80,11 +83,16 @@ tools:
 	    $(call install,$(DEBIAN_PACKAGES),avr-gcc avr-libc simavr avrdude and the Arduino AVR core); \
 	}
 
-# For the tests that run the firmware on a second emulator; without it those are skipped. npm fetches
-# the emulator into the user's cache.
+# For the Uno in the report's page, and the tests that run the firmware on that second emulator; without
+# it the report does without, and the tests are skipped. npm fetches the emulator into the user's cache.
 node:
 	@command -v node >/dev/null && command -v npm >/dev/null \
 	    || ( $(call install,nodejs npm,Node.js with npm) ) || true
+
+# For the tests of the report's page, which are skipped without.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	    || ( $(call install,chromium,Chromium) ) || true
 
 # $(call install,PACKAGES,WHAT THEY ARE): install Debian packages, or say what is missing.
 define install

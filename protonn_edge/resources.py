@@ -1,4 +1,4 @@
-"""Find the files that are not Python: templates, firmware, tests of a device.
+"""Find the files beside the package: templates, firmware, tests of a device, the page's scripts.
 
 In a checkout they lie at the top level; the wheel has them inside the package, by the same names.
 """
@@ -18,7 +18,7 @@ def resource(name: str) -> Path:
     Parameters
     ----------
     name : str
-        ``"templates"``, ``"firmware"``, ``"hil_tests"`` or ``"platformio.ini"``.
+        ``"templates"``, ``"firmware"``, ``"hil_tests"``, ``"web"`` or ``"platformio.ini"``.
 
     Returns
     -------

@@ -22,8 +22,7 @@ export class ResultView {
         this.part("cycles").textContent = cycles;
         this.part("ms").textContent = ms.toFixed(3);
         this.part("mj").textContent = mj.toFixed(4);
-        this.part("led").classList.add("lit");
-        setTimeout(() => this.part("led").classList.remove("lit"), LIGHT_MS);
+        this.#light(answer.lit > 0);
         const lit = ((1000 * answer.lit) / this.board.clockHz).toFixed(3);
         this.part("pin").textContent = `Pin 8 was high for ${lit} ms.`;
         this.part("agreement").textContent = point ? this.#agreement(answer, point) : "";
@@ -35,6 +34,13 @@ export class ResultView {
             scores: answer.scores.join(" "),
             point: point ? point.index : "",
         });
+    }
+
+    /** Light up for long enough to be seen; the firmware's own light is on for less than a frame. */
+    #light(lit) {
+        clearTimeout(this.fading);
+        this.part("led").classList.toggle("lit", lit);
+        this.fading = setTimeout(() => this.part("led").classList.remove("lit"), LIGHT_MS);
     }
 
     clear() {

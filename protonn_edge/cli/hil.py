@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,9 @@ def hil_command(
             raise CheckFailed(f"stopped after {bar.done:,} new points; {kept}") from None
     show(measurement, out)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
+    if output is not None:
+        words = ["report", str(output), "--project", str(folder), "--data", str(data)]
+        out.say("a page about it:", f"  {shlex.join(['protonn-edge', *words])}")
     out.finish(measurement.to_json(), disagreement([measurement.agreement]))
 
 

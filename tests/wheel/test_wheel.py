@@ -13,8 +13,10 @@ from model_factory import random_model
 
 from protonn_edge import __version__
 from protonn_edge.model import save_model
+from protonn_edge.report.script import READY, page_script
 
 CHECKOUT = Path(__file__).parents[2]
+PAGE_SCRIPT = f"protonn_edge/web/{READY}"
 
 
 def files_of(name):
@@ -38,11 +40,29 @@ def test_it_is_for_every_machine(wheel):
     assert wheel.name == f"protonn_edge-{__version__}-py3-none-any.whl"
 
 
-@pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "platformio.ini"])
+@pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "web", "platformio.ini"])
 def test_top_level_files_are_inside_of_the_package(names, name):
     wanted = {f"protonn_edge/{path}" for path in files_of(name)}
     assert wanted
-    assert {path for path in names if path.startswith(f"protonn_edge/{name}")} == wanted
+    inside = {path for path in names if path.startswith(f"protonn_edge/{name}")}
+    assert inside - {PAGE_SCRIPT} == wanted
+
+
+def test_the_script_of_the_page_is_made_for_it_and_for_the_sdist(names, sdist):
+    made = page_script()
+    if made.text is None:
+        pytest.skip(f"needs the page's script; to run: {made.missing}")
+    assert PAGE_SCRIPT in names
+    with tarfile.open(sdist) as archive:
+        assert any(name.endswith(f"/web/{READY}") for name in archive.getnames())
+
+
+def test_the_installed_page_script_needs_no_npm(names, run, monkeypatch):
+    if PAGE_SCRIPT not in names:
+        pytest.skip("the wheel was built without npm; to run: install Node.js 20 or newer")
+    monkeypatch.setenv("PATH", "")
+    script = "from protonn_edge.report.script import page_script; print(len(page_script().text))"
+    assert int(run("-c", script).stdout) > 10_000
 
 
 def test_the_package_is_whole(names):
@@ -60,7 +80,7 @@ def test_the_sdist_holds_what_tests_and_builds_need(sdist):
     top = f"protonn_edge-{__version__}/"
     with tarfile.open(sdist) as archive:
         packed = {name.removeprefix(top) for name in archive.getnames()}
-    for name in ("Makefile", "constraints.txt", "tests", "hil_tests", "docs", "firmware"):
+    for name in ("Makefile", "constraints.txt", "tests", "hil_tests", "docs", "firmware", "web"):
         assert files_of(name) <= packed
     assert not [name for name in packed if name.startswith((".venv", ".git/", ".pio"))]
 
