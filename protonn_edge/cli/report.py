@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -134,6 +135,7 @@ def report_command(
             gather(path, known, projects, board, data=points, image_shape=image_shape)
             for path in results
         ]
+    evidence = _named_apart(evidence, results)
     for one in evidence:
         out.say(f"{one.name}:", fact_table(evidence_facts(one)))
         out.say("by class:", class_table(class_figures(one.confusion), one.reference.classes))
@@ -197,6 +199,16 @@ def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[ProtoNNM
             "no project is beside the results; name the model that was run with --model"
         )
     return models
+
+
+def _named_apart(evidence: list[Evidence], paths: Sequence[Path]) -> list[Evidence]:
+    """Return the runs with their files' folders in the names, if names alone are not enough."""
+    if len({one.name for one in evidence}) == len(evidence):
+        return evidence
+    return [
+        replace(one, name=f"{path.absolute().parent.name}/{path.name}")
+        for one, path in zip(evidence, paths, strict=True)
+    ]
 
 
 def _command() -> str:

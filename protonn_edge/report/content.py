@@ -38,7 +38,7 @@ class Panel:
     Attributes
     ----------
     run : str
-        The results file that it is about; empty where the report has only one.
+        The results files that it is about; empty where that is all of them.
     figure : Markup or None
         An SVG that is labelled for a screen reader.
     caption : str

@@ -1,13 +1,14 @@
 """The sections of a report, made of evidence.
 
-A panel is about one run. Where several runs are shown side by side, panels that would be the same
-are shown once.
+A panel is about one run. Several runs are side by side, and panels that would be the same are shown
+once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 import numpy as np
 from markupsafe import Markup
@@ -56,17 +57,28 @@ def sections_of(evidence: Sequence[Evidence], battery: Battery) -> list[Section]
 def _section(
     name: str, title: str, lead: str, make: MakePanels, evidence: Sequence[Evidence]
 ) -> Section:
-    panels: list[Panel] = []
-    for number, one in enumerate(evidence):
-        for panel in make(one, f"{name}-{number}"):
-            if not any(_same(panel, other) for other in panels):
-                panels.append(replace(panel, run=one.name if len(evidence) > 1 else ""))
-    return Section(name, title, lead, tuple(panels))
+    columns = [make(one, f"{name}-{number}") for number, one in enumerate(evidence)]
+    names = [one.name for one in evidence]
+    rows = (_once_each(row, names) for row in zip_longest(*columns))
+    return Section(name, title, lead, tuple(chain.from_iterable(rows)))
 
 
-def _same(panel: Panel, other: Panel) -> bool:
-    """Whether two panels say the same; their figures' ids differ, so their words are compared."""
-    return replace(panel, run="", figure=None) == replace(other, run="", figure=None)
+def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
+    """Return the different panels of a row, one a run, each with the names of its runs."""
+    runs: dict[Panel, list[str]] = {}
+    for panel, name in zip(row, names, strict=True):
+        if panel is not None:
+            # Figures have ids that differ; their words tell whether they are the same.
+            same = (each for each in runs if _words(each) == _words(panel))
+            runs.setdefault(next(same, panel), []).append(name)
+    return [
+        replace(panel, run="" if len(of) == len(names) else ", ".join(of))
+        for panel, of in runs.items()
+    ]
+
+
+def _words(panel: Panel) -> Panel:
+    return replace(panel, figure=None)
 
 
 # --- one section after the other ----------------------------------------------------------------

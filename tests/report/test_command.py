@@ -90,6 +90,18 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
 
 
 @needs_avr
+def test_files_of_one_name_are_told_apart_by_their_folders(folder, tmp_path):
+    other = tmp_path / "another <folder>"
+    other.mkdir()
+    shutil.copy(folder / "results.csv", other)
+    done = run(folder / "results.csv", other / "results.csv", "-o", tmp_path / "r.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text()
+    assert f"{folder.name}/results.csv" in page
+    assert "another &lt;folder&gt;/results.csv" in page
+
+
+@needs_avr
 def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
