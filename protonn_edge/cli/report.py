@@ -71,6 +71,11 @@ class _RememberingCommand(Command):
 )
 @click.option("--title", default="", help="The heading.")
 @click.option(
+    "--watts",
+    type=FiniteRange(min=0, min_open=True),
+    help="What the board draws, as you have measured it.  [default: the board's]",
+)
+@click.option(
     "--battery",
     "watt_hours",
     type=FiniteRange(0, min_open=True),
@@ -110,6 +115,7 @@ def report_command(
     image_shape: tuple[int, int] | None,
     front_path: Path | None,
     title: str,
+    watts: float | None,
     watt_hours: float,
     rate: float,
     idle_watts: float,
@@ -124,6 +130,8 @@ def report_command(
     """
     out = Output(as_json)
     board = load_board(board_name)
+    if watts is not None:
+        board = replace(board, power_watts=watts)
     front = None if front_path is None else read_front(front_path)
     projects = _projects(folders, results)
     known = _models(models, projects)

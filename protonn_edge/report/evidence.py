@@ -185,7 +185,10 @@ def gather(
     model, reference = _model_of(path, recorded.origin, models)
     results = tuple(sorted(recorded.results, key=lambda result: result.index))
     _check_classes(path, results, reference)
-    points = None if data is None else _points_of(path, recorded.origin, model, reference, data)
+    points = None
+    if data is not None:
+        points = _points_of(path, recorded.origin, model, reference, data)
+        _check_points(path, results, points)
     with _firmware_of(model, reference, projects, board) as (elf, plan):
         firmware = _firmware(elf, plan if points is None else _with_means(plan, reference, points))
     return Evidence(
@@ -244,6 +247,16 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
             raise InputError(
                 f"{path} has a class or scores at index {result.index} that the model with its {n} "
                 "classes does not have; run `protonn-edge hil` again"
+            )
+
+
+def _check_points(path: Path, results: Sequence[Result], points: Points) -> None:
+    """Refuse results of points that are not there, or are of another class."""
+    for result in results:
+        if result.index >= len(points.labels) or result.label != points.labels[result.index]:
+            raise InputError(
+                f"{path} has index {result.index} with class {result.label}, which is not among "
+                f"the {len(points.labels):,} points; run `protonn-edge hil` again"
             )
 
 

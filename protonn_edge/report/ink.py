@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 
 _INKED = 0.25  # from so much ink on, a pixel belongs to what is drawn
 _TYPICAL_PERCENTILE = 75
+_LOOKED_AT = 2_000  # points, to see how large they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,8 @@ def typical_drawing(one: Evidence) -> Drawing:
     rows, columns = one.image_shape
     if one.points is None:
         return Drawing(0.8 * rows, 0.7 * columns, rows / 2, columns / 2, max(1.0, rows / 10))
-    ink = levels_of(one).of(one.points.raw.astype(np.float64)).reshape(-1, rows, columns)
+    some = one.points.raw[:_LOOKED_AT].astype(np.float64)
+    ink = levels_of(one).of(some).reshape(-1, rows, columns)
     ink = ink[(ink > _INKED).any(axis=(1, 2))]
     if len(ink) == 0:
         return Drawing(0.8 * rows, 0.7 * columns, rows / 2, columns / 2, max(1.0, rows / 10))

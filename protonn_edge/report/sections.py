@@ -6,12 +6,14 @@ once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from protonn_edge.codegen import Plan
 from protonn_edge.hil import Result
@@ -36,6 +38,8 @@ from protonn_edge.report.pictures import image_picture
 from protonn_edge.report.svg import labelled
 
 _MISTAKES_SHOWN = 18
+_MATRIX_CLASSES = 40  # whose confusion matrix can be read as a table
+_CONFUSIONS_SHOWN = 40
 _STAGE_NAMES = {
     "float": "none of it",
     "inputs": "the inputs",
@@ -88,10 +92,6 @@ def _accuracy(one: Evidence, salt: str) -> list[Panel]:
     counts, classes = one.confusion, one.reference.classes
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
-    matrix = Table(
-        ("actual \\ predicted", *classes),
-        tuple((name, *map(str, row)) for name, row in zip(classes, counts.tolist(), strict=True)),
-    )
     by_class = Table(
         ("class", "points", "precision", "recall"),
         tuple(
@@ -107,11 +107,32 @@ def _accuracy(one: Evidence, salt: str) -> list[Panel]:
         Panel(
             figure=_figure(confusion_figure(counts, classes, salt), "Confusion matrix. " + words),
             caption=words,
-            table=matrix,
-            table_name="Confusion matrix, a row per actual class",
+            table=_matrix(counts, classes),
+            table_name=(
+                "Confusion matrix, a row per actual class"
+                if len(classes) <= _MATRIX_CLASSES
+                else "The most frequent mistakes"
+            ),
         ),
         Panel(table=by_class, table_name="By class"),
     ]
+
+
+def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
+    """Return the confusion matrix as text; of many classes only what is confused most often."""
+    if len(classes) <= _MATRIX_CLASSES:
+        rows = zip(classes, counts.tolist(), strict=True)
+        return Table(
+            ("actual \\ predicted", *classes), tuple((name, *map(str, row)) for name, row in rows)
+        )
+    wrong = counts - np.diag(counts.diagonal())
+    order = np.argsort(-wrong, axis=None, kind="stable")[:_CONFUSIONS_SHOWN]
+    pairs = [divmod(int(place), len(classes)) for place in order]
+    return Table(
+        ("actual", "predicted", "points"),
+        tuple((classes[a], classes[p], f"{wrong[a, p]:,}") for a, p in pairs if wrong[a, p]),
+        texts=frozenset({1}),
+    )
 
 
 def _mistakes(one: Evidence, salt: str) -> list[Panel]:
@@ -362,7 +383,8 @@ def front_section(front: Front) -> Section:
 def _numbers(history: object, name: str) -> list[float]:
     """Return a list of numbers of a model's record, which may hold anything."""
     values = history.get(name) if isinstance(history, dict) else None
-    if not isinstance(values, list) or not all(type(v) in (int, float) for v in values):
+    numbers = isinstance(values, list) and all(type(value) in (int, float) for value in values)
+    if not (isinstance(values, list) and numbers and all(map(math.isfinite, values))):
         return []
     return [float(value) for value in values]
 

@@ -22,6 +22,7 @@ from protonn_edge.project import Project, build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.script import PageScript
 
+WHOLE = ["--model", "model.npz", "--data", "points.csv"]
 needs_avr = pytest.mark.skipif(
     shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
     reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
@@ -47,6 +48,9 @@ def folder(tmp_path_factory):
         pass
     with ResultsFile(folder / "wild.csv", origin, 4) as wild:
         wild.append(Result(0, 9, 1, 100))
+    for name, result in (("beyond", Result(16, 0, 1, 100)), ("relabelled", Result(1, 0, 1, 100))):
+        with ResultsFile(folder / f"{name}.csv", origin, 4) as strange:
+            strange.append(result)
     if shutil.which("avr-gcc"):
         build(model, load_board("uno"), folder)
         measure(Project(folder), (X, y), load_board("uno"), results=folder / "results.csv")
@@ -80,11 +84,13 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     shutil.copy(folder / "results.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     done = run("results.csv", "--model", folder / "another.npz", "--model", folder / "model.npz",
-               "--data", folder / "points.csv", "--rate", 20, "--title", "A <b> title")  # fmt: skip
+               "--data", folder / "points.csv", "--rate", 20, "--watts", 0.5,
+               "--title", "A <b> title")  # fmt: skip
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
     assert 'id="mistakes"' in page
     assert "With 20 a second" in page
+    assert "at 0.5 W" in page
     assert "A &lt;b&gt; title" in page
     assert "protonn-edge report results.csv --model another.npz" in page
 
@@ -124,6 +130,8 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["wild.csv", "--model", "model.npz"], "a class or scores at index 0 that the model"),
         (["wild.csv", "--model", "another.npz"], "which is not among those given"),
         (["model.npz", "--model", "model.npz"], "does not begin as results do"),
+        (["beyond.csv", *WHOLE], "has index 16 with class 0, which is not among the 16 points"),
+        (["relabelled.csv", *WHOLE], "has index 1 with class 0, which is not among the 16 points"),
         (["wild.csv", "--model", "model.npz", "--front", "points.csv"], "is not what 'tune"),
     ],
 )

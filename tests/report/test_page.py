@@ -172,3 +172,9 @@ def test_points_to_pick_from_are_few_and_have_mistakes_among_them():
     fed = np.frombuffer(base64.b64decode(data["pointBytes"]), np.uint8).reshape(-1, 12)
     assert many.points is not None
     assert (fed == many.points.fed[[point["index"] for point in points]]).all()
+
+
+def test_of_many_classes_the_table_has_only_the_most_frequent_mistakes():
+    page = render_page([evidence_of(random_model(classes=60, prototypes=70), 300)], SCRIPT)
+    assert "The most frequent mistakes" in page
+    assert len(page) < 400_000
