@@ -18,7 +18,7 @@ from protonn_edge.measurement import Measurement, measure
 from protonn_edge.project import Project
 from protonn_edge.report.terminal import (
     budget_facts,
-    confusion_table,
+    confusion_parts,
     device_table,
     fact_table,
     repetition_fact,
@@ -132,8 +132,7 @@ def show(measurement: Measurement, out: Output) -> None:
             f"of {same.n} points that were put to all boards, {same.answers_differ} had different "
             f"answers and {same.cycles_differ} took different cycles"
         )
-    out.say("confusion matrix, a row per actual and a column per predicted class:")
-    out.say(confusion_table(measurement.confusion, classes))
+    out.say(*confusion_parts(measurement.confusion, classes))
 
 
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:

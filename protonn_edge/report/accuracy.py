@@ -37,6 +37,23 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
 
 
 @dataclass(frozen=True)
+class Confusion:
+    """How many points of a class, by index, were taken for another one."""
+
+    actual: int
+    predicted: int
+    n: int
+
+
+def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[Confusion]:
+    """Return the mistakes of a confusion matrix (L, L), at most so many, the commonest first."""
+    wrong = counts - np.diag(counts.diagonal())
+    order = np.argsort(-wrong, axis=None, kind="stable")[:most]
+    pairs = [divmod(int(place), len(counts)) for place in order]
+    return [Confusion(a, p, int(wrong[a, p])) for a, p in pairs if wrong[a, p]]
+
+
+@dataclass(frozen=True)
 class ClassFigures:
     """How one class fares.
 

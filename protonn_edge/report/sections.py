@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen import Plan
 from protonn_edge.hil import Result
-from protonn_edge.report.accuracy import class_figures, wilson_interval
+from protonn_edge.report.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Gallery, Panel, Section, Table
 from protonn_edge.report.evidence import Evidence
@@ -125,12 +125,10 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
         return Table(
             ("actual \\ predicted", *classes), tuple((name, *map(str, row)) for name, row in rows)
         )
-    wrong = counts - np.diag(counts.diagonal())
-    order = np.argsort(-wrong, axis=None, kind="stable")[:_CONFUSIONS_SHOWN]
-    pairs = [divmod(int(place), len(classes)) for place in order]
+    confused = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return Table(
         ("actual", "predicted", "points"),
-        tuple((classes[a], classes[p], f"{wrong[a, p]:,}") for a, p in pairs if wrong[a, p]),
+        tuple((classes[each.actual], classes[each.predicted], f"{each.n:,}") for each in confused),
         texts=frozenset({1}),
     )
 

@@ -1,4 +1,4 @@
-"""Tables for the terminal: facts, figures against the board's limits, the confusion matrix."""
+"""Tables for the terminal: facts, figures against the board's limits, what is confused."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -16,10 +17,12 @@ from protonn_edge.codegen import Plan
 from protonn_edge.hil import Share
 from protonn_edge.hil.results import Spread, Summary
 from protonn_edge.quantization import StageLoss
-from protonn_edge.report.accuracy import ClassFigures, wilson_interval
+from protonn_edge.report.accuracy import ClassFigures, frequent_confusions, wilson_interval
 from protonn_edge.report.evidence import Evidence
 
 _LABEL_WIDTH = 12
+_TERMINAL_WIDTH = 80
+_CONFUSIONS_SHOWN = 12
 
 
 def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
@@ -67,7 +70,11 @@ def plan_table(plan: Plan) -> Table:
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
     """Return the rows of what was measured over a run."""
-    rows = [("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points")]
+    low, high = wilson_interval(round(summary.accuracy * summary.n), summary.n)
+    rows = [
+        ("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"),
+        ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
+    ]
     if summary.lost:
         rows.append(("lost", f"{summary.lost:,} points"))
     if summary.cycles is not None:
@@ -81,10 +88,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of what a report says of a run."""
-    right = sum(result.predicted == result.label for result in one.results)
-    low, high = wilson_interval(right, len(one.results))
     rows = run_facts(one.summary, one.board)
-    rows.insert(1, ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"))
     if one.worst_cycles is not None:
         bound = f"{one.worst_cycles:,} cycles, {one.board.milliseconds(one.worst_cycles):.3f} ms"
         rows.append(("bound", bound))
@@ -147,18 +151,45 @@ def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Tabl
     return table
 
 
-def confusion_table(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
-    """Return the confusion matrix (L, L) with a row per actual and a column per predicted class."""
+def confusion_parts(
+    counts: NDArray[np.int64], classes: Sequence[str]
+) -> tuple[RenderableType, RenderableType]:
+    """Return a sentence and a table: the confusion matrix (L, L), or what is most often confused.
+
+    The latter where the matrix does not fit a terminal.
+    """
+    names = [_short(name) for name in classes]
+    widths = [
+        max(len(name), len(str(largest)))
+        for name, largest in zip(names, counts.max(axis=0).tolist(), strict=True)
+    ]
+    if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
+        sentence = "confusion matrix, a row per actual and a column per predicted class:"
+        return sentence, _confusion_table(counts, names)
+    return "what was confused most often:", _confusions_table(counts, names)
+
+
+def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("", style="bold")
-    for name in classes:
-        table.add_column(_short(name), justify="right", header_style="bold")
-    for actual, name in enumerate(classes):
+    for name in names:
+        table.add_column(name, justify="right", header_style="bold")
+    for actual, name in enumerate(names):
         cells = [
             f"[bold]{count}[/]" if actual == predicted else (str(count) if count else "[dim].[/]")
             for predicted, count in enumerate(counts[actual].tolist())
         ]
-        table.add_row(_short(name), *cells)
+        table.add_row(name, *cells)
+    return table
+
+
+def _confusions_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
+    table = Table(box=box.SIMPLE)
+    table.add_column("actual", style="bold")
+    table.add_column("predicted")
+    table.add_column("points", justify="right")
+    for each in frequent_confusions(counts, _CONFUSIONS_SHOWN):
+        table.add_row(names[each.actual], names[each.predicted], f"{each.n:,}")
     return table
 
 
