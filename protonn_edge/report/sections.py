@@ -215,7 +215,7 @@ def _energy(one: Evidence, battery: Battery) -> list[Panel]:
         f"draws, times the time. {battery.sentence(life)}"
     )
     lives = tuple(
-        (f"{rate:g}", f"{100 * each.busy_share:.3g} %", f"{each.mean_mw:.3g}", each.text)
+        (f"{rate:,g}", f"{100 * each.busy_share:.3g} %", f"{each.mean_mw:.3g}", each.text)
         for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
     )
     headings = ("a second", "of the time", "mean mW", "battery lasts")
@@ -314,7 +314,8 @@ def _quantization(one: Evidence, salt: str) -> list[Panel]:
     words = (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {_lost_text(lost)}. {cut:,} of {values:,} input values "
-        f"({100 * cut / values:.2f} %) were out of range and cut off."
+        f"({100 * cut / values:.2f} %) lay beyond the inputs' range and were cut off"
+        f"{', background in the dead zone among them' if _has_dead_zone(one) else ''}."
     )
     figure = stage_figure([s.stage for s in stages], [s.accuracy for s in stages], salt)
     rows = tuple(
@@ -326,6 +327,11 @@ def _quantization(one: Evidence, salt: str) -> list[Panel]:
         Panel(figure=_figure(figure, "Accuracy by stage. " + words), caption=words),
         Panel(table=table, table_name="Stage by stage"),
     ]
+
+
+def _has_dead_zone(one: Evidence) -> bool:
+    settings = one.model.record.get("settings")
+    return isinstance(settings, dict) and bool(settings.get("dead_zone"))
 
 
 def _lost_text(lost: float) -> str:
