@@ -89,7 +89,7 @@ class Page {
         const at = (list, i) => list[list.length > 1 ? i : 0];
         return raw.map((value, i) => {
             const extent = at(upper, i) - at(lower, i);
-            return extent > 0 ? Math.min(Math.max((value - at(lower, i)) / extent, 0), 1) : 0.5;
+            return extent !== 0 ? Math.min(Math.max((value - at(lower, i)) / extent, 0), 1) : 0.5;
         });
     }
 

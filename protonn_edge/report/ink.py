@@ -64,15 +64,14 @@ class Drawing:
 def levels_of(one: Evidence) -> Levels:
     """Return the levels of a run's features: those of its model's training data."""
     inputs, n = one.model.inputs, one.model.n_features
-    image = one.image_shape is not None
-    if not image and len(inputs.lower) == n:
+    if one.image_shape is None and len(inputs.lower) == n:
         return Levels(inputs.lower, inputs.upper, pixels=False)
     lower, upper = float(inputs.lower.min()), float(inputs.upper.max())
+    pixels = one.image_shape is not None and one.image_shape[0] > 1
     paper = float(np.median(inputs.background))
-    dark_on_light = image and upper - paper < paper - lower
-    ends = (upper, lower) if dark_on_light else (lower, upper)
-    pixels = image and one.image_shape is not None and one.image_shape[0] > 1
-    return Levels(np.full(n, ends[0]), np.full(n, ends[1]), pixels=pixels)
+    if pixels and upper - paper < paper - lower:  # dark on light
+        lower, upper = upper, lower
+    return Levels(np.full(n, lower), np.full(n, upper), pixels=pixels)
 
 
 def typical_drawing(one: Evidence) -> Drawing:
