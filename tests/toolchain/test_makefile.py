@@ -181,21 +181,24 @@ def test_an_installation_that_fails_stops_with_one_sentence(machine):
 
 
 @pytest.mark.parametrize("apt_get_works", [True, False])
-def test_tests_run_with_node_or_without(machine, apt_get_works):
+def test_tests_run_with_node_and_a_browser_or_without(machine, apt_get_works):
     machine.add_debian(installed=ALL_PACKAGES)
     machine.add_python()
     if not apt_get_works:
         machine.add("apt-get", "exit 1")
     machine.make("test")
-    assert machine.calls("apt-get")[-1].endswith("nodejs npm")
+    asked = [call for call in machine.calls("apt-get") if call.startswith("install")]
+    assert [call.rpartition("=300 ")[2] for call in asked] == ["nodejs npm", "chromium"]
     assert machine.calls("pip")[-1] == "-m pytest"
 
 
-def test_node_that_is_there_is_enough(machine):
+@pytest.mark.parametrize("browser", ["chromium", "google-chrome"])
+def test_node_and_a_browser_that_are_there_are_enough(machine, browser):
     machine.add_debian(installed=ALL_PACKAGES)
     machine.add_python()
     machine.add("node")
     machine.add("npm")
+    machine.add(browser)
     machine.make("test")
     assert machine.calls("apt-get") == []
 
