@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.datasets import load_points
 from protonn_edge.export import Kind, check_folder, export
@@ -35,6 +35,12 @@ _NEXT: dict[Kind, str] = {
 )
 @click.option("--name", help="The library's name.  [default: the folder's]")
 @board_option
+@click.option(
+    "--max-flash",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Flash that the self-test may take; less leaves more to your sketch.  [default: all]",
+)
 @json_option
 def export_command(
     model_file: Path,
@@ -44,6 +50,7 @@ def export_command(
     data: Path | None,
     name: str | None,
     board_name: str,
+    max_flash: int | None,
     as_json: bool,
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
@@ -58,7 +65,7 @@ def export_command(
     points = None
     if data is not None:
         points, _ = load_points(data, classes=model.classes, n_features=model.n_features)
-    done = export(model, kind, folder, board, name=name, points=points)
+    done = export(model, kind, folder, board, name=name, points=points, flash_bytes=max_flash)
     out.say(
         f"{done.name} in {folder}:",
         fact_table(
@@ -66,6 +73,7 @@ def export_command(
                 ("files", f"{len(done.files)}"),
                 ("test vectors", f"{done.vectors}"),
                 ("projection", done.plan.kernel),
+                ("flash, about", _flash_of(done.flash_bytes, board)),
             ]
         ),
         f"next: {_NEXT[kind]}",
@@ -77,6 +85,7 @@ def export_command(
             "folder": str(folder),
             "files": list(done.files),
             "vectors": done.vectors,
+            "flash_bytes": done.flash_bytes,
             "model_sha256": done.model_sha256,
             "plan": done.plan.to_json(),
         }
@@ -88,3 +97,8 @@ def _chosen(folders: dict[Kind, Path | None]) -> tuple[Kind, Path]:
     if len(given) != 1:
         raise click.UsageError("give one of --arduino, --platformio and --c, with a folder")
     return given[0]
+
+
+def _flash_of(needed: int, board: Board) -> str:
+    excess = f": too much for the {board.name}" if needed > board.flash_bytes else ""
+    return f"{needed:,} of {board.flash_bytes:,} B{excess}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -17,9 +17,11 @@ from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import TestVectors, vectors_from_data, vectors_from_ranges
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import IntegerModel, RawQuantizer, quantize
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
+
+_RAW_SCALE_BYTES = 12  # struct raw_scale of the generated C
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Export:
         Test vectors of the self-test.
     plan : Plan
         How the C computes.
+    flash_bytes : int
+        What an Arduino program with all of it takes, about: a little less.
     model_sha256 : str
         Of the integer model.
     """
@@ -44,6 +48,7 @@ class Export:
     files: tuple[str, ...]
     vectors: int
     plan: Plan
+    flash_bytes: int
     model_sha256: str
 
 
@@ -55,6 +60,7 @@ def export(
     *,
     name: str | None = None,
     points: ArrayLike | None = None,
+    flash_bytes: int | None = None,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -72,6 +78,9 @@ def export(
         The library's name; by default the folder's. Either is made one that tools take.
     points : array of shape (n, features), optional
         Raw points to take test vectors from; without them they are made of the model.
+    flash_bytes : int, optional
+        What the library may take of the flash, with a small sketch and the self-test; by default
+        all of it.
 
     Raises
     ------
@@ -85,9 +94,12 @@ def export(
             f"the Arduino tools take no library from a folder called {place.name!r}; use up to 63 "
             "letters, digits, '_', '-' and '.'"
         )
+    if flash_bytes is not None:
+        board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
     reference = quantize(model)
     vectors = _vectors(model, reference, board, points)
-    plan = make_plan(reference, Limits(board.flash_bytes - vectors.flash_bytes, board.sram_bytes))
+    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs))
+    plan = make_plan(reference, Limits(board.flash_bytes - beside, board.sram_bytes))
     library = Library(
         library_name(name or place.name),
         reference,
@@ -98,7 +110,14 @@ def export(
     )
     files = render_export(kind, library, board)
     write_folder(folder, files)
-    return Export(library.name, tuple(sorted(files)), len(vectors), plan, reference.model_sha256)
+    return Export(
+        name=library.name,
+        files=tuple(sorted(files)),
+        vectors=len(vectors),
+        plan=plan,
+        flash_bytes=plan.flash_bytes + beside,
+        model_sha256=reference.model_sha256,
+    )
 
 
 def _vectors(
@@ -114,3 +133,10 @@ def _vectors(
     smallest = min(plan.flash_bytes for plan in plans(reference, Limits.of(board)))
     room = board.flash_bytes - smallest
     return vectors if room <= 0 else vectors.within(room)
+
+
+def _raw_bytes(raw: RawQuantizer) -> int:
+    """Return the flash of the tables behind pnn_quantize, which the examples call."""
+    several = len(raw.scales) > 1
+    choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
+    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * len(raw.choice)

@@ -106,16 +106,11 @@ def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """
     environment = template_environment("export")
     context = asdict(_context(kind, library, board))
-    return {
-        **{
-            _source(kind, name): text
-            for name, text in render_c(library.model, library.plan).items()
-        },
-        **{
-            name: environment.get_template(f"{template}.j2").render(context)
-            for name, template in _templates(kind, library.name).items()
-        },
-    }
+    sources = render_c(library.model, library.plan)
+    files = {_source(kind, name): text for name, text in sources.items()}
+    for name, template in _templates(kind, library.name).items():
+        files[name] = environment.get_template(f"{template}.j2").render(context)
+    return files
 
 
 def _source(kind: Kind, name: str) -> str:
@@ -157,7 +152,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         n_classes=model.n_classes,
         input_maximum=model.features.maximum,
         score_bits=model.score_bits,
-        score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()) + 1,
+        score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         name_size=min(longest + 1, _LONGEST_NAME),
         buffered=sram_bytes <= board.sram_bytes,
         pins=model.n_features <= _ANALOG_PINS,

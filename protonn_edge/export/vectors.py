@@ -58,16 +58,18 @@ class TestVectors:
 
     def within(self, flash_bytes: int) -> TestVectors:
         """Return as many of the first vectors, but at least one, as so many bytes hold."""
-        answers = 1 + self.score_bytes * self.scores.shape[1]
-        ends = np.cumsum([len(row) + answers for row in self.encoded])
-        n = max(1, int(np.count_nonzero(ends <= flash_bytes)))
+        n = max(1, int(np.count_nonzero(np.cumsum(self._each_bytes) <= flash_bytes)))
         return TestVectors(self.inputs[:n], self.scores[:n], self.classes[:n], self.score_bytes)
 
     @property
     def flash_bytes(self) -> int:
         """Bytes of flash that they take."""
-        answers = 1 + self.score_bytes * self.scores.shape[1]
-        return sum(len(row) + answers for row in self.encoded)
+        return sum(self._each_bytes)
+
+    @property
+    def _each_bytes(self) -> list[int]:
+        answer = 1 + self.score_bytes * self.scores.shape[1]
+        return [len(row) + answer for row in self.encoded]
 
 
 def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS) -> TestVectors:
@@ -101,7 +103,7 @@ def _answered(model: IntegerModel, Q: NDArray[np.uint8]) -> TestVectors:
 
 
 def _targets(model: IntegerModel, count: int) -> list[NDArray[np.int64]]:
-    """Return points of the projected space (d,): prototypes, a quarter of the way to another one."""
+    """Return projected points (d,): from prototypes, a quarter of the way to another one."""
     B = model.prototypes.T.astype(np.int64)
     ways = [(n * len(B) // count, n) for n in range(count)]
     return [(3 * B[j] + B[(j + 1 + n) % len(B)]) >> 2 for j, n in ways]
