@@ -29,7 +29,7 @@ def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_core(tmp_path_factory.mktemp("core"))
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(scope="session", params=MODELS)
 def model(request: pytest.FixtureRequest) -> ProtoNNModel:
     """Return a model of each kind that generated code tells apart."""
     return MODELS[request.param]()
