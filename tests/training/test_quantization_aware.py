@@ -40,7 +40,7 @@ def test_scores_in_training_are_the_integer_models(normalization: str) -> None:
     integers = quantize(model)
     expected = integers.scores(integers.quantize(DIGITS.X_test)) * integers.score_scale
     assert np.abs(scores - expected).max() < 0.06 * np.abs(expected).max()
-    assert np.mean(scores.argmax(axis=1) == expected.argmax(axis=1)) > 0.99
+    assert np.mean(scores.argmax(axis=1) == expected.argmax(axis=1)) > 0.98
 
 
 def test_zeros_stay_zeros() -> None:
