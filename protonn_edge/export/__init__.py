@@ -6,13 +6,13 @@ from protonn_edge.export.exporting import Export, export
 from protonn_edge.export.folder import check_folder
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import KINDS, Kind, render_export
-from protonn_edge.export.vectors import TestVectors, vectors_from_data, vectors_from_ranges
+from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
 
 __all__ = [
     "KINDS",
     "Export",
     "Kind",
-    "TestVectors",
+    "KnownAnswers",
     "check_folder",
     "export",
     "library_name",

@@ -30,6 +30,11 @@ def check_folder(folder: Path) -> None:
         if folder.exists() or folder.is_symlink():
             raise InputError(f"{folder} is not a folder; choose another one for the export")
         return
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise InputError(
+            f"{folder} is the current folder, or around it, and would be replaced under your feet; "
+            "run the command elsewhere"
+        )
     if not any(folder.iterdir()):
         return
     written = _manifest(folder)

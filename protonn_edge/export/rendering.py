@@ -14,7 +14,7 @@ from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan, render_c, template_environment
 from protonn_edge.codegen.context import c_comment
-from protonn_edge.export.vectors import TestVectors
+from protonn_edge.export.vectors import KnownAnswers
 from protonn_edge.quantization import IntegerModel
 
 Kind = Literal["arduino", "platformio", "c"]
@@ -76,7 +76,7 @@ class Library:
         The model.
     plan : Plan
         How its C computes.
-    vectors : TestVectors
+    vectors : KnownAnswers
         What a device checks itself with.
     from_data : bool
         Whether these are points of data, rather than made of the model.
@@ -87,7 +87,7 @@ class Library:
     name: str
     model: IntegerModel
     plan: Plan
-    vectors: TestVectors
+    vectors: KnownAnswers
     from_data: bool
     feature_names: tuple[str, ...] = ()
 

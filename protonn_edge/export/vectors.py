@@ -26,8 +26,8 @@ _SCALE_BITS = 16
 
 
 @dataclass(frozen=True, eq=False)
-class TestVectors:
-    """Quantized points and the integer model's answers.
+class KnownAnswers:
+    """Test vectors: quantized points and the integer model's answers.
 
     Attributes
     ----------
@@ -40,8 +40,6 @@ class TestVectors:
     score_bytes : int
         Bytes of a score in flash.
     """
-
-    __test__ = False  # pytest: not a test
 
     inputs: NDArray[np.uint8]
     scores: NDArray[np.int64]
@@ -56,10 +54,10 @@ class TestVectors:
         """The bytes of each point as they lie in flash: a 0 is followed by how many there are."""
         return tuple(_without_runs(row) for row in self.inputs.tolist())
 
-    def within(self, flash_bytes: int) -> TestVectors:
+    def within(self, flash_bytes: int) -> KnownAnswers:
         """Return as many of the first vectors, but at least one, as so many bytes hold."""
         n = max(1, int(np.count_nonzero(np.cumsum(self._each_bytes) <= flash_bytes)))
-        return TestVectors(self.inputs[:n], self.scores[:n], self.classes[:n], self.score_bytes)
+        return KnownAnswers(self.inputs[:n], self.scores[:n], self.classes[:n], self.score_bytes)
 
     @property
     def flash_bytes(self) -> int:
@@ -72,7 +70,7 @@ class TestVectors:
         return [len(row) + answer for row in self.encoded]
 
 
-def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS) -> TestVectors:
+def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS) -> KnownAnswers:
     """Return up to `count` of raw points (n, features), n >= 1, evenly spread over their rows."""
     points = np.asarray(X)
     n = min(count, len(points))
@@ -81,7 +79,7 @@ def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS)
 
 def vectors_from_ranges(
     model: IntegerModel, start: NDArray[np.uint8], count: int = N_VECTORS
-) -> TestVectors:
+) -> KnownAnswers:
     """Return `count` vectors, at least 2, of a model whose data is not at hand.
 
     Parameters
@@ -98,8 +96,8 @@ def vectors_from_ranges(
     return _answered(model, images_of(model, np.concatenate([ends, np.array(near, np.int64)])))
 
 
-def _answered(model: IntegerModel, Q: NDArray[np.uint8]) -> TestVectors:
-    return TestVectors(Q, model.scores(Q), model.predict(Q), model.score_bits // 8)
+def _answered(model: IntegerModel, Q: NDArray[np.uint8]) -> KnownAnswers:
+    return KnownAnswers(Q, model.scores(Q), model.predict(Q), model.score_bits // 8)
 
 
 def _targets(model: IntegerModel, count: int) -> list[NDArray[np.int64]]:

@@ -91,6 +91,15 @@ def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path):
     assert (tmp_path / "library").read_text() == "mine"
 
 
+@pytest.mark.parametrize("place", [".", "src"])
+def test_the_current_folder_is_not_renamed_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    write_folder(tmp_path / "library", FILES)
+    monkeypatch.chdir(tmp_path / "library" / place)
+    refuses(tmp_path / "library", "current folder")
+
+
 def test_a_write_that_fails_on_the_way_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

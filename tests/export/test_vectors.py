@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from model_factory import random_inputs, random_model, random_points
 
-from protonn_edge.export import TestVectors, vectors_from_data, vectors_from_ranges
+from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_ranges
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, quantize
 
 
-def made(model: ProtoNNModel) -> tuple[IntegerModel, TestVectors]:
+def made(model: ProtoNNModel) -> tuple[IntegerModel, KnownAnswers]:
     reference = quantize(model)
     start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
     return reference, vectors_from_ranges(reference, start)
@@ -61,7 +61,7 @@ def test_runs_of_zeros_are_two_bytes_up_to_255():
     reference = quantize(random_model(features=700))
     Q = random_inputs(3, 6, reference)
     Q[1, 10:600] = 0
-    vectors = TestVectors(Q, reference.scores(Q), reference.predict(Q), 2)
+    vectors = KnownAnswers(Q, reference.scores(Q), reference.predict(Q), 2)
     assert [decoded(row) for row in vectors.encoded] == Q.tolist()
     assert vectors.encoded[0] == (0, 255, 0, 255, 0, 190)
     assert all(byte <= 255 for row in vectors.encoded for byte in row)
