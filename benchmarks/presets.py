@@ -86,7 +86,7 @@ PRESETS = [
             optimizer="alternating", loss="squared_error"),
     _preset("usps2", "usps10_libsvm", 4_000, 12, 230, paper="11.6 kB, 95.67", halves=True,
             **_USPS_8, augment=True),
-    _preset("mnist10", "mnist10", 28_500, 25, 420, paper=_MNIST10, **_UPRIGHT_12, epochs=240),
+    _preset("mnist10", "mnist10", 28_500, 25, 540, paper=_MNIST10, **_UPRIGHT_12, epochs=300),
     _preset("mnist10-16kB", "mnist10", 16_000, 25, 350, paper=_MNIST10, **_UPRIGHT_12),
     _preset("mnist10-2kB", "mnist10", 2_000, 11, 60, paper=_MNIST10, **_DIGITS_8),
     _preset("mnist2", "mnist10", 4_000, 12, 160, paper=_MNIST2, halves=True, **_DIGITS_12,

@@ -8,6 +8,7 @@ from protonn_edge import __version__
 from protonn_edge.cli.build import build_command
 from protonn_edge.cli.demo import demo_command
 from protonn_edge.cli.emulate import emulate_command
+from protonn_edge.cli.export import export_command
 from protonn_edge.cli.hil import hil_command
 from protonn_edge.cli.inspect import inspect_command
 from protonn_edge.cli.report import report_command
@@ -31,6 +32,7 @@ main.add_command(train_command)
 main.add_command(tune_command)
 main.add_command(inspect_command)
 main.add_command(build_command)
+main.add_command(export_command)
 main.add_command(verify_command)
 main.add_command(hil_command)
 main.add_command(report_command)

@@ -6,7 +6,7 @@ from protonn_edge.codegen.float32 import Float32Plan, make_float32_plan
 from protonn_edge.codegen.kernels import KERNELS, KernelName
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits, make_plan, plans
-from protonn_edge.codegen.renderer import SOURCES, render_c
+from protonn_edge.codegen.renderer import SOURCES, render_c, template_environment
 
 __all__ = [
     "KERNELS",
@@ -19,4 +19,5 @@ __all__ = [
     "make_plan",
     "plans",
     "render_c",
+    "template_environment",
 ]

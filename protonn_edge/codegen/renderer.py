@@ -31,13 +31,7 @@ def render_c(model: DeviceModel, plan: Plan | Float32Plan | None = None) -> dict
     dict of str to str
         ``pnn_model.h`` and ``pnn_model.c``.
     """
-    environment = Environment(  # noqa: S701  (C, not HTML: the context escapes names for C)
-        loader=FileSystemLoader(resource("templates") / "c", encoding="utf-8"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = template_environment("c")
     if isinstance(model, Float32Model):
         folder, context = "float32/", asdict(float32_context(model))
     else:
@@ -46,3 +40,14 @@ def render_c(model: DeviceModel, plan: Plan | Float32Plan | None = None) -> dict
     return {
         name: environment.get_template(f"{folder}{name}.j2").render(context) for name in SOURCES
     }
+
+
+def template_environment(folder: str) -> Environment:
+    """Return what renders the templates of a folder of ``templates/``."""
+    return Environment(  # noqa: S701  (C, not HTML: contexts escape names for C)
+        loader=FileSystemLoader(resource("templates") / folder, encoding="utf-8"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

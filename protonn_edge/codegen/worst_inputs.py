@@ -41,7 +41,7 @@ def worst_inputs(model: IntegerModel, plan: Plan, count: int, seed: int = 0) -> 
     targets = _climb(model, _middles(model, generator), costs, generator)[:_TARGETS]
     found = np.array([_input_near(model, target) for target in targets])
     inputs = _refine(model, found, costs, generator)[:count]
-    return _images(model, inputs)
+    return images_of(model, inputs)
 
 
 def prototype_cycles(
@@ -121,7 +121,7 @@ def _refine(
     return worst
 
 
-def _images(model: IntegerModel, inputs: NDArray[np.int64]) -> NDArray[np.uint8]:
+def images_of(model: IntegerModel, inputs: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Return what the device is fed for inputs of the projection: with a reduction, plain areas."""
     if model.reduction is None:
         return inputs.astype(np.uint8)

@@ -57,7 +57,9 @@ class Emulate:
     """The command, running."""
 
     def __init__(self, *arguments: object) -> None:
-        program = "from protonn_edge.cli import main; main()"
+        # What a shell starts in the background, tests among it, ignores the first signal.
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        program = f"{heed}; from protonn_edge.cli import main; main()"
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, "emulate", "--json", *map(str, arguments)],
             stdout=subprocess.PIPE,

@@ -134,3 +134,10 @@ def test_a_model_becomes_a_firmware_without_the_checkout(protonn_edge, tmp_path,
     assert 0 < result["sram_bytes"] + result["stack_bytes"] <= 2048
     assert (tmp_path / "platformio.ini").is_file()
     assert (tmp_path / "firmware" / "generated" / "pnn_model.c").is_file()
+
+
+@pytest.mark.parametrize("kind", ["arduino", "platformio", "c"])
+def test_a_model_becomes_a_library_without_the_checkout(protonn_edge, tmp_path, kind):
+    save_model(random_model(), tmp_path / "model.npz")
+    result = protonn_edge("export", "model.npz", f"--{kind}", "digits")
+    assert all((tmp_path / "digits" / name).is_file() for name in result["files"])

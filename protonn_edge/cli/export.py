@@ -1,0 +1,104 @@
+"""``protonn-edge export``: from a model to a library for other people's tools, or plain C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.datasets import load_points
+from protonn_edge.export import Kind, check_folder, export
+from protonn_edge.model import load_model
+from protonn_edge.report.terminal import fact_table
+
+_FOLDER = click.Path(path_type=Path)
+_NEXT: dict[Kind, str] = {
+    "arduino": "put the folder into 'libraries' of your sketchbook; examples/SelfTest prints PASS",
+    "platformio": "put the folder into 'lib' of your project; examples/BareSelfTest prints PASS",
+    "c": "'make test' in the folder prints PASS",
+}
+
+
+@click.command("export", cls=Command)
+@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.option("--arduino", type=_FOLDER, metavar="FOLDER", help="Write an Arduino library there.")
+@click.option(
+    "--platformio", type=_FOLDER, metavar="FOLDER", help="Write a PlatformIO library there."
+)
+@click.option("--c", type=_FOLDER, metavar="FOLDER", help="Write plain C99 there.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Points to take the 20 test vectors from.  [default: points made of the model]",
+)
+@click.option("--name", help="The library's name.  [default: the folder's]")
+@board_option
+@click.option(
+    "--max-flash",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Flash that the self-test may take; less leaves more to your sketch.  [default: all]",
+)
+@json_option
+def export_command(
+    model_file: Path,
+    arduino: Path | None,
+    platformio: Path | None,
+    c: Path | None,
+    data: Path | None,
+    name: str | None,
+    board_name: str,
+    max_flash: int | None,
+    as_json: bool,
+) -> None:
+    """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
+
+    Each has a self-test: 20 test vectors, with the scores that the integer model gives them. A
+    folder that holds an earlier export is replaced; no other one is touched.
+    """
+    kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
+    out = Output(as_json)
+    check_folder(folder)
+    model, board = load_model(model_file), load_board(board_name)
+    points = None
+    if data is not None:
+        points, _ = load_points(data, classes=model.classes, n_features=model.n_features)
+    done = export(model, kind, folder, board, name=name, points=points, flash_bytes=max_flash)
+    out.say(
+        f"{done.name} in {folder}:",
+        fact_table(
+            [
+                ("files", f"{len(done.files)}"),
+                ("test vectors", f"{done.vectors}"),
+                ("projection", done.plan.kernel),
+                ("flash, about", _flash_of(done.flash_bytes, board)),
+            ]
+        ),
+        f"next: {_NEXT[kind]}",
+    )
+    out.finish(
+        {
+            "kind": kind,
+            "name": done.name,
+            "folder": str(folder),
+            "files": list(done.files),
+            "vectors": done.vectors,
+            "flash_bytes": done.flash_bytes,
+            "model_sha256": done.model_sha256,
+            "plan": done.plan.to_json(),
+        }
+    )
+
+
+def _chosen(folders: dict[Kind, Path | None]) -> tuple[Kind, Path]:
+    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
+    if len(given) != 1:
+        raise click.UsageError("give one of --arduino, --platformio and --c, with a folder")
+    return given[0]
+
+
+def _flash_of(needed: int, board: Board) -> str:
+    excess = f": too much for the {board.name}" if needed > board.flash_bytes else ""
+    return f"{needed:,} of {board.flash_bytes:,} B{excess}"

@@ -1,0 +1,22 @@
+"""A model in the form of what other people's tools take: a library, or plain C."""
+
+from __future__ import annotations
+
+from protonn_edge.export.exporting import Export, export
+from protonn_edge.export.folder import check_folder
+from protonn_edge.export.naming import library_name
+from protonn_edge.export.rendering import KINDS, Kind, render_export
+from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+
+__all__ = [
+    "KINDS",
+    "Export",
+    "Kind",
+    "KnownAnswers",
+    "check_folder",
+    "export",
+    "library_name",
+    "render_export",
+    "vectors_from_data",
+    "vectors_from_ranges",
+]

@@ -1,0 +1,142 @@
+"""From a trained model to a folder that other tools take."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from protonn_edge.boards import Board
+from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.codegen.planner import plans
+from protonn_edge.errors import InputError
+from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.export.naming import library_name
+from protonn_edge.export.rendering import Kind, Library, render_export
+from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import IntegerModel, RawQuantizer, quantize
+
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
+
+_RAW_SCALE_BYTES = 12  # struct raw_scale of the generated C
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written.
+
+    Attributes
+    ----------
+    name : str
+        Of the library and its header.
+    files : tuple of str
+        Names below the folder, sorted.
+    vectors : int
+        Test vectors of the self-test.
+    plan : Plan
+        How the C computes.
+    flash_bytes : int
+        What an Arduino program with all of it takes, about: a little less.
+    model_sha256 : str
+        Of the integer model.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    vectors: int
+    plan: Plan
+    flash_bytes: int
+    model_sha256: str
+
+
+def export(
+    model: ProtoNNModel,
+    kind: Kind,
+    folder: Path,
+    board: Board,
+    *,
+    name: str | None = None,
+    points: ArrayLike | None = None,
+    flash_bytes: int | None = None,
+) -> Export:
+    """Write a model as a library or as plain C; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+        The trained model.
+    kind : {"arduino", "platformio", "c"}
+        What to make of it.
+    folder : Path
+        The library's own folder: new, empty, or an earlier export.
+    board : Board
+        The board that it is planned for: the fastest kernels of which fit beside the self-test.
+    name : str, optional
+        The library's name; by default the folder's. Either is made one that tools take.
+    points : array of shape (n, features), optional
+        Raw points to take test vectors from; without them they are made of the model.
+    flash_bytes : int, optional
+        What the library may take of the flash, with a small sketch and the self-test; by default
+        all of it.
+
+    Raises
+    ------
+    InputError
+        If the model has no integers, or the folder cannot be used.
+    """
+    check_folder(folder)
+    place = folder.resolve()
+    if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
+        raise InputError(
+            f"the Arduino tools take no library from a folder called {place.name!r}; use up to 63 "
+            "letters, digits, '_', '-' and '.'"
+        )
+    if flash_bytes is not None:
+        board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
+    reference = quantize(model)
+    vectors = _vectors(model, reference, board, points)
+    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs))
+    plan = make_plan(reference, Limits(board.flash_bytes - beside, board.sram_bytes))
+    library = Library(
+        library_name(name or place.name),
+        reference,
+        plan,
+        vectors,
+        from_data=points is not None,
+        feature_names=model.feature_names,
+    )
+    files = render_export(kind, library, board)
+    write_folder(folder, files)
+    return Export(
+        name=library.name,
+        files=tuple(sorted(files)),
+        vectors=len(vectors),
+        plan=plan,
+        flash_bytes=plan.flash_bytes + beside,
+        model_sha256=reference.model_sha256,
+    )
+
+
+def _vectors(
+    model: ProtoNNModel, reference: IntegerModel, board: Board, points: ArrayLike | None
+) -> KnownAnswers:
+    """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
+    if points is None:
+        vectors = vectors_from_ranges(
+            reference, reference.inputs.quantize(model.inputs.mean[None, :])[0]
+        )
+    else:
+        vectors = vectors_from_data(reference, points)
+    smallest = min(plan.flash_bytes for plan in plans(reference, Limits.of(board)))
+    room = board.flash_bytes - smallest
+    return vectors if room <= 0 else vectors.within(room)
+
+
+def _raw_bytes(raw: RawQuantizer) -> int:
+    """Return the flash of the tables behind pnn_quantize, which the examples call."""
+    several = len(raw.scales) > 1
+    choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
+    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * len(raw.choice)

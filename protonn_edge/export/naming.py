@@ -1,0 +1,44 @@
+"""Names that the Arduino tools and a C compiler take, from whatever people call their models.
+
+A library's name is also that of its header, so it must be neither another header's nor, as Arduino
+Lint has it (rules LP010 to LP016), long, with spaces, or with "Arduino" or "library" in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LENGTH_LIMIT = 32
+_SUPERFLUOUS = re.compile(r"arduino|library", re.IGNORECASE)
+_DEFAULT = "protonn_model"
+
+# Headers of C, of the Arduino core and its libraries, and of the export itself. File systems may
+# not tell upper from lower case.
+_C = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal
+    stdarg stdbool stddef stdint stdio stdlib string tgmath time wchar wctype"""
+_ARDUINO = """alloca binary cdc client eeprom hardwareserial hid ipaddress new pins_arduino
+    pluggableusb print printable server softwareserial spi stream udp usbapi usbcore usbdesc wire
+    wstring"""
+_EXPORT = "pnn_model pnn_self_test"
+_TAKEN = frozenset(f"{_C} {_ARDUINO} {_EXPORT}".split())
+
+
+def library_name(wish: str) -> str:
+    """Return the name of a library: a letter, then letters, digits and ``_``, at most 32 in all.
+
+    Parameters
+    ----------
+    wish : str
+        Any text. What cannot be in a name becomes ``_``; a name that a header has already gets
+        ``_pnn`` behind it.
+    """
+    name = wish
+    while _SUPERFLUOUS.search(name):  # taking a word out may leave another
+        name = _SUPERFLUOUS.sub("", name)
+    name = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+    if not name:
+        return _DEFAULT
+    if not name[0].isalpha():
+        name = f"pnn_{name}"
+    name = name[:_LENGTH_LIMIT].rstrip("_")
+    return f"{name}_pnn" if name.lower() in _TAKEN else name

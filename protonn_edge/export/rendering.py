@@ -1,0 +1,180 @@
+"""The files of an export, as text: the generated C, the self-test, and what the tools ask for.
+
+Every kind has the same sources; what differs is around them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from protonn_edge import __version__
+from protonn_edge.boards import Board
+from protonn_edge.codegen import Plan, render_c, template_environment
+from protonn_edge.codegen.context import c_comment
+from protonn_edge.export.vectors import KnownAnswers
+from protonn_edge.quantization import IntegerModel
+
+Kind = Literal["arduino", "platformio", "c"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_SKETCHES = ("Classify", "Stream", "SelfTest")
+_ANALOG_PINS = 6  # of an Uno
+_LISTED_FEATURES = 64
+_LONGEST_NAME = 255
+# What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
+# buffers and timers, and the stack; read off linked sketches and the emulator, with room.
+_SKETCH_SRAM_BYTES = 450
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A line of the table of features: which raw values become 0 and the largest input."""
+
+    name: str
+    zero: str
+    full: str
+
+
+@dataclass(frozen=True)
+class ExportContext:
+    """All that `templates/export` needs."""
+
+    tool_version: str
+    kind: Kind
+    name: str
+    model_sha256: str
+    n_features: int
+    n_projections: int
+    n_prototypes: int
+    n_classes: int
+    input_maximum: int
+    score_bits: int
+    score_width: int
+    name_size: int
+    buffered: bool
+    pins: bool
+    pixels: bool
+    features: tuple[Feature, ...]
+    vectors: tuple[tuple[int, ...], ...]
+    scores: tuple[tuple[int, ...], ...]
+    classes: tuple[int, ...]
+    from_data: bool
+
+
+@dataclass(frozen=True)
+class Library:
+    """What is exported.
+
+    Attributes
+    ----------
+    name : str
+        As `library_name` gives it.
+    model : IntegerModel
+        The model.
+    plan : Plan
+        How its C computes.
+    vectors : KnownAnswers
+        What a device checks itself with.
+    from_data : bool
+        Whether these are points of data, rather than made of the model.
+    feature_names : tuple of str
+        Of the columns of the training data, or empty.
+    """
+
+    name: str
+    model: IntegerModel
+    plan: Plan
+    vectors: KnownAnswers
+    from_data: bool
+    feature_names: tuple[str, ...] = ()
+
+
+def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
+    """Return the files of an export by their names, with ``/``: the same text on every machine.
+
+    Parameters
+    ----------
+    kind : {"arduino", "platformio", "c"}
+        What is made of the library.
+    library : Library
+        The model, its plan, its test vectors and its name.
+    board : Board
+        The board whose SRAM decides whether an example holds all features.
+    """
+    environment = template_environment("export")
+    context = asdict(_context(kind, library, board))
+    sources = render_c(library.model, library.plan)
+    files = {_source(kind, name): text for name, text in sources.items()}
+    for name, template in _templates(kind, library.name).items():
+        files[name] = environment.get_template(f"{template}.j2").render(context)
+    return files
+
+
+def _source(kind: Kind, name: str) -> str:
+    return name if kind == "c" else f"src/{name}"
+
+
+def _templates(kind: Kind, name: str) -> dict[str, str]:
+    """Return the template of each file beside the generated C."""
+    templates = {"README.md": "README.md", "LICENSE": "LICENSE"}
+    for source in ("pnn_self_test.h", "pnn_self_test.c"):
+        templates[_source(kind, source)] = f"src/{source}"
+    if kind == "c":
+        return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
+    templates[f"src/{name}.h"] = "src/library.h"
+    for sketch in _SKETCHES:
+        templates[f"examples/{sketch}/{sketch}.ino"] = f"examples/{sketch}.ino"
+    if kind == "arduino":
+        each = ("library.properties", "keywords.txt")
+        return templates | {file: f"arduino/{file}" for file in each}
+    return templates | {
+        "library.json": "platformio/library.json",
+        "examples/BareSelfTest/platformio.ini": "platformio/platformio.ini",
+        "examples/BareSelfTest/src/main.c": "platformio/main.c",
+    }
+
+
+def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
+    model, vectors = library.model, library.vectors
+    longest = max(len(name.encode()) for name in model.classes)
+    sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
+    return ExportContext(
+        tool_version=__version__,
+        kind=kind,
+        name=library.name,
+        model_sha256=model.model_sha256,
+        n_features=model.n_features,
+        n_projections=model.n_projections,
+        n_prototypes=model.n_prototypes,
+        n_classes=model.n_classes,
+        input_maximum=model.features.maximum,
+        score_bits=model.score_bits,
+        score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
+        name_size=min(longest + 1, _LONGEST_NAME),
+        buffered=sram_bytes <= board.sram_bytes,
+        pins=model.n_features <= _ANALOG_PINS,
+        pixels=model.reduction is not None,
+        features=_features(model, library.feature_names),
+        vectors=vectors.encoded,
+        scores=tuple(tuple(row) for row in vectors.scores.tolist()),
+        classes=tuple(vectors.classes.tolist()),
+        from_data=library.from_data,
+    )
+
+
+def _features(model: IntegerModel, names: tuple[str, ...]) -> tuple[Feature, ...]:
+    """Return the table of features, one line where all are alike; empty if it would be long."""
+    inputs = model.features
+    full = inputs.zero + inputs.step * inputs.maximum
+    if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
+        return (Feature("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
+    if model.n_features > _LISTED_FEATURES:
+        return ()
+    labels = [c_comment(name) for name in names] or [""] * model.n_features
+    return tuple(
+        Feature(f"{i} {label}".strip(), f"{zero:.6g}", f"{end:.6g}")
+        for i, (label, zero, end) in enumerate(zip(labels, inputs.zero, full, strict=True))
+    )

@@ -1,0 +1,144 @@
+"""Test vectors: points, and what the integer model answers to them, for a device to check itself.
+
+Where there is no data, they are made of the model alone: all features at either end of their range,
+and points that are projected near prototypes, because a random one is far from all of them and
+would get scores of 0. That is done in integers, and in floats one at a time, so that the same model
+gives the same vectors on every machine.
+
+They lie in flash with runs of zeros shortened: an image is mostly background.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.codegen.worst_inputs import images_of
+from protonn_edge.quantization import IntegerModel
+
+N_VECTORS = 20
+_LONGEST_RUN = 255
+_STEPS = 30
+_SCALE_BITS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class KnownAnswers:
+    """Test vectors: quantized points and the integer model's answers.
+
+    Attributes
+    ----------
+    inputs : ndarray of shape (n, features), uint8
+        What the device is fed.
+    scores : ndarray of shape (n, L), int64
+        What it must answer, exactly.
+    classes : ndarray of shape (n,), int64
+        The classes, each the first with the largest score.
+    score_bytes : int
+        Bytes of a score in flash.
+    """
+
+    inputs: NDArray[np.uint8]
+    scores: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    score_bytes: int
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def encoded(self) -> tuple[tuple[int, ...], ...]:
+        """The bytes of each point as they lie in flash: a 0 is followed by how many there are."""
+        return tuple(_without_runs(row) for row in self.inputs.tolist())
+
+    def within(self, flash_bytes: int) -> KnownAnswers:
+        """Return as many of the first vectors, but at least one, as so many bytes hold."""
+        n = max(1, int(np.count_nonzero(np.cumsum(self._each_bytes) <= flash_bytes)))
+        return KnownAnswers(self.inputs[:n], self.scores[:n], self.classes[:n], self.score_bytes)
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes of flash that they take."""
+        return sum(self._each_bytes)
+
+    @property
+    def _each_bytes(self) -> list[int]:
+        answer = 1 + self.score_bytes * self.scores.shape[1]
+        return [len(row) + answer for row in self.encoded]
+
+
+def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS) -> KnownAnswers:
+    """Return up to `count` of raw points (n, features), n >= 1, evenly spread over their rows."""
+    points = np.asarray(X)
+    n = min(count, len(points))
+    return _answered(model, model.quantize(points[[i * len(points) // n for i in range(n)]]))
+
+
+def vectors_from_ranges(
+    model: IntegerModel, start: NDArray[np.uint8], count: int = N_VECTORS
+) -> KnownAnswers:
+    """Return `count` vectors, at least 2, of a model whose data is not at hand.
+
+    Parameters
+    ----------
+    model : IntegerModel
+        The model; with a reduction the vectors are images.
+    start : ndarray of shape (D,), uint8
+        Inputs of the projection to begin with: those of a mean point.
+    count : int
+        How many.
+    """
+    ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
+    near = [_input_near(model, start, target) for target in _targets(model, count - len(ends))]
+    return _answered(model, images_of(model, np.concatenate([ends, np.array(near, np.int64)])))
+
+
+def _answered(model: IntegerModel, Q: NDArray[np.uint8]) -> KnownAnswers:
+    return KnownAnswers(Q, model.scores(Q), model.predict(Q), model.score_bits // 8)
+
+
+def _targets(model: IntegerModel, count: int) -> list[NDArray[np.int64]]:
+    """Return projected points (d,): from prototypes, a quarter of the way to another one."""
+    B = model.prototypes.T.astype(np.int64)
+    ways = [(n * len(B) // count, n) for n in range(count)]
+    return [(3 * B[j] + B[(j + 1 + n) % len(B)]) >> 2 for j, n in ways]
+
+
+def _input_near(
+    model: IntegerModel, start: NDArray[np.uint8], target: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Go down the gradient of the squared distance to a target; return inputs (D,)."""
+    W = model.projection.astype(np.int64)
+    inputs = start.astype(np.float64)
+    for _ in range(_STEPS):
+        rounded = np.rint(inputs).astype(np.uint8)
+        missing = target - model.project(rounded[None, :])[0]
+        gradient = W.T @ missing  # integers: no order of summation changes them
+        inside = np.where(gradient > 0, inputs < model.inputs.maximum, inputs > 0)
+        gradient = np.where(inside, gradient, 0)
+        effect = (W @ gradient).tolist()
+        curvature = sum(each * each for each in effect)
+        if curvature == 0:
+            break
+        slope = sum(a * b for a, b in zip(missing.tolist(), effect, strict=True))
+        # Coordinates are accumulators times multiplier over 2**(16, or 24 of wide ones).
+        unit = model.multiplier / (1 << (_SCALE_BITS + model.accumulator_bits - 16))
+        inputs = np.clip(inputs + slope / curvature / unit * gradient, 0, model.inputs.maximum)
+    near: NDArray[np.int64] = np.rint(inputs).astype(np.int64)
+    return near
+
+
+def _without_runs(row: list[int]) -> tuple[int, ...]:
+    encoded: list[int] = []
+    for value, run in groupby(row):
+        length = len(list(run))
+        if value != 0:
+            encoded += [value] * length
+            continue
+        while length > 0:
+            encoded += [0, min(length, _LONGEST_RUN)]
+            length -= _LONGEST_RUN
+    return tuple(encoded)

@@ -1,0 +1,126 @@
+"""Build exports by the Arduino IDE's recipe, and run what comes out on the emulated Uno."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from protonn_edge.boards import load_board
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.export import Export, Kind, export
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.toolchain.elf import read_sections
+
+ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")
+CORE, VARIANT = ARDUINO / "cores" / "arduino", ARDUINO / "variants" / "standard"
+
+# Of platform.txt and boards.txt, for the Uno. "All" warnings, and none is let through.
+TARGET = ["-mmcu=atmega328p", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_AVR_UNO"]
+COMMON = [*TARGET, "-DARDUINO_ARCH_AVR", "-Os", "-flto", "-ffunction-sections", "-fdata-sections"]
+C_FLAGS = ["-std=gnu11", "-fno-fat-lto-objects"]
+CPP_FLAGS = ["-std=gnu++11", "-fpermissive", "-fno-exceptions", "-fno-threadsafe-statics"]
+LINK = [*TARGET, "-Os", "-flto", "-fuse-linker-plugin", "-Wl,--gc-sections"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+DEADLINE_S = 30.0
+
+# Debian's core wants a macro of C++11 that its compiler's <float.h> has for C alone.
+FOR_THE_CORE = ["-w", "-DDECIMAL_DIG=__DECIMAL_DIG__"]
+
+
+def compile_source(source: Path, out: Path, includes: list[Path], *more: str) -> Path:
+    """Compile one file as the IDE does: a sketch is C++ that begins with Arduino.h."""
+    is_c = source.suffix in {".c", ".S"}
+    command: list[object] = ["avr-gcc" if is_c else "avr-g++", "-c", *COMMON, *more]
+    command += {".c": C_FLAGS, ".S": ["-x", "assembler-with-cpp"]}.get(source.suffix, CPP_FLAGS)
+    command += ["-x", "c++", "-include", "Arduino.h"] if source.suffix == ".ino" else []
+    command += [f"-I{folder}" for folder in (CORE, VARIANT, *includes)]
+    subprocess.run([*command, source, "-o", out], check=True, timeout=DEADLINE_S)
+    return out
+
+
+def needs_arduino_core() -> pytest.MarkDecorator:
+    """Return the mark of tests that build sketches."""
+    return pytest.mark.skipif(
+        not CORE.is_dir() or not shutil.which("avr-g++"),
+        reason="needs the Debian packages gcc-avr avr-libc arduino-core-avr; to run: make setup",
+    )
+
+
+def build_core(folder: Path) -> Path:
+    """Compile the Arduino core for the Uno into an archive in a folder."""
+    objects = [
+        compile_source(source, folder / f"{source.name}.o", [], *FOR_THE_CORE)
+        for source in sorted(CORE.iterdir())
+        if source.suffix in {".c", ".cpp", ".S"}
+    ]
+    archive = folder / "core.a"
+    subprocess.run(["avr-gcc-ar", "rcs", archive, *objects], check=True, timeout=DEADLINE_S)
+    return archive
+
+
+def build_sketch(library: Path, example: str, core: Path, out: Path) -> Path:
+    """Build an example of a library to an ELF file in a new folder; no warning is let through."""
+    out.mkdir(parents=True)
+    src = library / "src"
+    sources = [library / "examples" / example / f"{example}.ino", *sorted(src.glob("*.c*"))]
+    objects = [
+        compile_source(source, out / f"{source.name}.o", [src], *WARNINGS) for source in sources
+    ]
+    elf = out / f"{example}.elf"
+    link: list[object] = ["avr-gcc", *LINK, "-o", elf, *objects, core, "-lm"]
+    subprocess.run(link, check=True, timeout=DEADLINE_S)
+    return elf
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a program printed on the emulated Uno, and what it took of it."""
+
+    printed: str
+    flash_bytes: int
+    sram_bytes: int
+
+
+def run_on_uno(elf: Path, lines: int = 1) -> Ran:
+    """Run a program until it has printed some lines."""
+    sections = read_sections(elf)
+    with EmulatedUno(elf) as uno:
+        received = b""
+        with socket.create_connection(("127.0.0.1", uno.port), timeout=DEADLINE_S) as line:
+            end = time.monotonic() + DEADLINE_S
+            while received.count(b"\n") < lines and time.monotonic() < end:
+                received += line.recv(4096)
+        stats = uno.stats()
+    assert stats.faults == ()
+    used = sections.sram_bytes + stats.stack_bytes
+    return Ran(received.decode(), sections.flash_bytes, used)
+
+
+def assert_within_budget(ran: Ran) -> None:
+    board = load_board("uno")
+    assert ran.flash_bytes <= board.flash_bytes
+    assert ran.sram_bytes <= board.sram_bytes
+
+
+def export_for_uno(model: ProtoNNModel, kind: Kind, folder: Path, **more: object) -> Export:
+    return export(model, kind, folder, load_board("uno"), **more)  # type: ignore[arg-type]
+
+
+def spoil_score_of_vector_7(source: Path) -> tuple[int, int]:
+    """Change the score of class 0 that vector 7 is expected to have; return both, the right first.
+
+    `source` is an exported pnn_self_test.c.
+    """
+    text = source.read_text()
+    row = text.index("/* 7 */", text.index("scores[PNN_TEST_VECTORS"))
+    found = re.compile(r"-?\d+").search(text, row + len("/* 7 */"))
+    assert found is not None
+    source.write_text(f"{text[: found.start()]}12345{text[found.end() :]}")
+    return int(found[0]), 12345

@@ -1,0 +1,35 @@
+"""What the tests of exports share: the Arduino core, compiled once, and models of every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arduino_ide import build_core
+from model_factory import random_model, random_reduced_model
+
+from protonn_edge.deskewing import BYTES
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.reduction import Reduction
+
+MODELS = {
+    "few pins": lambda: random_model(features=4),
+    "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
+    "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),
+    "pixels": lambda: random_reduced_model(Reduction((28, 28), (28, 28), (14, 14)), projections=8),
+    "upright": lambda: random_reduced_model(
+        Reduction((28, 28), (24, 24), (12, 12), BYTES), projections=8
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Arduino core for the Uno."""
+    return build_core(tmp_path_factory.mktemp("core"))
+
+
+@pytest.fixture(scope="session", params=MODELS)
+def model(request: pytest.FixtureRequest) -> ProtoNNModel:
+    """Return a model of each kind that generated code tells apart."""
+    return MODELS[request.param]()

@@ -1,0 +1,122 @@
+"""An exported Arduino library builds as the IDE builds it, and its examples run on the Uno."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arduino_ide import (
+    assert_within_budget,
+    build_sketch,
+    export_for_uno,
+    needs_arduino_core,
+    run_on_uno,
+    spoil_score_of_vector_7,
+)
+from model_factory import random_model, random_points
+
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.elf import read_initial_values, read_sections
+
+pytestmark = needs_arduino_core()
+
+
+def test_the_self_test_passes_on_the_uno(model: ProtoNNModel, arduino_core: Path, tmp_path: Path):
+    exported = export_for_uno(model, "arduino", tmp_path / "digits")
+    elf = build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out")
+    ran = run_on_uno(elf)
+    assert ran.printed == "PASS: 20 test vectors\r\n"
+    assert_within_budget(ran)
+    assert read_sections(elf).flash_bytes <= exported.flash_bytes
+
+
+@pytest.mark.parametrize("example", ["Classify", "Stream"])
+def test_examples_print_a_class_within_the_budget(
+    model: ProtoNNModel, arduino_core: Path, tmp_path: Path, example: str
+):
+    export_for_uno(model, "arduino", tmp_path / "digits")
+    ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
+    assert_within_budget(ran)
+    name = ran.printed.splitlines()[0]
+    assert name.startswith(model.classes)
+    assert example == "Classify" or name.split()[-1].lstrip("-").isdecimal()  # its score
+
+
+def test_the_first_difference_is_told(arduino_core: Path, tmp_path: Path):
+    export_for_uno(random_model(), "arduino", tmp_path / "digits")
+    right, wrong = spoil_score_of_vector_7(tmp_path / "digits" / "src" / "pnn_self_test.c")
+    ran = run_on_uno(build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out"))
+    said = f"first vector 7, score 0: {wrong} expected, {right} computed\r\n"
+    assert ran.printed == f"FAIL: 1 of 20 test vectors; {said}"
+
+
+@pytest.mark.parametrize("example", ["Classify", "Stream"])
+def test_examples_answer_what_the_integer_model_does(
+    arduino_core: Path, tmp_path: Path, example: str
+):
+    model = random_model(features=12)
+    export_for_uno(model, "arduino", tmp_path / "digits")
+    sketch = tmp_path / "digits" / "examples" / example / f"{example}.ino"
+    raw = np.rint(random_points(1, 1, 12)).astype(np.int16)
+    values = ", ".join(map(str, raw[0]))
+    counter = "feature" if example == "Classify" else "pushed"
+    text = sketch.read_text().replace("analogRead(A0)", f"raw[{counter}]")
+    sketch.write_text(f"static const int16_t raw[] = {{{values}}};\n{text}")
+    reference = quantize(model)
+    Q = reference.raw_inputs.quantize(raw)
+    ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
+    expected = model.classes[reference.predict(Q)[0]]
+    if example == "Stream":
+        expected = f"{expected} {reference.scores(Q).max()}"
+    assert ran.printed.splitlines()[0] == expected
+
+
+def test_test_vectors_take_nothing_where_they_are_not_used(arduino_core: Path, tmp_path: Path):
+    export_for_uno(random_model(features=64), "arduino", tmp_path / "digits")
+    library = tmp_path / "digits"
+    sketch = build_sketch(library, "Stream", arduino_core, tmp_path / "with")
+    for name in ("pnn_self_test.c", "pnn_self_test.h"):
+        (library / "src" / name).write_text("")
+    without = build_sketch(library, "Stream", arduino_core, tmp_path / "without")
+    assert read_sections(sketch) == read_sections(without)
+
+
+def test_test_vectors_stay_in_flash(arduino_core: Path, tmp_path: Path):
+    export_for_uno(random_model(features=64), "arduino", tmp_path / "digits")
+    elf = build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out")
+    initial = sum(len(constants.contents) for constants in read_initial_values(elf))
+    assert initial < 64  # one vector's features would not fit
+
+
+def test_the_header_is_included_from_two_cpp_files(arduino_core: Path, tmp_path: Path):
+    export_for_uno(random_model(), "arduino", tmp_path / "digits")
+    library = tmp_path / "digits"
+    use = '#include <Arduino.h>\n#include <digits.h>\n#include "pnn_model.h"\n#include <digits.h>\n'
+    (library / "src" / "feeding.cpp").write_text(
+        f"{use}void feed() {{ pnn_begin(); pnn_push(1); }}\n"
+    )
+    (library / "src" / "asking.cpp").write_text(f"{use}uint8_t ask() {{ return pnn_finish(); }}\n")
+    folder = library / "examples" / "Both"
+    folder.mkdir()
+    (folder / "Both.ino").write_text(
+        "#include <digits.h>\nvoid feed();\nuint8_t ask();\n"
+        "void setup() { Serial.begin(115200); feed(); Serial.println(ask() < PNN_CLASSES); }\n"
+        "void loop() {}\n"
+    )
+    ran = run_on_uno(build_sketch(library, "Both", arduino_core, tmp_path / "out"))
+    assert ran.printed == "1\r\n"
+
+
+def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):
+    model = random_model(classes=3)
+    names = ('"); } */ ??/', "a\\n%s$(x)", "höher")
+    hostile = ProtoNNModel(
+        **{**vars(model), "classes": names, "feature_names": ("*/ #error",) * 12}
+    )
+    folder = tmp_path / "folder"
+    exported = export_for_uno(hostile, "arduino", folder, name="Arduino 9 */ lives\n#error")
+    assert exported.name == "pnn_9_lives_error"
+    ran = run_on_uno(build_sketch(folder, "Classify", arduino_core, tmp_path / "out"))
+    assert ran.printed.splitlines()[0] in names

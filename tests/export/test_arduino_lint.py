@@ -1,0 +1,147 @@
+"""An exported library keeps the rules of Arduino Lint, each by its number.
+
+Left out are those that ask the network or a registry (LP017, LP018, LP042), that are for official
+libraries (LP013), and that are about fields and folders which an export has not.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from arduino_ide import export_for_uno
+from model_factory import random_model
+
+from protonn_edge.errors import InputError
+
+CATEGORIES = {
+    "Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing",
+    "Data Storage", "Data Processing", "Other",
+}  # fmt: skip
+FIELDS = [
+    "name", "version", "author", "maintainer", "sentence", "paragraph", "category", "url",
+    "architectures", "includes",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["digits", "My Arduino-library 3.1"])
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an export with a plain name and one with a wish that the rules forbid."""
+    folder = tmp_path_factory.mktemp("libraries") / "digits"
+    export_for_uno(random_model(), "arduino", folder, name=request.param)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def properties(library: Path) -> dict[str, str]:
+    """Return the fields of library.properties (LP001 to LP005: it is there and is read)."""
+    lines = (library / "library.properties").read_text().splitlines()
+    assert all(re.fullmatch(r"[a-z]+=.*", line) for line in lines)
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_library_properties_has_its_fields_once_and_none_is_blank(library, properties):
+    """LP004, LP006, LP007, LP008, LP019, LP023 to LP026, LP031, LP032, LP034, LP037, LP040, LP043,
+    LP044, LP051, LP056."""
+    assert list(properties) == FIELDS
+    assert all(properties.values())
+    assert len((library / "library.properties").read_text().splitlines()) == len(FIELDS)
+
+
+def test_the_name_is_short_and_plain(properties):
+    """LP009, LP010, LP011, LP012, LP014, LP015, LP016."""
+    name = properties["name"]
+    assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,31}", name)
+    assert not re.search("arduino|library", name, re.IGNORECASE)
+
+
+def test_the_version_is_semantic(properties):
+    """LP020, LP021."""
+    assert re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", properties["version"])
+
+
+def test_the_maintainer_is_not_arduino(properties):
+    """LP027, LP057."""
+    assert "arduino" not in properties["maintainer"].lower()
+
+
+def test_the_paragraph_does_not_repeat_the_sentence(properties):
+    """LP036."""
+    assert not properties["paragraph"].startswith(properties["sentence"])
+
+
+def test_the_category_is_one_of_the_list(properties):
+    """LP038, LP039."""
+    assert properties["category"] in CATEGORIES
+
+
+def test_the_url_is_one(properties):
+    """LP041."""
+    assert re.fullmatch(r"https://[a-z.]+/\S*", properties["url"])
+
+
+def test_architectures_are_known(properties):
+    """LP045, LP046."""
+    assert properties["architectures"] == "*"
+
+
+def test_included_headers_are_in_src_and_have_the_librarys_name(library, properties):
+    """LS001, LS008, LS009, LP052."""
+    assert properties["includes"] == f"{properties['name']}.h"
+    assert (library / "src" / properties["includes"]).is_file()
+
+
+def test_the_folder_holds_nothing_that_blocks_it(library):
+    """LS004, LS005, LS006, LS007, LS010, LS011, LS012, LD003."""
+    paths = [*library.rglob("*")]
+    assert not [path for path in paths if path.is_symlink() or path.suffix.lower() == ".exe"]
+    assert {path.name for path in library.iterdir()} == {
+        "LICENSE", "README.md", "examples", "keywords.txt", "library.properties", "src",
+        ".protonn-edge-export",
+    }  # fmt: skip
+    assert all(path.is_file() for path in (library / "src").iterdir())
+
+
+@pytest.mark.parametrize("name", ["two words", "-digits", "digits!", "höhe", "d" * 64])
+def test_a_folder_that_the_tools_would_not_take_is_refused(tmp_path, name):
+    """LS002, LS003."""
+    with pytest.raises(InputError, match="letters, digits"):
+        export_for_uno(random_model(), "arduino", tmp_path / name)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_arduino_h_is_spelled_as_it_is(library):
+    """LC001."""
+    for path in library.rglob("*.[chi]*"):
+        if path.is_file():
+            found = re.findall(r"#\s*include\s*[<\"](arduino\.h)[>\"]", path.read_text(), re.I)
+            assert set(found) <= {"Arduino.h"}
+
+
+def test_readme_license_and_examples_are_there(library):
+    """LD001, LD002, LD004, LD005, LD006."""
+    assert (library / "README.md").read_text().startswith("# ")
+    assert (library / "LICENSE").read_text() == (Path(__file__).parents[2] / "LICENSE").read_text()
+    assert {path.name for path in (library / "examples").iterdir()} == {
+        "Classify", "SelfTest", "Stream",
+    }  # fmt: skip
+
+
+def test_sketches_have_the_names_of_their_folders(library):
+    """SS001, SS002, SS003, SS004, SS005."""
+    for folder in (library / "examples").iterdir():
+        assert [path.name for path in folder.iterdir()] == [f"{folder.name}.ino"]
+        assert re.fullmatch(r"[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,62}", folder.name)
+
+
+def test_keywords_are_separated_by_tabs(library):
+    """Of the library specification: a word, one tab, its kind; spaces would leave it uncoloured."""
+    lines = (library / "keywords.txt").read_text().splitlines()
+    words = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    assert all(len(word) == 2 and " " not in word[0] for word in words)
+    assert {kind for _, kind in words} == {"KEYWORD1", "KEYWORD2", "LITERAL1"}
+    declared = "".join(path.read_text() for path in (library / "src").glob("*.h"))
+    for word, _ in words[1:]:  # after the library's name
+        assert re.search(rf"\b{word}\b", declared), word
+    assert len({word for word, _ in words}) == len(words)

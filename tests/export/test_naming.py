@@ -1,0 +1,39 @@
+"""Whatever people call their models, the tools get a name that they take."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.export import library_name
+
+
+@pytest.mark.parametrize(
+    ("wish", "name"),
+    [
+        ("digits", "digits"),
+        ("My model, v2", "My_model_v2"),
+        ("Arduino_Digits", "Digits"),
+        ("ArduArduinoino", "protonn_model"),
+        ("7segments", "pnn_7segments"),
+        ("", "protonn_model"),
+        ("höhe", "h_he"),
+        ("math", "math_pnn"),
+        ("Wire", "Wire_pnn"),
+        ("pnn_model", "pnn_model_pnn"),
+        ("x" * 50, "x" * 32),
+    ],
+)
+def test_names(wish: str, name: str):
+    assert library_name(wish) == name
+
+
+@given(st.text(max_size=60) | st.from_regex("(arduino|library|[a-z0-9 _]){0,9}", fullmatch=True))
+def test_any_text_gives_a_name_that_tools_take(wish: str):
+    name = library_name(wish)
+    assert re.fullmatch("[A-Za-z][A-Za-z0-9_]{0,31}", name)
+    assert not re.search("arduino|library", name, re.IGNORECASE)
+    assert library_name(name) == name

@@ -1,0 +1,75 @@
+"""Test vectors show what a model does, and are told in few bytes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from model_factory import random_inputs, random_model, random_points
+
+from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import IntegerModel, quantize
+
+
+def made(model: ProtoNNModel) -> tuple[IntegerModel, KnownAnswers]:
+    reference = quantize(model)
+    start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
+    return reference, vectors_from_ranges(reference, start)
+
+
+def test_answers_are_the_integer_models(model: ProtoNNModel):
+    reference, vectors = made(model)
+    assert len(vectors) == 20
+    assert np.array_equal(vectors.scores, reference.scores(vectors.inputs))
+    assert np.array_equal(vectors.classes, reference.predict(vectors.inputs))
+
+
+def test_vectors_without_data_reach_prototypes_and_both_ends(model: ProtoNNModel):
+    reference, vectors = made(model)
+    assert not vectors.inputs[0].any()
+    assert vectors.inputs.max() == reference.features.maximum
+    answered = np.abs(vectors.scores).max(axis=1) > 0
+    assert answered.sum() >= 10
+    assert len(set(vectors.classes[answered].tolist())) >= 2
+
+
+def test_the_same_model_gives_the_same_vectors(model: ProtoNNModel):
+    assert np.array_equal(made(model)[1].inputs, made(model)[1].inputs)
+
+
+@pytest.mark.parametrize(("n", "taken"), [(1, 1), (7, 7), (20, 20), (1000, 20)])
+def test_points_of_data_are_spread_evenly(n: int, taken: int):
+    reference = quantize(random_model())
+    X = random_points(2, n, 12)
+    vectors = vectors_from_data(reference, X)
+    rows = [i * n // taken for i in range(taken)]
+    assert len(vectors) == taken
+    assert np.array_equal(vectors.inputs, reference.quantize(X[rows]))
+
+
+def decoded(encoded: tuple[int, ...]) -> list[int]:
+    values: list[int] = []
+    places = iter(encoded)
+    for value in places:
+        values += [value] if value else [0] * next(places)
+    return values
+
+
+def test_runs_of_zeros_are_two_bytes_up_to_255():
+    reference = quantize(random_model(features=700))
+    Q = random_inputs(3, 6, reference)
+    Q[1, 10:600] = 0
+    vectors = KnownAnswers(Q, reference.scores(Q), reference.predict(Q), 2)
+    assert [decoded(row) for row in vectors.encoded] == Q.tolist()
+    assert vectors.encoded[0] == (0, 255, 0, 255, 0, 190)
+    assert all(byte <= 255 for row in vectors.encoded for byte in row)
+
+
+def test_as_many_vectors_are_kept_as_fit_but_at_least_one(model: ProtoNNModel):
+    vectors = made(model)[1]
+    sizes = [vectors.within(flash_bytes).flash_bytes for flash_bytes in range(0, 20_000, 500)]
+    assert all(size <= room for size, room in zip(sizes[5:], range(2500, 20_000, 500), strict=True))
+    assert all(before <= after for before, after in pairwise(sizes))
+    assert len(vectors.within(0)) == 1
