@@ -4,9 +4,10 @@ A sensor gives an integer x of at most 16 bits: int8, uint8, int16, an ADC's 0..
 feature, with t how far x lies beyond the value that becomes 0::
 
     t = min(max(x - first, 0), span)          max(first - x, 0) where the feature is mirrored
-    q = max((t << shift) * multiplier + offset, 0) >> 22
+    q = min(max((t << shift) * multiplier + offset, 0) >> 22, maximum)
 
-`first` is the last value of which q is 0, `span` is where q has reached its largest value, and
+`first` is the last value of which q is 0, `span` is where q has reached its largest value (or is
+beyond it, where few raw values make up the whole range), and
 `shift` makes t as large as 16 bits hold, so that a 16-bit multiplier is precise enough: q differs
 from `InputQuantizer.quantize` by 1 at most, and only where that is within a hundredth of a step of
 rounding the other way.
@@ -49,7 +50,7 @@ class RawScale:
     multiplier : int
         0..65535.
     offset : int
-        Within -2**30..2**30, with the half that rounds, as is the whole sum.
+        Within -2**30..2**30, with the half that rounds; the whole sum is below 2**31.
     """
 
     first: int
@@ -70,10 +71,13 @@ class RawQuantizer:
         The different ones, sorted.
     choice : ndarray of shape (D,), int64
         Which of them a feature has.
+    maximum : int
+        The largest byte.
     """
 
     scales: tuple[RawScale, ...]
     choice: NDArray[np.int64]
+    maximum: int
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw integers (n, D) as bytes (n, D).
@@ -102,7 +106,8 @@ class RawQuantizer:
         beyond = np.where(of["mirrored"], of["first"] - raw, raw - of["first"])
         t = np.clip(beyond, 0, of["span"])
         sums = (t << of["shift"]) * of["multiplier"] + of["offset"]
-        Q: NDArray[np.uint8] = (np.maximum(sums, 0) >> RAW_SHIFT).astype(np.uint8)
+        steps = np.maximum(sums, 0) >> RAW_SHIFT
+        Q: NDArray[np.uint8] = np.minimum(steps, self.maximum).astype(np.uint8)
         return Q
 
 
@@ -112,7 +117,9 @@ def raw_quantizer(features: InputQuantizer) -> RawQuantizer:
     each = [_scale(zero, step, features.maximum) for zero, step in numbers]
     scales = tuple(sorted(set(each)))
     place = {scale: index for index, scale in enumerate(scales)}
-    return RawQuantizer(scales, np.array([place[scale] for scale in each], np.int64))
+    return RawQuantizer(
+        scales, np.array([place[scale] for scale in each], np.int64), features.maximum
+    )
 
 
 def _scale(zero: float, step: float, maximum: int) -> RawScale:
@@ -126,7 +133,7 @@ def _scale(zero: float, step: float, maximum: int) -> RawScale:
     span = last - first
     shift = max(0, 16 - max(1, span).bit_length())
     unit = 1 << RAW_SHIFT
-    limit = (maximum + 1) * unit - 1
+    limit = (2 * maximum + 1) * unit - 1  # two raw values or more reach less
     start = min(max((first - zero) / step + 0.5, -255.0), 256.0)
     offset = min(round(start * unit), limit)
     slope = min(unit / (step * (1 << shift)), float(_UNSIGNED_MAXIMUM))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
@@ -40,7 +40,8 @@ def test_all_raw_values_are_as_in_floats_but_for_ties(ends, maximum, mirrored):
     step=st.floats(1e-6, 1e6) | st.floats(-1e6, -1e-6),
     maximum=st.sampled_from([255, 15, 1]),
 )
-def test_no_sum_exceeds_30_bits_whatever_the_feature_is(zero, step, maximum):
+@example(zero=0.0, step=-0.029296875, maximum=255)  # 8 raw values are the whole range
+def test_no_sum_exceeds_31_bits_whatever_the_feature_is(zero, step, maximum):
     inputs = InputQuantizer(np.array([zero]), np.array([step]), maximum)
     quantizer = raw_quantizer(inputs)
     (scale,) = quantizer.scales
@@ -48,8 +49,8 @@ def test_no_sum_exceeds_30_bits_whatever_the_feature_is(zero, step, maximum):
     assert 0 <= scale.span << scale.shift <= 65535
     assert 0 <= scale.multiplier <= 65535
     largest = (scale.span << scale.shift) * scale.multiplier + scale.offset
-    assert -(1 << 30) <= scale.offset <= largest < (maximum + 1) << RAW_SHIFT <= 1 << 30
-    assert largest - scale.offset < 1 << 31
+    assert -(1 << 30) <= scale.offset <= largest < (2 * maximum + 1) << RAW_SHIFT < 1 << 31
+    assert largest - scale.offset < 1 << 32
     floats, integers = inputs.quantize(EVERY).astype(int), quantizer.quantize(EVERY).astype(int)
     assert np.abs(floats - integers).max() <= 1
 

@@ -915,7 +915,7 @@ struct raw_scale {
 
 static const struct raw_scale raw_scales[1] PNN_FLASH = {
     /*  first    span  multiplier shift mirrored offset */
-    {      0,     17,  31755, 11, 0,  -31856738 },
+    {      0,     17,  33158, 11, 0,  -31856738 },
 };
 
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
@@ -937,9 +937,10 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
         t = span;
     }
     t = (uint16_t)(t << PNN_READ_U8(&scale->shift));
-    const int32_t product = (int32_t)((uint32_t)t * RAW_READ_U16(&scale->multiplier));
-    const int32_t sum = product + RAW_READ_I32(&scale->offset);
-    return sum < 0 ? 0 : (pnn_input_t)((uint16_t)(sum >> 16) >> 6);
+    const uint32_t product = (uint32_t)t * RAW_READ_U16(&scale->multiplier);
+    const int32_t sum = (int32_t)(product + (uint32_t)RAW_READ_I32(&scale->offset));
+    const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);
+    return sum < 0 ? 0 : steps > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
 }
 
 /* ---- The rest ----------------------------------------------------------------------------- */
