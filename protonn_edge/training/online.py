@@ -96,6 +96,12 @@ class OnlineTraining:
                     f"partial_fit was called with {name}, which needs all points at once; leave "
                     f"{name} out, or call fit"
                 )
+        started = model or settings.initial_model
+        if started is not None and started.clipped:
+            raise InputError(
+                "partial_fit goes on from a model that clips outliers, whose range more points "
+                "would widen; take another one, or call fit"
+            )
         if model is not None:
             settings = copy.copy(settings)
             settings.initial_model, settings.budget = model, None

@@ -131,15 +131,14 @@ class Task:
 
     def reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points without outliers, or what the model's reduction makes of them."""
-        if self._ends is not None:
-            return np.clip(points, *self._ends)
-        if self._reduction is None:
-            return points
-        if issparse(points):
-            raise InputError(
-                "the images are reduced to averages, but the points are sparse; give dense images"
-            )
-        return self._reduction.apply(points)
+        if self._reduction is not None:
+            if issparse(points):
+                raise InputError(
+                    "the images are reduced to averages, but the points are sparse; give dense "
+                    "images"
+                )
+            points = self._reduction.apply(points)
+        return points if self._ends is None else np.clip(points, *self._ends)
 
     @property
     def normalization(self) -> str:
@@ -288,19 +287,23 @@ class Task:
     def _clipping(self) -> tuple[Float32, Float32] | None:
         """Return the ends, (D,), beyond which features count as outliers; None without any."""
         settings, given = self._settings, self._settings.initial_model
-        if given is not None and given.clipped:
-            return given.inputs.lower.astype(np.float32), given.inputs.upper.astype(np.float32)
-        if settings.clip == 0:
+        continued = given is not None and given.clipped
+        if not continued and settings.clip == 0:
             return None
+        asked, remedy = f"clip is {settings.clip:g}", "leave clip out"
+        if continued:
+            asked, remedy = "the model to start from clips outliers", "take another one"
         for refused, what in (
             (issparse(self._raw), "the points are sparse"),
             (self._reduction is not None, "images are reduced"),
             (settings.augment, "augment moves images"),
             (self._stored is not None, "the points are read in blocks"),
-            (given is not None, "the model to start from clips nothing"),
+            (given is not None and not continued, "the model to start from clips nothing"),
         ):
             if refused:
-                raise InputError(f"clip is {settings.clip:g}, but {what}; leave clip out")
+                raise InputError(f"{asked}, but {what}; {remedy}")
+        if given is not None:
+            return given.inputs.lower.astype(np.float32), given.inputs.upper.astype(np.float32)
         return _ends_without_outliers(self._raw, self._weights, float(settings.clip))
 
     def _check_kind_of(self, given: ProtoNNModel) -> None:

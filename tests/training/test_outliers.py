@@ -88,3 +88,18 @@ def test_partial_fit_refuses_what_needs_all_points(name: str) -> None:
     X, y = _clusters_with_jumps(0)
     with pytest.raises(InputError, match=f"partial_fit was called with {name}"):
         ProtoNNClassifier(**{name: 0.1 if name == "clip" else True}).partial_fit(X, y, [0, 1])
+
+
+def test_a_model_that_clips_is_no_start_for_sparse_points() -> None:
+    X, y = _clusters_with_jumps(0)
+    first = ProtoNNClassifier(clip=0.02, normalization="none", **_SMALL).fit(X, y).model_
+    again = ProtoNNClassifier(initial_model=first, normalization="none", **_SMALL)
+    with pytest.raises(InputError, match="clips outliers, but the points are sparse"):
+        again.fit(csr_array(X), y)
+
+
+def test_partial_fit_does_not_go_on_from_a_model_that_clips() -> None:
+    X, y = _clusters_with_jumps(0)
+    first = ProtoNNClassifier(clip=0.02, **_SMALL).fit(X, y).model_
+    with pytest.raises(InputError, match="from a model that clips outliers"):
+        ProtoNNClassifier(initial_model=first).partial_fit(X, y, [0, 1])
