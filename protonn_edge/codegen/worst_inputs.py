@@ -7,6 +7,8 @@ none of them 0. Nothing says that there are no worse ones; that is what the boun
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
@@ -70,19 +72,19 @@ def _climb(
     generator: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Move projected points to where prototypes take longer; the worst first."""
-    taken = prototype_cycles(model, points, costs)
-    best = np.argsort(-taken, kind="stable")[:_POINTS]
-    points, taken = points[best], taken[best]
-    for _ in range(_ROUNDS):
+
+    def cycles(tried: NDArray[np.int64]) -> NDArray[np.int64]:
+        return prototype_cycles(model, tried, costs)
+
+    def moved(points: NDArray[np.int64]) -> NDArray[np.int64]:
         size = generator.choice([1, 4, 10, 20])
-        moved = generator.random(points.shape) < generator.choice([0.1, 0.3, 1.0])
-        tried = points + np.rint(generator.normal(0, size, points.shape) * moved).astype(np.int64)
-        tried = np.clip(tried, -128, 127)
-        cycles = prototype_cycles(model, tried, costs)
-        better = cycles > taken
-        points[better], taken[better] = tried[better], cycles[better]
-    worst: NDArray[np.int64] = points[np.argsort(-taken, kind="stable")]
-    return worst
+        some = generator.random(points.shape) < generator.choice([0.1, 0.3, 1.0])
+        step = np.rint(generator.normal(0, size, points.shape) * some).astype(np.int64)
+        limited: NDArray[np.int64] = np.clip(points + step, -128, 127)
+        return limited
+
+    best = np.argsort(-cycles(points), kind="stable")[:_POINTS]
+    return _ascend(points[best], cycles, moved, _ROUNDS)
 
 
 def _input_near(model: IntegerModel, target: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -109,15 +111,29 @@ def _refine(
     def cycles(tried: NDArray[np.int64]) -> NDArray[np.int64]:
         return prototype_cycles(model, model.project(tried.astype(np.uint8)), costs)
 
-    taken = cycles(inputs)
-    for _ in range(_REFINEMENTS):
-        changed = generator.random(inputs.shape) < generator.choice([0.01, 0.05, 0.3])
-        step = generator.integers(-3, 4, inputs.shape) * changed
-        tried = np.clip(inputs + step, 1, model.inputs.maximum)
+    def changed(inputs: NDArray[np.int64]) -> NDArray[np.int64]:
+        some = generator.random(inputs.shape) < generator.choice([0.01, 0.05, 0.3])
+        step = generator.integers(-3, 4, inputs.shape) * some
+        limited: NDArray[np.int64] = np.clip(inputs + step, 1, model.inputs.maximum)
+        return limited
+
+    return _ascend(inputs, cycles, changed, _REFINEMENTS)
+
+
+def _ascend(
+    points: NDArray[np.int64],
+    cycles: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    changed: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    rounds: int,
+) -> NDArray[np.int64]:
+    """Change points, each on its own, and keep what takes longer; return the worst first."""
+    taken = cycles(points)
+    for _ in range(rounds):
+        tried = changed(points)
         now = cycles(tried)
         better = now > taken
-        inputs[better], taken[better] = tried[better], now[better]
-    worst: NDArray[np.int64] = inputs[np.argsort(-taken, kind="stable")]
+        points[better], taken[better] = tried[better], now[better]
+    worst: NDArray[np.int64] = points[np.argsort(-taken, kind="stable")]
     return worst
 
 

@@ -21,10 +21,12 @@ READY = "page.min.js"
 
 _PACKAGES = ("package.json", "package-lock.json")
 _ENTRY = "page.js"
-_INSTALL = (
+INSTALL = (
     *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
     *("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"),
 )
+"""The command that fetches the packages of a folder, as its lock file has them, and runs none."""
+
 _BUNDLE = (
     *("node", "node_modules/esbuild/bin/esbuild", _ENTRY),
     *("--bundle", "--minify", "--format=iife", "--target=es2022", "--charset=utf8"),
@@ -94,7 +96,7 @@ def make_script(web: Path, target: Path) -> None:
     workshop = target.with_name(f"{target.name}.workshop")
     shutil.copytree(web, workshop, ignore=shutil.ignore_patterns("node_modules", READY))
     try:
-        _run(_INSTALL, workshop, "npm cannot fetch avr8js and esbuild")
+        _run(INSTALL, workshop, "npm cannot fetch avr8js and esbuild")
         license_text = (workshop / "node_modules" / "avr8js" / "LICENSE").read_text("utf-8")
         # Legal comments stay: the script has avr8js inside, whose license wants to travel along.
         banner = f"/*! with avr8js\n{license_text.replace('*/', '* /').strip()}\n*/"

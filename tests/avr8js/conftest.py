@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from npm_packages import npm_packages
 
-from protonn_edge.cache import built_once
 from protonn_edge.hil import protocol
 
 HERE = Path(__file__).parent
-PACKAGE_FILES = ("package.json", "package-lock.json")
-INSTALL = (
-    *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
-    *("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"),
-)
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ Ask = Callable[[Path, Sequence[protocol.Content]], list[Answer]]
 @pytest.fixture(scope="session")
 def avr8js() -> Ask:
     """Return a function that runs a .hex file under avr8js and asks it several requests."""
-    packages = _packages()
+    packages = npm_packages("avr8js", HERE)
 
     def ask(firmware: Path, requests: Sequence[protocol.Content]) -> list[Answer]:
         frames = [
@@ -69,24 +63,3 @@ def _answer(record: dict[str, object]) -> Answer:
     (frame,) = bytes.fromhex(str(record["reply"])).strip(b"\x00").split(b"\x00")
     content = protocol.decode_message(protocol.decode_frame(frame))
     return Answer(content, *(int(str(record[key])) for key in COUNTS))
-
-
-def _packages() -> Path:
-    """Return a folder with avr8js in its node_modules/; skip where there can be none."""
-    missing = [tool for tool in ("node", "npm") if shutil.which(tool) is None]
-    if missing:
-        pytest.skip(f"{' and '.join(missing)} not on PATH; to run: install Node.js 18 or newer")
-    contents = [(HERE / name).read_bytes() for name in PACKAGE_FILES]
-
-    def install(folder: Path) -> None:
-        folder.mkdir()
-        for name, content in zip(PACKAGE_FILES, contents, strict=True):
-            (folder / name).write_bytes(content)
-        done = subprocess.run(
-            INSTALL, cwd=folder, capture_output=True, text=True, timeout=120, check=False
-        )
-        if done.returncode != 0:
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-            pytest.skip(f"npm cannot fetch avr8js ({reason}); to run: connect to npm's registry")
-
-    return built_once("avr8js", contents, install)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,10 +12,10 @@ import numpy as np
 import pytest
 from evidence_factory import hostile_model
 from model_factory import random_points
+from npm_packages import npm_packages
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from protonn_edge.boards import load_board
-from protonn_edge.cache import built_once
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.measurement import measure
 from protonn_edge.model import ProtoNNModel
@@ -27,11 +26,6 @@ from protonn_edge.report.script import page_script
 from protonn_edge.training import ProtoNNClassifier
 
 HERE = Path(__file__).parent
-PACKAGE_FILES = ("package.json", "package-lock.json")
-INSTALL = (
-    *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
-    *("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"),
-)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDE = (1120, 900)
 
@@ -160,20 +154,5 @@ def show(browser: Browser, rendered: Callable[..., Path]) -> Iterator[Show]:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """Return axe-core's source: fetched by npm once, kept in the user's cache."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm not on PATH; to run: install Node.js 20 or newer")
-    contents = [(HERE / name).read_bytes() for name in PACKAGE_FILES]
-
-    def install(folder: Path) -> None:
-        folder.mkdir()
-        for name, content in zip(PACKAGE_FILES, contents, strict=True):
-            (folder / name).write_bytes(content)
-        done = subprocess.run(
-            INSTALL, cwd=folder, capture_output=True, text=True, timeout=120, check=False
-        )
-        if done.returncode != 0:
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-            pytest.skip(f"npm cannot fetch axe-core ({reason}); to run: connect to its registry")
-
-    folder = built_once("axe-core", contents, install)
+    folder = npm_packages("axe-core", HERE)
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
