@@ -1,11 +1,11 @@
 """What `protonn-edge tune` finds, and that it survives what happens to long searches.
 
-    python benchmarks/tuning.py                          # all of it, over an hour on 2 cores
-    python benchmarks/tuning.py accuracy --only usps10   # one data set: the search, then at random
-    python benchmarks/tuning.py limits cluster kill impossible
+    python benchmarks/tuning.py [--only NAME] [--json]   # all of it: almost two hours on 2 cores
+    python benchmarks/tuning.py --only usps10            # one search; usps10-at-random beside it
     python benchmarks/tuning.py --seconds 60             # a smoke run: sixty seconds a search
 
-Nothing is chosen by test points; they are read once, for the accuracy that is printed.
+Nothing is chosen by test points; they are read once, for the accuracy that is printed. Exits with
+1 where a figure falls short.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,6 @@ from svm import rbf_svm_accuracy
 from protonn_edge.boards import load_board
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.measurement import measure
-from protonn_edge.model import load_model
 from protonn_edge.project import Project, Wishes, build
 from protonn_edge.quantization import quantize
 from protonn_edge.tuning import (
@@ -54,13 +55,38 @@ from protonn_edge.tuning import (
 
 _UNO = load_board("uno")
 _FOLDS = 3
+_PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
+_TUNE = (*_PROGRAM, "tune", str(DATA / "usps10_libsvm.npz"))
 _SEED = 0
-# Name, file, settings of all trials, the array of groups, the target in % (None: SVM less a point).
-_SETS: tuple[tuple[str, str, dict[str, Any], str | None, float | None], ...] = (
-    ("usps10", "usps10_libsvm.npz", {"image_shape": (16, 16)}, None, 95.3),
-    ("letter26", "letter26.npz", {}, None, 97.8),
-    ("har", "har_hapt.npz", {}, "subject_train", None),
-    ("watch", "watch_exercise.npz", {}, "subject_train", None),
+Figures = dict[str, Any]
+Row = tuple[Figures, bool]  # and whether what was asked is reached
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where and how long to search, and in how many processes."""
+
+    folder: Path
+    seconds: float
+    jobs: int
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A data set, the settings that all its trials have, and the accuracy that is asked for."""
+
+    name: str
+    file: str
+    fixed: dict[str, Any] = field(default_factory=dict)
+    groups: str | None = None
+    percent: float | None = None  # None: that of an RBF-SVM less a point
+
+
+_TUNED = (
+    Tuned("usps10", "usps10_libsvm.npz", {"image_shape": (16, 16)}, percent=95.3),
+    Tuned("letter26", "letter26.npz", percent=97.8),
+    Tuned("har", "har_hapt.npz", groups="subject_train"),
+    Tuned("watch", "watch_exercise.npz", groups="subject_train"),
 )
 
 
@@ -103,48 +129,49 @@ def searched(
         return search.run(trials=trials, deadline=deadline)
 
 
-def accuracy(folder: Path, seconds: float, jobs: int, only: str | None) -> None:
-    """Print what a search and one at random of the same length find on each data set."""
-    click.echo("data, search: trained (given up), rejected; cross-validation, test, target; flash")
-    for name, file, fixed, groups, wanted in _SETS:
-        if only not in (None, name):
-            continue
-        points, dataset = points_of(file, fixed, groups)
-        target = wanted or 100 * rbf_svm_accuracy(dataset) - 1
-        for at_random in (False, True):
-            began = time.monotonic()
-            path = folder / f"{name}-{at_random}.jsonl"
-            found = searched(
-                points, Processes(points, jobs), path, seconds=seconds, at_random=at_random
-            )
-            records = found.records.values()
-            complete = candidates(records)
-            if not complete:
-                click.echo(f"{name}: no trial was complete in {seconds:g} s")
-                continue
-            ranked = Choice().ranked(complete)
-            chosen = refit(
-                points, ranked, seed=_SEED, classes=dataset.classes, feature_names=(), search={}
-            )
-            integers = quantize(chosen.model)
-            right = integers.predict(integers.quantize(dataset.X_test)) == dataset.y_test
-            outcomes = [record.outcome for record in records]
-            linked = "-" if chosen.linked is None else f"{chosen.linked.usage.flash_bytes:,} B"
-            click.echo(
-                f"{name}, {'at random' if at_random else 'tune'}: "
-                f"{len(outcomes) - outcomes.count('rejected')} ({outcomes.count('pruned')}), "
-                f"{outcomes.count('rejected')}; {100 * chosen.candidate.accuracy:.2f} %, "
-                f"{100 * right.mean():.2f} %, {target:.2f} %; {linked} linked; "
-                f"{time.monotonic() - began:.0f} s"
-            )
+def accuracy(run: Run, of: Tuned, at_random: bool) -> Row:
+    """Return what a search, or one at random of the same length, finds on a data set."""
+    points, dataset = points_of(of.file, of.fixed, of.groups)
+    began = time.monotonic()
+    found = searched(
+        points,
+        Processes(points, run.jobs),
+        run.folder / f"{of.name}-{at_random}.jsonl",
+        seconds=run.seconds,
+        at_random=at_random,
+    )
+    records = found.records.values()
+    outcomes = [record.outcome for record in records]
+    figures: Figures = {
+        "trained": len(outcomes) - outcomes.count("rejected"),
+        "given_up": outcomes.count("pruned"),
+        "rejected": outcomes.count("rejected"),
+    }
+    complete = candidates(records)
+    if not complete:
+        return figures, False
+    ranked = Choice().ranked(complete)
+    chosen = refit(points, ranked, seed=_SEED, classes=dataset.classes, feature_names=(), search={})
+    integers = quantize(chosen.model)
+    right = integers.predict(integers.quantize(dataset.X_test)) == dataset.y_test
+    target = of.percent or 100 * rbf_svm_accuracy(dataset) - 1
+    percent = 100 * float(right.mean())
+    figures |= {
+        "cross_validation_percent": round(100 * chosen.candidate.accuracy, 2),
+        "test_percent": round(percent, 2),
+        "target_percent": round(target, 2),
+        "flash_bytes": None if chosen.linked is None else chosen.linked.usage.flash_bytes,
+        "seconds": round(time.monotonic() - began),
+    }
+    return figures, at_random or percent >= target
 
 
-def limits(folder: Path, seconds: float, jobs: int) -> None:
-    """Print what is chosen within 4 kB and 1 ms, and what it takes on the emulated Uno."""
+def limits(run: Run) -> Row:
+    """Return what is chosen within 4 kB and 1 ms, and what it takes on the emulated Uno."""
     allowed = TuningLimits(flash_bytes=4_000, latency_ms=1.0)
     points, dataset = points_of("usps10_libsvm.npz", {}, limits=allowed)
-    path = folder / "limits.jsonl"
-    found = searched(points, Processes(points, jobs), path, seconds=seconds)
+    path = run.folder / "limits.jsonl"
+    found = searched(points, Processes(points, run.jobs), path, seconds=run.seconds)
     chosen = refit(
         points,
         Choice().ranked(candidates(found.records.values())),
@@ -153,19 +180,24 @@ def limits(folder: Path, seconds: float, jobs: int) -> None:
         feature_names=(),
         search={},
     )
-    project = folder / "limits"
+    project = run.folder / "limits"
     build(chosen.model, _UNO, project, Wishes(kernel=chosen.fit.figures.kernel))
     measured = measure(Project(project), (dataset.X_test, dataset.y_test), _UNO)
     assert chosen.linked is not None
     assert measured.summary.latency_ms is not None
     latency, classifier = measured.summary.latency_ms, chosen.linked.classifier
-    click.echo(
-        f"4 kB and 1 ms: {chosen.candidate.record.settings}; classifier "
-        f"{classifier.flash_bytes:,} B flash (with the firmware {measured.usage.flash_bytes:,}), "
-        f"{latency.mean:.3f} ms mean, {latency.max:.3f} max, "
-        f"{100 * measured.summary.accuracy:.2f} % of {measured.summary.n:,} test points, "
-        f"{measured.agreement.mismatches} mismatches"
-    )
+    figures = {
+        "classifier_flash_bytes": classifier.flash_bytes,
+        "firmware_flash_bytes": measured.usage.flash_bytes,
+        "mean_latency_ms": latency.mean,
+        "max_latency_ms": latency.max,
+        "test_percent": round(100 * measured.summary.accuracy, 2),
+        "points": measured.summary.n,
+        "mismatches": measured.agreement.mismatches,
+        "settings": chosen.candidate.record.settings,
+    }
+    fits = classifier.flash_bytes <= 4_000 and latency.max <= 1.0
+    return figures, fits and not measured.agreement.mismatches
 
 
 @contextlib.contextmanager
@@ -198,60 +230,68 @@ def cluster_of(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]
             process.wait()
 
 
-def cluster(folder: Path, seconds: float) -> None:
-    """Print how two workers compare with one, and that the loss of one changes nothing."""
+def two_workers(run: Run) -> Row:
+    """Return how many more trials two workers of a Dask cluster end than one."""
     points, _ = points_of("usps10_libsvm.npz", {"epochs": 30})
-    done = {}
+    trained = {}
     for workers in (1, 2):
         with cluster_of(workers) as (address, _processes):
-            path = folder / f"workers-{workers}.jsonl"
-            found = searched(points, DaskWorkers(points, address), path, seconds=seconds)
-        done[workers] = sum(record.outcome != "rejected" for record in found.records.values())
-    ratio = done[2] / max(done[1], 1)
-    click.echo(f"trials in {seconds:g} s: {done[1]} by one worker, {done[2]} by two: x {ratio:.2f}")
+            path = run.folder / f"workers-{workers}.jsonl"
+            remote = DaskWorkers(points, address)
+            found = searched(points, remote, path, seconds=run.seconds / 3)
+        trained[workers] = sum(record.outcome != "rejected" for record in found.records.values())
+    ratio = trained[2] / max(trained[1], 1)
+    figures = {"by_one": trained[1], "by_two": trained[2], "ratio": round(ratio, 2)}
+    return figures, ratio >= 1.7
 
-    trials = max(4, done[1] // 2)
-    whole = searched(points, Here(points), folder / "whole.jsonl", trials=trials)
+
+def lost_worker(run: Run) -> Row:
+    """Return whether a search ends the same when one of its two workers is killed."""
+    points, _ = points_of("usps10_libsvm.npz", {"epochs": 30})
+    trials = max(8, round(run.seconds / 15))
+    whole = searched(points, Here(points), run.folder / "whole.jsonl", trials=trials)
     with cluster_of(2) as (address, processes):
 
         def kill_one(progress: Progress) -> None:
             if len(progress.records) >= 2:
                 processes[0].kill()
 
-        path = folder / "killed.jsonl"
-        hurt = searched(
-            points, DaskWorkers(points, address), path, trials=trials, on_change=kill_one
-        )
-    best = [Choice().ranked(candidates(each.records.values()))[0] for each in (whole, hurt)]
-    same = {n: dict(r.settings) for n, r in whole.records.items()} == {
-        n: dict(r.settings) for n, r in hurt.records.items()
+        remote = DaskWorkers(points, address)
+        path = run.folder / "hurt.jsonl"
+        hurt = searched(points, remote, path, trials=trials, on_change=kill_one)
+    kept, best = (Choice().ranked(candidates(each.records.values()))[0] for each in (hurt, whole))
+    settings = [
+        {number: dict(record.settings) for number, record in each.records.items()}
+        for each in (hurt, whole)
+    ]
+    figures = {
+        "trials": len(whole.records),
+        "accounted_for": len(hurt.records),
+        "same_settings": settings[0] == settings[1],
+        "best_trial": kept.record.number,
+        "without_the_kill": best.record.number,
     }
-    click.echo(
-        f"a worker killed: {len(hurt.records)} of {len(whole.records)} trials accounted for, the "
-        f"same settings: {same}; best trial {best[1].record.number} with {best[1].accuracy:.6f}, "
-        f"without the kill {best[0].record.number} with {best[0].accuracy:.6f}"
-    )
+    same = settings[0] == settings[1] and kept.record.number == best.record.number
+    return figures, same and kept.accuracy == best.accuracy
 
 
-def kill(folder: Path, seconds: float) -> None:
-    """Print how many trials are repeated after a kill -9."""
-    output = folder / "killed.npz"
-    program = "from protonn_edge.cli import main; main()"
-    command = [sys.executable, "-c", program, "tune", str(DATA / "usps10_libsvm.npz")]
-    command += ["-o", str(output), "--max-flash", "6kB", "--jobs", "2"]
-    process = subprocess.Popen([*command, "--trials", "1000"])
-    time.sleep(max(30.0, seconds / 4))
+def kill(run: Run) -> Row:
+    """Return how many trials are repeated after a kill -9."""
+    output = run.folder / "killed.npz"
+    some = run.seconds / 4
+    tune = [*_TUNE, "-o", str(output), "--max-flash", "6kB", "--jobs", str(run.jobs)]
+    process = subprocess.Popen([*tune, "--trials", "1000"], stderr=subprocess.DEVNULL)
+    time.sleep(max(30.0, some))
     process.kill()
     process.wait()
     path = output.with_suffix(".search.jsonl")
     before = _numbers(path)
-    subprocess.run([*command, "--timeout", str(max(60.0, seconds / 4))], check=True)
+    again = [*tune, "--timeout", str(max(60.0, some))]
+    subprocess.run(again, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = _numbers(path)
-    click.echo(
-        f"kill -9 after {len(before)} finished trials: {len(after)} in the end, "
-        f"{len(after) - len(set(after))} repeated, the first ones kept: "
-        f"{after[: len(before)] == before}; {load_model(output).record['tuning']['trials']}"
-    )
+    repeated = len(after) - len(set(after))
+    figures = {"before_the_kill": len(before), "in_the_end": len(after), "repeated": repeated}
+    return figures, len(before) > 0 and not repeated and after[: len(before)] == before
 
 
 def _numbers(path: Path) -> list[int]:
@@ -262,36 +302,51 @@ def _numbers(path: Path) -> list[int]:
     return [attributes["number"] for attributes in told if "number" in attributes]
 
 
-def impossible(folder: Path) -> None:
-    """Print what is said of limits that nothing can meet."""
-    program = "from protonn_edge.cli import main; main()"
-    command = [sys.executable, "-c", program, "tune", str(DATA / "usps10_libsvm.npz")]
-    command += ["-o", str(folder / "none.npz"), "--max-flash", "1kB", "--jobs", "1"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    click.echo(f"impossible limits: exit {done.returncode}, {done.stderr.strip()}")
+def impossible(run: Run) -> Row:
+    """Return what is said of limits that nothing can meet."""
+    output = run.folder / "none.npz"
+    tune = [*_TUNE, "-o", str(output), "--max-flash", "1kB", "--jobs", "1"]
+    done = subprocess.run(tune, check=False, capture_output=True, text=True)
+    figures = {"exit": done.returncode, "says": done.stderr.strip()}
+    return figures, done.returncode == 1 and not output.exists()
 
 
-_PARTS = ("accuracy", "limits", "cluster", "kill", "impossible")
+_ROWS: dict[str, Callable[[Run], Row]] = {
+    **{
+        f"{of.name}{'-at-random' if at_random else ''}": partial(
+            accuracy, of=of, at_random=at_random
+        )
+        for of in _TUNED
+        for at_random in (False, True)
+    },
+    "limits": limits,
+    "two-workers": two_workers,
+    "lost-worker": lost_worker,
+    "kill": kill,
+    "impossible": impossible,
+}
 
 
 @click.command()
-@click.argument("parts", nargs=-1, type=click.Choice(_PARTS))
-@click.option("--only", help="A data set of the part 'accuracy'.")
+@click.option("--only", type=click.Choice(list(_ROWS)), help="One row.")
 @click.option("--seconds", default=600.0, show_default=True, help="Of a search.")
 @click.option("--jobs", default=2, show_default=True, help="Processes.")
-def main(parts: tuple[str, ...], only: str | None, seconds: float, jobs: int) -> None:
-    """Print the figures of the parts, by default of all."""
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, seconds: float, jobs: int, as_json: bool) -> None:
+    """Print what tuning finds, and what it survives."""
+    short = False
     with tempfile.TemporaryDirectory(prefix="protonn-edge-tuning-") as scratch:
-        folder = Path(scratch)
-        run: dict[str, Callable[[], None]] = {
-            "accuracy": lambda: accuracy(folder, seconds, jobs, only),
-            "limits": lambda: limits(folder, seconds, jobs),
-            "cluster": lambda: cluster(folder, seconds / 3),
-            "kill": lambda: kill(folder, seconds),
-            "impossible": lambda: impossible(folder),
-        }
-        for part in parts or _PARTS:
-            run[part]()
+        for name, row in _ROWS.items():
+            if only not in (None, name):
+                continue
+            figures, holds = row(Run(Path(scratch), seconds, jobs))
+            short |= not holds
+            if as_json:
+                click.echo(json.dumps({"row": name, **figures}))
+            else:
+                shown = ", ".join(f"{key.replace('_', ' ')} {figures[key]}" for key in figures)
+                click.echo(f"{name}: {shown}{'' if holds else '  SHORT'}")
+    sys.exit(short)
 
 
 if __name__ == "__main__":
