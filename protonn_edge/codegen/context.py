@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from protonn_edge import __version__
+from protonn_edge.codegen.averaging import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES
 from protonn_edge.codegen.kernels import (
     GROUP,
     Block,
@@ -16,15 +18,8 @@ from protonn_edge.codegen.kernels import (
     Step,
     multiples_of,
 )
-from protonn_edge.codegen.plan import (
-    CHUNK_CYCLES,
-    PIXELS_AT_ONCE,
-    Plan,
-    Stage,
-    averages_at_once,
-    coordinates_of,
-    has_whole_rows,
-)
+from protonn_edge.codegen.plan import Plan, coordinates_of
+from protonn_edge.codegen.stage import Stage
 from protonn_edge.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
