@@ -20,6 +20,8 @@ version difference
 2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
 3       "threshold": a vector of one number in models of label sets, of none in others (before,
         there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
+4       "clipped", "deskewed" (before, neither)
+5       "pipeline", in models of windows of samples alone: its declaration as JSON
 ======= ===================================================================================
 """
 
@@ -41,12 +43,14 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
+from protonn_edge.features.declaration import FeatureSet
+from protonn_edge.features.pipeline import FeaturePipeline
 from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
@@ -77,6 +81,7 @@ _ARRAYS = (
     "clipped",
     "deskewed",
 )
+_OPTIONAL_ARRAYS = ("pipeline",)
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -137,7 +142,7 @@ class Normalizer:
 class InputStatistics:
     """What the quantizer calibrates with: statistics of the projection's inputs in training.
 
-    They are the raw features, or the averages of a reduction.
+    They are the raw features, the averages of a reduction, or the features of a pipeline.
 
     Attributes
     ----------
@@ -249,6 +254,8 @@ class ProtoNNModel(SizedByMatrices):
     clipped : bool
         Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
         device; then training saw it so, and these ends may be narrower than its points.
+    pipeline : FeaturePipeline, optional
+        What makes features of windows of raw samples before anything else; not with a reduction.
 
     Raises
     ------
@@ -269,6 +276,7 @@ class ProtoNNModel(SizedByMatrices):
     threshold: float | None = None
     cutoff: float = 0.0
     clipped: bool = False
+    pipeline: FeaturePipeline | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -299,6 +307,7 @@ class ProtoNNModel(SizedByMatrices):
                     "train the model again"
                 )
         self._check_reduction()
+        self._check_pipeline()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -320,6 +329,20 @@ class ProtoNNModel(SizedByMatrices):
                     "range; train the model again"
                 )
 
+    def _check_pipeline(self) -> None:
+        if self.pipeline is None:
+            return
+        if self.reduction is not None:
+            raise InputError(
+                "the model has both a pipeline and a reduction of images; train it again with one "
+                "of the two"
+            )
+        if self.pipeline.n_outputs != self.n_inputs:
+            raise InputError(
+                f"array 'pipeline' gives {self.pipeline.n_outputs:,} features, 'W' has "
+                f"{self.n_inputs:,} columns; train the model again"
+            )
+
     @property
     def multilabel(self) -> bool:
         """Whether a point has a set of labels instead of one class."""
@@ -327,8 +350,8 @@ class ProtoNNModel(SizedByMatrices):
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Return raw points (n, features), dense, as W expects them: (n, D), float64."""
-        if self.reduction is not None:
-            X = self.reduction.apply(X)
+        if self.first_stage is not None:
+            X = self.first_stage.apply(X)
         if self.clipped:
             X = np.clip(X, self.inputs.lower, self.inputs.upper)
         return self.normalizer.apply(X)
@@ -487,6 +510,10 @@ def _without_reduction(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any
     return arrays | {"reduction_shapes": np.empty((0, 2), dtype=np.int64)}
 
 
+def _without_pipeline(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays
+
+
 def _without_threshold(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return arrays | {"threshold": np.empty(0), "cutoff": np.array(0.0)}
 
@@ -499,6 +526,7 @@ _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]
     1: _without_reduction,
     2: _without_threshold,
     3: _neither_clipped_nor_deskewed,
+    4: _without_pipeline,
 }
 
 
@@ -539,6 +567,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "cutoff": np.array(model.cutoff, dtype="<f8"),
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.reduction),
+        **_declaration(model.pipeline),
     }
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
@@ -557,7 +586,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
                 f"{path} has no array {name!r}; it is incomplete, so train the model again"
             )
     for name in arrays:
-        if name not in _ARRAYS:
+        if name not in _ARRAYS + _OPTIONAL_ARRAYS:
             raise InputError(f"{path} has an unknown array {name[:40]!r}; train the model again")
     for name, kinds in (("W", "f4"), ("B", "f4"), ("Z", "f4")):
         _check_type(arrays[name], name, kinds)
@@ -583,12 +612,46 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         ),
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
-        record=_parsed_record(arrays["record"]),
+        record=_parsed_json(arrays["record"], "record"),
         reduction=_reduction(arrays["reduction_shapes"], arrays["deskewed"]),
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
+        pipeline=_pipeline(arrays["pipeline"]) if "pipeline" in arrays else None,
     )
+
+
+def _declaration(pipeline: FeaturePipeline | None) -> dict[str, NDArray[np.uint8]]:
+    if pipeline is None:
+        return {}
+    declared = {
+        "features": pipeline.features.text,
+        "window": pipeline.window,
+        "channels": pipeline.channels,
+        "zero": pipeline.zero,
+        "step": pipeline.step,
+        "rate": pipeline.rate,
+    }
+    text = json.dumps(declared, sort_keys=True, allow_nan=False)
+    return {"pipeline": np.frombuffer(text.encode(), dtype=np.uint8)}
+
+
+def _pipeline(array: NDArray[Any]) -> FeaturePipeline:
+    declared = _parsed_json(array, "pipeline")
+    wanted = {"features": str, "window": int, "channels": int, "zero": list, "step": list}
+    rate = declared.pop("rate", None) if isinstance(declared, dict) else None
+    usable = (
+        isinstance(declared, dict)
+        and {name: type(value) for name, value in declared.items()} == wanted
+        and all(type(number) is float for name in ("zero", "step") for number in declared[name])
+        and (rate is None or type(rate) is float)
+    )
+    if not usable:
+        raise InputError(
+            "array 'pipeline' is not the declaration of a feature pipeline; train the model again"
+        )
+    features = FeatureSet.of(declared.pop("features"))
+    return FeaturePipeline(features, rate=rate, **declared)
 
 
 def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:
@@ -682,16 +745,16 @@ def _check_count(names: tuple[str, ...], what: str, count: int) -> None:
         )
 
 
-def _parsed_record(array: NDArray[Any]) -> Any:
+def _parsed_json(array: NDArray[Any], name: str) -> Any:
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > RECORD_LIMIT_BYTES:
         raise InputError(
-            f"array 'record' must be at most {RECORD_LIMIT_BYTES:,} bytes of JSON; train the model "
+            f"array {name!r} must be at most {RECORD_LIMIT_BYTES:,} bytes of JSON; train the model "
             "again"
         )
     try:
         return json.loads(array.tobytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError("array 'record' is not JSON; train the model again") from error
+        raise InputError(f"array {name!r} is not JSON; train the model again") from error
 
 
 def _checked_record(record: Any) -> dict[str, Any]:

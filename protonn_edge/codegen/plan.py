@@ -39,6 +39,7 @@ from protonn_edge.codegen.kernels import (
 )
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.stage import Stage
+from protonn_edge.codegen.windows import WindowStage
 from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 
 # Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
@@ -204,6 +205,8 @@ def _first_stage(
 ) -> FirstStage:
     """Return what comes before the projection."""
     reduction = model.reduction
+    if model.pipeline is not None:
+        return WindowStage(model, kernel, projecting, buffered, model.pipeline)
     if reduction is None:
         return FirstStage(model, kernel, projecting, buffered)
     kind = Averaging if reduction.deskewed is None else Upright

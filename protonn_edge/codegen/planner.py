@@ -68,7 +68,7 @@ def plans(
     every = [
         plan_with(model, each, activity, buffered=buffered, keeps_averages=keeps)
         for each in kernels
-        for buffered in (True, False)
+        for buffered in ((True, False) if model.pipeline is None else (False,))
         for keeps in ((True,) if model.reduction is None else (True, False))
     ]
     limits = limits or Limits()

@@ -15,7 +15,13 @@ from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
-from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.export.vectors import (
+    KnownAnswers,
+    vectors_from_data,
+    vectors_from_ranges,
+    vectors_from_signals,
+)
+from protonn_edge.features import FeaturePipeline
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, RawQuantizer, quantize
 
@@ -98,7 +104,7 @@ def export(
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
     reference = quantize(model)
     vectors = _vectors(model, reference, board, points)
-    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs))
+    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs, reference.pipeline))
     plan = make_plan(reference, Limits(board.flash_bytes - beside, board.sram_bytes))
     library = Library(
         library_name(name or place.name),
@@ -124,7 +130,9 @@ def _vectors(
     model: ProtoNNModel, reference: IntegerModel, board: Board, points: ArrayLike | None
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
-    if points is None:
+    if points is None and reference.pipeline is not None:
+        vectors = vectors_from_signals(reference, reference.pipeline)
+    elif points is None:
         vectors = vectors_from_ranges(
             reference, reference.inputs.quantize(model.inputs.mean[None, :])[0]
         )
@@ -135,8 +143,9 @@ def _vectors(
     return vectors if room <= 0 else vectors.within(room)
 
 
-def _raw_bytes(raw: RawQuantizer) -> int:
+def _raw_bytes(raw: RawQuantizer, pipeline: FeaturePipeline | None) -> int:
     """Return the flash of the tables behind pnn_quantize, which the examples call."""
     several = len(raw.scales) > 1
     choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
-    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * len(raw.choice)
+    chosen = len(raw.choice) if pipeline is None else pipeline.channels
+    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * chosen

@@ -142,11 +142,16 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     Raises
     ------
     InputError
-        If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction.
+        If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction
+        or a pipeline.
     """
     if model.reduction is not None:
         raise InputError(
             "a float build does not reduce images; build in int8, or train without --reduce"
+        )
+    if model.pipeline is not None:
+        raise InputError(
+            "a float build makes no features of windows; build in int8, or train without --features"
         )
     inputs, gamma = integer_model.inputs, model.gamma
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below

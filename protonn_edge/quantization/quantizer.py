@@ -180,6 +180,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         score_scale=float(np.abs(model.labels).max()) / label_maximum / KERNEL_MAXIMUM,
         classes=model.classes,
         reduction=model.reduction,
+        pipeline=model.pipeline,
     )
 
 

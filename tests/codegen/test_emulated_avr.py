@@ -281,7 +281,7 @@ def compile_with(
     return elf
 
 
-@pytest.mark.parametrize("model", ["golden", "golden_masked", "golden_reduced"])
+@pytest.mark.parametrize("model", ["golden", "golden_masked", "golden_reduced", "golden_windows"])
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
 def test_generated_c_compiles_at_every_optimization(
