@@ -24,34 +24,41 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-@dataclass(frozen=True)
-class _Costs:
-    """What a feature takes, at most: cycles of a sample, of the window's end, bytes of SRAM."""
+# Cycles of a sample, as `avr_windows.j2` has them, for each of a channel's variables: at most.
+_SUM_CYCLES = 13
+_SQUARES_CYCLES = 18
+_EXTREME_CYCLES = 6
+_CHANGE_CYCLES = 17
+_CROSSING_CYCLES = 47
+_FOLLOWING_CYCLES = 38  # the same on signals; for the mean
+_BANDS_CYCLES = 4
+_WAITING_CYCLES = 8  # the first of a pair
+_FIRST_PAIR_CYCLES = 34
+_PAIR_CYCLES = 52
 
-    sample: int
-    end: int
-    state: int
-    code: int
+# What the compiler makes around them, read off the emulator (avr-gcc 5.4 at -O2): at most, and on
+# average. Of a sample, a channel's first one (and there for a band), a call; at the window's end, of
+# a root, and of an input.
+_SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 34
+_BEGIN_BY_COMPILER, _BEGIN_BAND_BY_COMPILER = 60, 20
+_CALL_BY_COMPILER, _MEAN_CALL_BY_COMPILER = 80, 74
+_END_BY_COMPILER = 60
+_ROOT_BY_COMPILER, _MEAN_ROOT_BY_COMPILER = 716, 675
+_INPUT_BY_COMPILER, _MEAN_INPUT_BY_COMPILER = 222, 212
 
-
-# Read off the emulator (avr-gcc 5.4 at -O2), and rounded up.
-_COSTS = {
-    "mean": _Costs(14, 20, 2, 30),
-    "deviation": _Costs(30, 1_000, 4, 120),
-    "min": _Costs(8, 20, 1, 30),
-    "max": _Costs(8, 20, 1, 30),
-    "change": _Costs(20, 20, 3, 60),
-    "crossings": _Costs(50, 20, 4, 120),
-    "bands": _Costs(20, 0, 0, 150),
+# Flash, about, read off linked programs.
+_CODE_BYTES = 300
+_KIND_CODE_BYTES = {
+    "mean": 70,
+    "deviation": 230,
+    "min": 70,
+    "max": 60,
+    "change": 80,
+    "crossings": 170,
+    "bands": 110,
 }
-_SAMPLE_CYCLES = 60
-_FIRST_SAMPLE_CYCLES = 60
-_PAIR_CYCLES = 80
-_CALL_CYCLES = 60
-_CHANNEL_CYCLES = 40
-_ROOT_CYCLES = 900
-_INPUT_CYCLES = 250
-_CODE_BYTES = 600
+_BAND_CODE_BYTES = 100
+
 _STATE_BYTES = 5
 
 
@@ -64,45 +71,60 @@ class WindowStage(FirstStage):
     @property
     def push(self) -> PushCycles:
         """Bounds of pushing a sample, the costliest of a window, and of a call."""
-        features = self.pipeline.features
-        sample = self._sample_cycles + _PAIR_CYCLES * features.bands + _FIRST_SAMPLE_CYCLES
-        return PushCycles(sample, sample, _CALL_CYCLES, _CALL_CYCLES)
+        bands = self.pipeline.features.bands
+        begin = _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
+        pairs = _FIRST_PAIR_CYCLES + _PAIR_CYCLES * (bands - 1) if bands else 0
+        sample = self._accumulating(at_most=True) + _SAMPLE_BY_COMPILER
+        sample += max(begin + _WAITING_CYCLES, pairs)
+        return PushCycles(sample, sample, _CALL_BY_COMPILER, _CALL_BY_COMPILER)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stage that takes all samples and makes features of them."""
+        flash = self.code_bytes + self.table_bytes
+        return (Stage("windows", "sums", flash, self._cycles(False), self._cycles(True)),)
+
+    def _cycles(self, at_most: bool) -> int:
+        """Return the cycles of a window, which has the same work to do whatever the samples are."""
         costs = [self.push.feature] * self.pipeline.n_features
         calls = 1 if self.holds_all else math.ceil(self.calls(costs))
-        cycles = calls * _CALL_CYCLES + self.window_cycles
-        flash = self.code_bytes + self.table_bytes
-        return (Stage("windows", "loop", flash, cycles, cycles),)
+        call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
+        return calls * call + self.samples_cycles(at_most) + self.end_cycles(at_most)
 
-    @property
-    def window_cycles(self) -> int:
-        """Cycles of all samples, and of the window's end."""
-        return self.samples_cycles + self.end_cycles
+    def samples_cycles(self, at_most: bool) -> int:
+        """Return the cycles of all samples, but for those of the calls."""
+        window, bands = self.pipeline.window, self.pipeline.features.bands
+        around = _SAMPLE_BY_COMPILER if at_most else _MEAN_SAMPLE_BY_COMPILER
+        cycles = window * (self._accumulating(at_most) + around)
+        cycles += _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
+        if bands:
+            later = sum(window >> level for level in range(2, bands + 1))
+            cycles += (window >> 1) * _FIRST_PAIR_CYCLES + later * _PAIR_CYCLES
+            cycles += (window - (window >> bands)) * _WAITING_CYCLES
+        return self.pipeline.channels * cycles
 
-    @property
-    def samples_cycles(self) -> int:
-        """Cycles of all samples, at most: a window has them all, whatever they are."""
-        pipeline = self.pipeline
-        levels = range(1, pipeline.features.bands + 1)
-        pairs = sum(pipeline.window >> level for level in levels)
-        each = self._sample_cycles * pipeline.window + _PAIR_CYCLES * pairs
-        return pipeline.channels * (each + _FIRST_SAMPLE_CYCLES)
-
-    @property
-    def end_cycles(self) -> int:
-        """Cycles of making features, and inputs of them."""
+    def end_cycles(self, at_most: bool) -> int:
+        """Return the cycles of making features, and inputs of them."""
         features = self.pipeline.features
-        each = sum(_COSTS[kind].end for kind in features.kinds)
-        each += _ROOT_CYCLES * (("deviation" in features.kinds) + features.bands)
-        each += _CHANNEL_CYCLES + _INPUT_CYCLES * len(features.names)
-        return self.pipeline.channels * each
+        root = _ROOT_BY_COMPILER if at_most else _MEAN_ROOT_BY_COMPILER
+        each = _INPUT_BY_COMPILER if at_most else _MEAN_INPUT_BY_COMPILER
+        channel = root * (("deviation" in features.kinds) + features.bands)
+        channel += each * len(features.names)
+        return _END_BY_COMPILER + self.pipeline.channels * channel
 
-    @property
-    def _sample_cycles(self) -> int:
-        return _SAMPLE_CYCLES + sum(_COSTS[kind].sample for kind in self.pipeline.features.kinds)
+    def _accumulating(self, at_most: bool) -> int:
+        """Return the cycles of a sample, without pairs and what the compiler makes."""
+        kinds = self.pipeline.features.kinds
+        costs = {
+            "min": _EXTREME_CYCLES,
+            "max": _EXTREME_CYCLES,
+            "deviation": _SQUARES_CYCLES,
+            "change": _CHANGE_CYCLES,
+            "crossings": _CROSSING_CYCLES if at_most else _FOLLOWING_CYCLES,
+            "bands": _BANDS_CYCLES,
+        }
+        summed = _SUM_CYCLES if "mean" in kinds or "deviation" in kinds else 0
+        return summed + sum(costs.get(kind, 0) for kind in kinds)
 
     @property
     def chunk_features(self) -> int:
@@ -112,12 +134,8 @@ class WindowStage(FirstStage):
     @property
     def state_bytes(self) -> int:
         """SRAM of the sums, and of the projection's inputs."""
-        return _STATE_BYTES + self.channel_bytes * self.pipeline.channels + self.model.n_inputs
-
-    @property
-    def channel_bytes(self) -> int:
-        """SRAM of a channel's sums."""
-        return _places(self.pipeline.features)["end"]
+        channel = _places(self.pipeline.features)["end"]
+        return _STATE_BYTES + channel * self.pipeline.channels + self.model.n_inputs
 
     @property
     def table_bytes(self) -> int:
@@ -127,8 +145,9 @@ class WindowStage(FirstStage):
     @property
     def code_bytes(self) -> int:
         """Flash of the code, about."""
-        each = sum(_COSTS[kind].code for kind in self.pipeline.features.kinds)
-        return super().code_bytes + _CODE_BYTES + each
+        features = self.pipeline.features
+        each = sum(_KIND_CODE_BYTES[kind] for kind in features.kinds)
+        return super().code_bytes + _CODE_BYTES + each + _BAND_CODE_BYTES * features.bands
 
     def calls_cycles(self, share: NDArray[np.float64]) -> float:  # noqa: ARG002  (all at once)
         """Return the cycles of the projection's calls: its inputs are there all at once."""
@@ -238,8 +257,9 @@ def _definitions(pipeline: FeaturePipeline) -> tuple[str, ...]:
         ),
         "crossings": (
             "crossings  how often x gets from below its level to above it, or back: beyond it by",
-            f"           more than {features.hysteresis}; the level, times {level}, is {level} x[0] at",
-            f"           first and follows {level} x by 1/{1 << LEVEL_SHIFT} of the difference: 0..{n - 1}",
+            f"           more than {features.hysteresis}; {level} times the level begins as",
+            f"           {level} x[0] and follows {level} x by 1/{1 << LEVEL_SHIFT} of the difference,",
+            f"           rounded down: 0..{n - 1}",
         ),
         "bands": (
             "band k     root(sum of d^2): d are the differences within pairs of sums of 2^(k-1)",

@@ -131,7 +131,7 @@ def test_whole_firmware_makes_the_reference_features(
         stats = uno.stats()
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
     assert [result.cycles for result in results] == alone
-    assert max(alone) <= trial.plan.worst_cycles <= 1.4 * max(alone)
+    assert max(alone) <= trial.plan.worst_cycles <= 1.25 * max(alone)
     assert stats.stack_bytes <= trial.usage.stack_bytes
     assert trial.usage.flash_bytes <= trial.plan.flash_bytes
     assert (stats.faults, stats.overruns) == ((), 0)

@@ -49,9 +49,9 @@ extern "C" {
  * most on an ATmega328P for each feature, for each that is 0, and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 32u
-#define PNN_PUSH_CYCLES 372u
-#define PNN_PUSH_ZERO_CYCLES 372u
-#define PNN_PUSH_CALL_CYCLES 60u
+#define PNN_PUSH_CYCLES 209u
+#define PNN_PUSH_ZERO_CYCLES 209u
+#define PNN_PUSH_CALL_CYCLES 80u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */
