@@ -39,11 +39,11 @@ _PAIR_CYCLES = 52
 # What the compiler makes around them, read off the emulator (avr-gcc 5.4 at -O2): at most, and on
 # average. Of a sample, a channel's first one (and there for a band), a call; at the window's end, of
 # a root, and of an input.
-_SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 34
+_SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 31
 _BEGIN_BY_COMPILER, _BEGIN_BAND_BY_COMPILER = 60, 20
 _CALL_BY_COMPILER, _MEAN_CALL_BY_COMPILER = 80, 74
 _END_BY_COMPILER = 60
-_ROOT_BY_COMPILER, _MEAN_ROOT_BY_COMPILER = 716, 675
+_ROOT_BY_COMPILER, _MEAN_ROOT_BY_COMPILER = 716, 670
 _INPUT_BY_COMPILER, _MEAN_INPUT_BY_COMPILER = 222, 212
 
 # Flash, about, read off linked programs.

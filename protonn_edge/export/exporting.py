@@ -15,12 +15,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
-from protonn_edge.export.vectors import (
-    KnownAnswers,
-    vectors_from_data,
-    vectors_from_ranges,
-    vectors_from_signals,
-)
+from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
 from protonn_edge.features import FeaturePipeline
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, RawQuantizer, quantize
@@ -130,9 +125,7 @@ def _vectors(
     model: ProtoNNModel, reference: IntegerModel, board: Board, points: ArrayLike | None
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
-    if points is None and reference.pipeline is not None:
-        vectors = vectors_from_signals(reference, reference.pipeline)
-    elif points is None:
+    if points is None:
         vectors = vectors_from_ranges(
             reference, reference.inputs.quantize(model.inputs.mean[None, :])[0]
         )

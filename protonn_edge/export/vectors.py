@@ -88,21 +88,23 @@ def vectors_from_ranges(
     Parameters
     ----------
     model : IntegerModel
-        The model; with a reduction the vectors are images.
+        The model; with a reduction the vectors are images, with a pipeline windows.
     start : ndarray of shape (D,), uint8
         Inputs of the projection to begin with: those of a mean point.
     count : int
         How many.
     """
+    if model.pipeline is not None:
+        return _vectors_from_signals(model, model.pipeline, count)
     ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
     near = [_input_near(model, start, target) for target in _targets(model, count - len(ends))]
     return _answered(model, images_of(model, np.concatenate([ends, np.array(near, np.int64)])))
 
 
-def vectors_from_signals(
-    model: IntegerModel, pipeline: FeaturePipeline, count: int = N_VECTORS
+def _vectors_from_signals(
+    model: IntegerModel, pipeline: FeaturePipeline, count: int
 ) -> KnownAnswers:
-    """Return `count` windows, at least 2, for a model of windows whose data is not at hand.
+    """Return `count` windows, at least 2.
 
     The first two are all 0 and all 255. The others are triangles of random heights and periods with
     noise, of many such those with the largest scores: most are unlike anything the model knows.
