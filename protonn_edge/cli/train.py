@@ -210,7 +210,7 @@ def train_command(
     dataset = load_dataset(data)
     if share is not None:
         dataset = holdout(dataset, share, seed)
-    _settle_window(dataset, settings)
+    settle_window(dataset, settings)
     _settle_sizes(dataset, settings)
     given = {name: value for name, value in settings.items() if value is not None}
     if start_from is not None:
@@ -388,9 +388,9 @@ def check_output(path: Path) -> None:
         )
 
 
-def _settle_window(dataset: Dataset, settings: dict[str, Any]) -> None:
+def settle_window(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Take the shape of a window from the data where it is not given."""
-    if settings["features"] is None or settings["window_shape"] is not None:
+    if settings.get("features") is None or settings.get("window_shape") is not None:
         return
     shape = (*dataset.point_shape, 1)[:2]
     if len(dataset.point_shape) > 2:

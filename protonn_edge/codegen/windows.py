@@ -37,8 +37,8 @@ _FIRST_PAIR_CYCLES = 34
 _PAIR_CYCLES = 52
 
 # What the compiler makes around them, read off the emulator (avr-gcc 5.4 at -O2): at most, and on
-# average. Of a sample, a channel's first one (and there for a band), a call; at the window's end, of
-# a root, and of an input.
+# average. Of a sample, a channel's first one (and there for a band), a call; at the window's end,
+# of a root, and of an input.
 _SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 31
 _BEGIN_BY_COMPILER, _BEGIN_BAND_BY_COMPILER = 60, 20
 _CALL_BY_COMPILER, _MEAN_CALL_BY_COMPILER = 80, 74
@@ -258,15 +258,14 @@ def _definitions(pipeline: FeaturePipeline) -> tuple[str, ...]:
         "crossings": (
             "crossings  how often x gets from below its level to above it, or back: beyond it by",
             f"           more than {features.hysteresis}; {level} times the level begins as",
-            f"           {level} x[0] and follows {level} x by 1/{1 << LEVEL_SHIFT} of the difference,",
-            f"           rounded down: 0..{n - 1}",
+            f"           {level} x[0] and follows {level} x by a {1 << LEVEL_SHIFT}th of the",
+            f"           difference, rounded down: 0..{n - 1}",
         ),
         "bands": (
             "band k     root(sum of d^2): d are the differences within pairs of sums of 2^(k-1)",
             "           samples: "
             + ", ".join(
-                f"0..{math.isqrt(energy_maximum(n, level))}"
-                for level in range(1, features.bands + 1)
+                f"0..{math.isqrt(energy_maximum(n, k))}" for k in range(1, features.bands + 1)
             ),
         ),
     }

@@ -95,6 +95,15 @@ def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path:
     assert stages[0] == "windows"
 
 
+def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> None:
+    options = ["--trials", 2, "--folds", 2, "--jobs", 1, "--features", FEATURES]
+    done = run("tune", windows, "-o", tmp_path / "model.npz", *options)
+    assert done.exit_code == 0, done.output
+    tuned = load_model(tmp_path / "model.npz")
+    assert tuned.pipeline is not None
+    assert tuned.pipeline.window == 20
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
