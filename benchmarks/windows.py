@@ -6,8 +6,8 @@ prints one row a data set: the features, the accuracy in floats and on the emula
 of a model of the same size for averages of the samples (*averages %*, in integers); how many
 windows were compared, and of these those on which host C or the Uno differ from NumPy; the cycles
 of a sample (``pnn_push``, as a sketch calls it: the mean; and the plan's bound), of the window's
-end (``pnn_finish``) and of a whole window in the firmware, with the plan's mean and bound; microseconds
-and milliseconds; and what the firmware takes of the board.
+end (``pnn_finish``) and of a whole window in the firmware, with the plan's mean and bound;
+microseconds and milliseconds; and what the firmware takes of the board.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 ``har_raw.npz`` are windows of a phone's accelerometer and gyroscope, 128 x 6, that docs/sensors.md
