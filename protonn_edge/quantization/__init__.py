@@ -10,6 +10,13 @@ from protonn_edge.quantization.exponential import (
     exponential_table,
     tabulated_kernel,
 )
+from protonn_edge.quantization.false_alarms import (
+    Statistics,
+    rejection_for,
+    statistics_of,
+    together,
+    with_rejection,
+)
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
@@ -56,6 +63,7 @@ __all__ = [
     "RawQuantizer",
     "RawScale",
     "StageLoss",
+    "Statistics",
     "check_counts",
     "compared",
     "cut_kernel",
@@ -69,7 +77,11 @@ __all__ = [
     "quantize",
     "quantize_in_order",
     "raw_quantizer",
+    "rejection_for",
     "stage_losses",
+    "statistics_of",
     "tabulated_kernel",
+    "together",
     "why_floats_alone",
+    "with_rejection",
 ]

@@ -153,6 +153,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     augment : bool, default=False
         Whether the joint optimizer shifts, turns, scales and distorts the images a little at
         random: worth it where a model is large enough to fit the training points, and not below.
+    strangers : float, default=0.0
+        Joint: made-up points of no class a training point, from which the model learns to tell what
+        is none of its classes; 0.5 is a good number where it shall reject such points. Give
+        `image_shape` where points are images: see `protonn_edge.training.strangers`.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None
@@ -229,6 +233,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "cropped_shape": [tuple, None],
         "deskew": ["boolean"],
         "augment": ["boolean"],
+        "strangers": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
@@ -267,6 +272,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         cropped_shape: tuple[int, int] | None = None,
         deskew: bool = False,
         augment: bool = False,
+        strangers: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
     ) -> None:
@@ -301,6 +307,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.cropped_shape = cropped_shape
         self.deskew = deskew
         self.augment = augment
+        self.strangers = strangers
         self.random_state = random_state
         self.callback = callback
 
