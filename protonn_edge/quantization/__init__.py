@@ -12,6 +12,7 @@ from protonn_edge.quantization.exponential import (
 )
 from protonn_edge.quantization.false_alarms import (
     Statistics,
+    check_rate,
     rejection_for,
     statistics_of,
     together,
@@ -65,6 +66,7 @@ __all__ = [
     "StageLoss",
     "Statistics",
     "check_counts",
+    "check_rate",
     "compared",
     "cut_kernel",
     "dequantize",

@@ -98,13 +98,25 @@ def rejection_for(
     )
 
 
-def _threshold(values: Floats, rate: float, name: str) -> float:
-    k = math.floor(rate * (len(values) + 1) + 1e-9)
+def check_rate(n: int, rate: float) -> int:
+    """Return which of n sorted values is the threshold for this rate, counted from 1.
+
+    Raises
+    ------
+    InputError
+        If there are too few.
+    """
+    k = math.floor(rate * (n + 1) + 1e-9)
     if k < 1:
         raise InputError(
-            f"{len(values):,} points are too few to tell a false alarm in {1 / rate:,.0f}; give "
-            f"{math.ceil(1 / rate) - 1:,} or more, or a larger rate"
+            f"{n:,} points are too few to tell a false alarm in {1 / rate:,.0f}; give "
+            f"{math.ceil(1 / rate) - 1:,} or more, or ask for a larger share"
         )
+    return k
+
+
+def _threshold(values: Floats, rate: float, name: str) -> float:
+    k = check_rate(len(values), rate)
     threshold = float(np.partition(values, k - 1)[k - 1])
     if not threshold > 0:
         below = 100 * float(np.mean(values <= 0))

@@ -19,7 +19,7 @@ Matrix = NDArray[Any]
 LABEL_RARITY = 4.0
 """Log odds against a label where all kernels vanish; scores then need not be negative there."""
 
-STRANGENESS = 4.0
+STRANGENESS = 8.0
 """Logit of "none of the classes" in training with strangers: what all classes stay below there."""
 
 _BRIER_WEIGHT = 4
