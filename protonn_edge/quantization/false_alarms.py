@@ -121,7 +121,7 @@ def _threshold(values: Floats, rate: float, name: str) -> float:
     if not threshold > 0:
         below = 100 * float(np.mean(values <= 0))
         raise InputError(
-            f"{below:.2g} % of the known points have a {name} that is the least there is; ask for "
+            f"{below:.4g} % of the known points have a {name} that is the least there is; ask for "
             "more false alarms, or train with more prototypes or a smaller gamma"
         )
     return threshold
