@@ -544,9 +544,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         indices = self.model_.predict(points)
         rejected = indices == UNKNOWN
         labels: NDArray[Any] = self.classes_[np.where(rejected, 0, indices)]
-        alike = np.result_type(labels, np.asarray(unknown)).kind == labels.dtype.kind
-        labels = labels if alike else labels.astype(object)
-        return np.where(rejected, np.asarray(unknown, dtype=None if alike else object), labels)
+        label = np.asarray(unknown)
+        if (label.dtype.kind in "iuf") != (labels.dtype.kind in "iuf"):
+            label, labels = label.astype(object), labels.astype(object)  # not -1 as a text
+        return np.where(rejected, label, labels)
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
