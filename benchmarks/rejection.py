@@ -68,7 +68,8 @@ def _rows() -> Sequence[Digits]:
         ("digits", None, Canvas(8, 8, 0.0, 16.0),
          {"n_projections": 10, "n_prototypes": 40, "batch_size": 64, "image_shape": (8, 8)}),
         ("usps10", "usps10_libsvm.npz", Canvas(16, 16, -1.0, 1.0),
-         {"n_projections": 24, "n_prototypes": 120, "image_shape": (16, 16), "epochs": 60}),
+         {"n_projections": 24, "n_prototypes": 120, "image_shape": (16, 16), "epochs": 60,
+          "dead_zone": 0.15}),
         ("mnist10", "mnist10.npz", Canvas(28, 20, 0.0, 255.0, by_mass=True),
          {"n_projections": 24, "n_prototypes": 200, "image_shape": (28, 28), "epochs": 20,
           "cropped_shape": (24, 24), "reduced_shape": (12, 12)}),
@@ -105,7 +106,7 @@ def measure_row(row: Digits, dataset: Dataset, rate: float, seed: int) -> list[d
     """Train once; return the figures of each choice of statistics, the default first."""
     model, seconds = row.train(dataset, seed)
     classifier = ProtoNNClassifier(random_state=seed, **row.settings)
-    known = held_out_statistics(classifier, dataset.X_train, dataset.y_train)
+    known = held_out_statistics(classifier, dataset.X_train, dataset.y_train, model)
     strange = strange_images(row, dataset)
     return [
         {

@@ -239,7 +239,7 @@ def train_command(
         given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
     model = train(dataset, out, seed=seed, verbose=verbose, **given)
     if rate is not None:
-        model = with_rejection(model, _held_out(dataset, out, seed, given), rate, by)
+        model = with_rejection(model, _held_out(model, dataset, out, seed, given), rate, by)
         out.say(fact_table(rejection_facts(model)))
     model = with_accuracy_floor(model, dataset)
     save_model(model, output)
@@ -272,7 +272,9 @@ def train(
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
 
 
-def _held_out(dataset: Dataset, out: Output, seed: int, settings: dict[str, Any]) -> Statistics:
+def _held_out(
+    model: ProtoNNModel, dataset: Dataset, out: Output, seed: int, settings: dict[str, Any]
+) -> Statistics:
     """Return the statistics of the training points, each by a model that was trained without it."""
     classifier = ProtoNNClassifier(random_state=seed, **settings)
     with out.progress("calibrating", FOLDS) as bar:
@@ -280,6 +282,7 @@ def _held_out(dataset: Dataset, out: Output, seed: int, settings: dict[str, Any]
             classifier,
             dense_features(dataset.X_train, "the training part"),
             dataset.y_train,
+            model,
             on_fold=lambda number, folds: bar.move_to(number - 1, f"model {number} of {folds}"),
         )
 

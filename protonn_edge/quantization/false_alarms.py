@@ -42,6 +42,17 @@ class Statistics:
     def __len__(self) -> int:
         return len(self.score)
 
+    @property
+    def median_distance(self) -> float:
+        """Of the nearest prototype, in kernel widths; infinite if it is far for half the points."""
+        kernel = float(np.median(self.distance))
+        return math.sqrt(-math.log(kernel)) if kernel > 0 else math.inf
+
+    def with_distances(self, factor: float) -> Statistics:
+        """Return the same with distances that are that many times as long."""
+        shorter = np.power(self.distance, factor**2)  # of exp(-d^2); 0 stays 0
+        return replace(self, distance=shorter)
+
 
 def statistics_of(model: ProtoNNModel, X: ArrayLike) -> Statistics:
     """Return the statistics of raw points X (n, features), as the integer model has them.

@@ -22,6 +22,7 @@ from protonn_edge.hil.results import (
     summarize,
 )
 from protonn_edge.quantization import quantize
+from protonn_edge.rejection import UNKNOWN
 
 RESULTS = [
     Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5), device="COM3"),
@@ -37,7 +38,7 @@ answers = st.builds(
     Result,
     st.integers(0, 10**6),
     st.integers(0, 254),
-    st.integers(0, 254),
+    st.integers(0, 255),
     st.integers(0, (1 << 32) - 1),
     st.none() | st.booleans(),
     st.none() | st.tuples(i32, i32, i32),
@@ -232,3 +233,18 @@ def test_a_run_without_an_answer_has_no_cycles():
 def test_no_results_have_no_summary():
     with pytest.raises(InputError, match="there are 0 results"):
         summarize([], load_board("uno"))
+
+
+def test_unknown_answers_are_counted_apart():
+    answers = [(0, 0), (0, 1), (1, UNKNOWN), (1, 1), (1, None)]
+    results = [
+        Result(i, label, predicted, None if predicted is None else 100)
+        for i, (label, predicted) in enumerate(answers)
+    ]
+    summary = summarize(results, load_board("uno"))
+    assert (summary.n, summary.lost, summary.unknown) == (5, 1, 1)
+    assert summary.accuracy == pytest.approx(2 / 5)
+    assert summary.accuracy_of_classified == pytest.approx(2 / 3)
+    assert summary.to_json()["unknown"] == 1
+    nothing = summarize([Result(0, 0, UNKNOWN, 9)], load_board("uno"))
+    assert nothing.accuracy_of_classified is None

@@ -81,6 +81,15 @@ def test_statistics_of_parts_are_those_of_all_points() -> None:
     assert np.array_equal(whole.distance, parts.distance)
 
 
+def test_distances_are_in_kernel_widths_and_stretch() -> None:
+    kernels = np.exp(-np.square([0.5, 1.0, 2.0]))
+    known = Statistics(np.ones(3), kernels, np.ones(3))
+    assert known.median_distance == pytest.approx(1.0)
+    stretched = known.with_distances(1.5)
+    assert np.sqrt(-np.log(stretched.distance)).tolist() == pytest.approx([0.75, 1.5, 3.0])
+    assert Statistics(np.ones(3), np.zeros(3), np.ones(3)).median_distance == np.inf
+
+
 @pytest.mark.parametrize("by", [("score",), ("distance",), ("margin",), ("score", "margin")])
 def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...]) -> None:
     X = random_points(1, 1_000, 12)

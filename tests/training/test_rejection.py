@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from model_factory import random_model
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -28,16 +29,17 @@ def calibrated() -> ProtoNNClassifier:
 def test_every_point_is_held_out_once() -> None:
     digits = load_digits_dataset()
     told = []
+    fitted = classifier(epochs=2).fit(digits.X_train, digits.y_train)
     known = held_out_statistics(
         classifier(epochs=2),
         digits.X_train,
         digits.y_train,
+        fitted.to_model(),
         folds=3,
         on_fold=lambda *numbers: told.append(numbers),
     )
     assert len(known) == len(digits.y_train)
     assert told == [(1, 3), (2, 3), (3, 3)]
-    fitted = classifier(epochs=2).fit(digits.X_train, digits.y_train)
     seen = statistics_of(fitted.to_model(), digits.X_train)
     assert np.quantile(known.margin, 0.05) < np.quantile(seen.margin, 0.05)
 
@@ -45,7 +47,7 @@ def test_every_point_is_held_out_once() -> None:
 def test_a_class_of_one_point_cannot_be_held_out() -> None:
     X = np.random.default_rng(0).random((9, 3), dtype=np.float32)
     with pytest.raises(InputError, match="a class has only one point"):
-        held_out_statistics(classifier(), X, np.array([0] * 8 + [1]))
+        held_out_statistics(classifier(), X, np.array([0] * 8 + [1]), random_model(features=3))
 
 
 def test_unknown_points_get_the_label_that_was_asked_for(calibrated: ProtoNNClassifier) -> None:
