@@ -28,7 +28,12 @@ from protonn_edge.quantization.integer_model import (
     IntegerModel,
     check_counts,
 )
-from protonn_edge.quantization.precision import PRECISIONS, DeviceModel, device_model
+from protonn_edge.quantization.precision import (
+    PRECISIONS,
+    DeviceModel,
+    device_model,
+    precisions_of,
+)
 from protonn_edge.quantization.quantizer import (
     Precision,
     input_quantizer,
@@ -76,6 +81,7 @@ __all__ = [
     "input_quantizer",
     "measure_activity",
     "precision_for",
+    "precisions_of",
     "quantize",
     "quantize_in_order",
     "raw_quantizer",

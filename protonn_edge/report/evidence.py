@@ -24,13 +24,13 @@ from protonn_edge.hil import Origin, Result, Summary, read_results, summarize
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, Wishes, trial_build
 from protonn_edge.quantization import (
-    PRECISIONS,
     DeviceModel,
     Float32Model,
     IntegerModel,
     StageLoss,
     device_model,
     measure_activity,
+    precisions_of,
     stage_losses,
 )
 from protonn_edge.reduction import Shape
@@ -228,7 +228,7 @@ def _model_of(
     path: Path, origin: Origin, models: Sequence[ProtoNNModel]
 ) -> tuple[ProtoNNModel, DeviceModel]:
     for model in models:
-        for precision in PRECISIONS:
+        for precision in precisions_of(model):
             reference = device_model(model, precision)
             if reference.model_sha256 == origin.model_sha256:
                 return model, reference

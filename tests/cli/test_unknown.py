@@ -100,11 +100,12 @@ def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) ->
 
 def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> None:
     project, results = folder / "project", folder / "results.csv"
-    built = result_of("build", model_file, "-o", project)
+    points = folder / "strange.csv"
+    built = result_of("build", model_file, "-o", project, "--data", points)
+    assert 0.4 < built["unknown_share"] < 0.65
     assert built["plan"]["stages"][-1]["name"] == "rejection"
     header = (project / "firmware" / "generated" / "pnn_model.h").read_text()
     assert "#define PNN_UNKNOWN 255u" in header
-    points = folder / "strange.csv"
     done = run("hil", points, "--emulate", "--project", project, "-o", results)
     assert done.exit_code == 0, done.output
     assert "of the others" in done.stdout
