@@ -1,0 +1,108 @@
+"""How large a converted model may be: by a budget of bytes, and by what fits a board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from protonn_edge.boards import Board
+from protonn_edge.budget import check_estimate
+from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.training.budget_rules import ModelSizes, sizes_within
+
+PROJECTIONS = 20
+PROTOTYPES_A_CLASS, PROTOTYPES = 10, 40
+
+_SHRINK = 0.85
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a converted model may take.
+
+    Attributes
+    ----------
+    board : Board
+        What its firmware must fit.
+    budget : int or None
+        Bytes of int8 parameters.
+    n_projections, n_prototypes : int or None
+        d and m, where they are given.
+    """
+
+    board: Board
+    budget: int | None = None
+    n_projections: int | None = None
+    n_prototypes: int | None = None
+
+    def plan(self, model: IntegerModel) -> Plan:
+        """Return the fastest plan that fits the board.
+
+        Raises
+        ------
+        CheckFailed
+            If none does, or the parameters take more than the budget.
+        """
+        limits = Limits.of(self.board)
+        plan = make_plan(model, limits)
+        check_estimate(plan, self.board)
+        if not limits.hold(plan):
+            raise CheckFailed(
+                f"needs about {plan.flash_bytes:,} B flash and {plan.sram_bytes:,} B SRAM, "
+                f"{self.board.name} has {self.board.flash_bytes:,} and {self.board.sram_bytes:,}; "
+                "try fewer projections or prototypes"
+            )
+        if self.budget is not None and model.model_bytes > self.budget:
+            raise CheckFailed(
+                f"takes {model.model_bytes:,} B of int8 parameters, the budget is {self.budget:,}; "
+                "try fewer projections or prototypes"
+            )
+        return plan
+
+    def sizes(
+        self, *, n_features: int, n_classes: int, n_points: int, most_projections: int
+    ) -> Iterator[ModelSizes]:
+        """Yield sizes to try, the largest first; one alone if they are given.
+
+        Parameters
+        ----------
+        most_projections : int
+            More dimensions than these are of no use.
+        """
+        fixed = self.n_projections is not None and self.n_prototypes is not None
+        given_d = None if self.n_projections is None else min(self.n_projections, most_projections)
+        if self.budget is None or fixed:
+            d = given_d or min(PROJECTIONS, most_projections)
+            m = self.n_prototypes or max(PROTOTYPES, PROTOTYPES_A_CLASS * n_classes)
+            chosen = ModelSizes(d, min(m, n_points))
+            yield chosen
+            budget = _SHRINK * chosen.device_bytes(n_features, n_classes)
+        else:
+            budget = self.budget
+        while not fixed:
+            try:
+                found = _within(
+                    int(budget), given_d, n_features, n_classes, n_points, most_projections
+                )
+            except InputError:
+                return
+            m = found.n_prototypes if self.n_prototypes is None else self.n_prototypes
+            yield ModelSizes(found.n_projections, min(m, found.n_prototypes))
+            budget *= _SHRINK
+
+
+def _within(
+    budget: int,
+    given_d: int | None,
+    n_features: int,
+    n_classes: int,
+    n_points: int,
+    most_projections: int,
+) -> ModelSizes:
+    facts = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
+    found = sizes_within(budget, n_projections=given_d, **facts)
+    if found.n_projections > most_projections:
+        found = sizes_within(budget, n_projections=most_projections, **facts)
+    return found
