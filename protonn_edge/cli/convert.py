@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
-from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.train import (
     check_output,
     describe,
@@ -15,8 +18,10 @@ from protonn_edge.cli.train import (
     sentence_of,
     with_accuracy_floor,
 )
-from protonn_edge.conversion import Features, same_answers, to_reference
-from protonn_edge.datasets import load_dataset
+from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
+from protonn_edge.conversion.converting import EPOCHS
+from protonn_edge.conversion.stored import SUFFIX, load_estimator
+from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, save_model
@@ -55,6 +60,16 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="To a folder: what its W is for; raw folds the model's normalization into W and B.",
 )
+@board_option
+@click.option("--budget", type=Bytes(), help="From .skops: bytes for the int8 parameters.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(0),
+    default=EPOCHS,
+    show_default=True,
+    help="From .skops: training to answer as the estimator does, where that is not exact.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @json_option
 def convert_command(
     source: Path,
@@ -63,19 +78,31 @@ def convert_command(
     normalization: str,
     layout: Layout,
     features: Features,
+    board_name: str,
+    budget: int | None,
+    epochs: int,
+    seed: int,
     as_json: bool,
 ) -> None:
-    """Convert SOURCE, a folder of the reference implementation or a model file, into the other.
+    """Convert SOURCE into a model, or a model into a folder.
 
-    A folder has the files W, B, Z and gamma, or the same as .npy. Its model has neither the ranges
-    of the features nor the names of the classes, which come from the training data.
-
-    Estimators of scikit-learn are converted in Python, where they are: see
-    protonn_edge.conversion.from_sklearn.
+    SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma, or the
+    same as .npy. Or it is a fitted estimator of scikit-learn, written by skops.io.dump (.skops); no
+    pickle is read. Both have neither the ranges of the features nor the names of the classes, which
+    come from the training data. Or it is a model file (.npz), and OUTPUT a folder for the reference
+    implementation.
     """
     out = Output(as_json)
     if source.is_dir():
         record = _from_folder(source, output, data, normalization, out)
+    elif source.suffix == SUFFIX:
+        settings = {
+            "board": load_board(board_name),
+            "budget": budget,
+            "epochs": epochs,
+            "random_state": seed,
+        }
+        record = _from_estimator(source, output, data, settings, out)
     else:
         record = _to_folder(source, output, data, layout, features, out)
     out.finish(record)
@@ -92,6 +119,39 @@ def _from_folder(
     save_model(model, output)
     out.say(sentence_of(record), f"wrote {output}")
     return record
+
+
+def _from_estimator(
+    source: Path, output: Path, data: Path | None, settings: dict[str, Any], out: Output
+) -> dict[str, Any]:
+    check_output(output)
+    if data is None:
+        raise InputError(
+            f"{source} has no points, and the conversion needs some; name the training data with "
+            "--data"
+        )
+    dataset = load_dataset(data)
+    if isinstance(dataset, MultiLabelDataset):
+        raise InputError(
+            f"{data} has sets of labels, the estimator answers with one class; use data with one "
+            "label a point"
+        )
+    names = np.array(dataset.classes)
+    tested = len(dataset.y_test) > 0
+    with out.status("converting"):
+        found = from_sklearn(
+            load_estimator(source),
+            dataset.X_train,
+            names[dataset.y_train],
+            evaluate_on=(dataset.X_test, names[dataset.y_test]) if tested else None,
+            **settings,
+        )
+    model = found.model
+    if model.classes == dataset.classes:
+        model = with_accuracy_floor(model, dataset)
+    save_model(model, output)
+    out.say(str(found), f"wrote {output}")
+    return found.to_json()
 
 
 def _training_data(folder: Path) -> Path:

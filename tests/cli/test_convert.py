@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import skops.io
 from click.testing import CliRunner, Result
 from model_factory import random_model
+from sklearn.svm import SVC
 
 from protonn_edge.cli import main
 from protonn_edge.datasets import load_dataset
@@ -130,3 +132,42 @@ def test_what_cannot_be_converted_is_one_sentence(
     assert words in done.stderr
     assert "Traceback" not in done.output
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def machine(foo: Path, tmp_path: Path) -> Path:
+    """Give an SVC of the data in a file of skops."""
+    data = load_dataset(foo)
+    names = np.array(data.classes)
+    path = tmp_path / "machine.skops"
+    skops.io.dump(SVC().fit(data.X_train, names[data.y_train]), path)
+    return path
+
+
+def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
+    options = ("-o", tmp_path / "model.npz", "--data", foo, "--epochs", 3, "--budget", 200)
+    done = run(machine, *options, "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert (record["estimator"], record["n"], record["held_out"]) == ("SVC", 30, True)
+    assert record["accuracy"] > 0.9
+    assert record["model_bytes"] <= 200
+    assert "SVC of" in done.stderr
+    model = load_model(tmp_path / "model.npz")
+    assert model.classes == ("1", "2", "3")
+    assert "accuracy_floor" in model.record
+    built = ["export", str(tmp_path / "model.npz"), "--c", str(tmp_path / "c")]
+    assert CliRunner().invoke(main, built).exit_code == 0
+
+
+def test_an_estimator_needs_points(machine: Path, tmp_path: Path):
+    done = run(machine, "-o", tmp_path / "model.npz")
+    assert done.exit_code == 2
+    assert "name the training data with --data" in done.stderr
+
+
+def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Path, tmp_path: Path):
+    done = run(machine, "-o", tmp_path / "model.npz", "--data", foo, "--budget", 10)
+    assert done.exit_code == 1
+    assert "fits the uno or the budget" in done.stderr
+    assert not (tmp_path / "model.npz").exists()
