@@ -205,7 +205,7 @@ class _Search:
         if found and (self._epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
             return found[0]
         found += self._reduced(needed=not found)
-        return max(found, key=lambda candidate: candidate.agreement)
+        return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
 
     def _exact(self) -> list[_Candidate]:
         """Return the best exact model, if the estimator has one and it fits."""
@@ -223,7 +223,7 @@ class _Search:
         return sorted(candidates, key=lambda candidate: -candidate.agreement)[:1]
 
     def _reduced(self, *, needed: bool) -> list[_Candidate]:
-        """Return a reduced model and the one that training makes of it, the largest that fit."""
+        """Return what training makes of the largest reduced model that fits, and that model."""
         if self._some_class_is_missing():
             if not needed:
                 return []
@@ -248,7 +248,7 @@ class _Search:
         trained = learner.fit(self._X, self._answers).to_model(
             classes=self._classes, feature_names=self._estimator.feature_names
         )
-        return [start, self._candidate(*start.steps, ("trained", trained))]
+        return [self._candidate(*start.steps, ("trained", trained)), start]
 
     def _largest_that_fits(self) -> _Candidate | None:
         given = self._room.n_projections is not None and self._room.n_prototypes is not None

@@ -66,43 +66,42 @@ class Room:
     ) -> Iterator[ModelSizes]:
         """Yield sizes to try, the largest first; one alone if they are given.
 
+        Those whose parameters alone take more than the board's flash are not tried.
+
         Parameters
         ----------
         most_projections : int
             More dimensions than these are of no use.
         """
-        fixed = self.n_projections is not None and self.n_prototypes is not None
+        sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
         given_d = None if self.n_projections is None else min(self.n_projections, most_projections)
-        if self.budget is None or fixed:
-            d = given_d or min(PROJECTIONS, most_projections)
-            m = self.n_prototypes or max(PROTOTYPES, PROTOTYPES_A_CLASS * n_classes)
-            chosen = ModelSizes(d, min(m, n_points))
-            yield chosen
-            budget = _SHRINK * chosen.device_bytes(n_features, n_classes)
-        else:
-            budget = self.budget
-        while not fixed:
-            try:
-                found = _within(
-                    int(budget), given_d, n_features, n_classes, n_points, most_projections
-                )
-            except InputError:
-                return
-            m = found.n_prototypes if self.n_prototypes is None else self.n_prototypes
-            yield ModelSizes(found.n_projections, min(m, found.n_prototypes))
+        wanted = ModelSizes(
+            given_d or min(PROJECTIONS, most_projections),
+            min(self.n_prototypes or max(PROTOTYPES, PROTOTYPES_A_CLASS * n_classes), n_points),
+        )
+        if self.n_projections is not None and self.n_prototypes is not None:
+            yield wanted
+            return
+        taken = wanted.device_bytes(n_features, n_classes)
+        budget = float(taken if self.budget is None else self.budget)
+        if self.budget is None and taken <= self.board.flash_bytes:
+            yield wanted
+            budget *= _SHRINK
+        budget = min(budget, self.board.flash_bytes)
+        while (found := _within(int(budget), given_d, most_projections, sizes)) is not None:
+            m = found.n_prototypes
+            yield ModelSizes(found.n_projections, min(self.n_prototypes or m, m))
             budget *= _SHRINK
 
 
 def _within(
-    budget: int,
-    given_d: int | None,
-    n_features: int,
-    n_classes: int,
-    n_points: int,
-    most_projections: int,
-) -> ModelSizes:
-    facts = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
-    found = sizes_within(budget, n_projections=given_d, **facts)
-    if found.n_projections > most_projections:
-        found = sizes_within(budget, n_projections=most_projections, **facts)
+    budget: int, given_d: int | None, most_projections: int, sizes: dict[str, int]
+) -> ModelSizes | None:
+    """Return the sizes that a budget gives, None if it is too small for any."""
+    try:
+        found = sizes_within(budget, n_projections=given_d, **sizes)
+        if found.n_projections > most_projections:
+            found = sizes_within(budget, n_projections=most_projections, **sizes)
+    except InputError:
+        return None
     return found

@@ -239,6 +239,8 @@ def test_sizes_shrink_until_nothing_is_left():
     assert sizes[0].n_prototypes == 100
     assert taken == sorted(taken, reverse=True)
     assert taken[-1] < 250
+    many = room.sizes(n_features=64, n_classes=200, n_points=9000, most_projections=64)
+    assert all(each.device_bytes(64, 200) <= UNO.flash_bytes for each in many)
 
 
 @pytest.mark.skipif(
