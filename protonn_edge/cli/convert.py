@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
@@ -29,6 +30,11 @@ from protonn_edge.reference_model import LAYOUTS, Layout, write_reference_model
 from protonn_edge.sizes import paper_bytes
 
 _PATH = click.Path(path_type=Path)
+_OPTIONS = {  # that only one kind of SOURCE has a use for
+    "a folder": ("normalization",),
+    "an estimator": ("board_name", "budget", "epochs", "seed"),
+    "a model file": ("layout", "features"),
+}
 
 
 @click.command("convert", cls=Command)
@@ -37,7 +43,8 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--data",
     type=_PATH,
-    help="The training data.  [default: train.txt in the folder, or two above it]",
+    help="The training data.  [default: train.txt in the folder, or two above it]  From a model: "
+    "points to compare answers on.",
 )
 @click.option(
     "--normalization",
@@ -94,8 +101,10 @@ def convert_command(
     """
     out = Output(as_json)
     if source.is_dir():
+        _check_options("a folder")
         record = _from_folder(source, output, data, normalization, out)
     elif source.suffix == SUFFIX:
+        _check_options("an estimator")
         settings = {
             "board": load_board(board_name),
             "budget": budget,
@@ -104,8 +113,20 @@ def convert_command(
         }
         record = _from_estimator(source, output, data, settings, out)
     else:
+        _check_options("a model file")
         record = _to_folder(source, output, data, layout, features, out)
     out.finish(record)
+
+
+def _check_options(kind: str) -> None:
+    """Refuse an option that means nothing for this kind of SOURCE."""
+    context = click.get_current_context()
+    for other, names in _OPTIONS.items():
+        for name in names:
+            given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+            if other != kind and given:
+                flag = "--" + name.removesuffix("_name")
+                raise click.UsageError(f"{flag} is for {other}, and SOURCE is {kind}")
 
 
 def _from_folder(

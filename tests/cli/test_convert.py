@@ -160,6 +160,31 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
     assert CliRunner().invoke(main, built).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("source", "option", "words"),
+    [
+        (
+            "model.npz",
+            ["--normalization", "none"],
+            "--normalization is for a folder, and SOURCE is",
+        ),
+        (
+            "model.npz",
+            ["--board", "uno"],
+            "--board is for an estimator, and SOURCE is a model file",
+        ),
+        ("foo", ["--layout", "npy"], "--layout is for a model file, and SOURCE is a folder"),
+        ("machine.skops", ["--features", "raw"], "--features is for a model file"),
+    ],
+)
+def test_options_of_another_direction_are_refused(
+    foo: Path, machine: Path, tmp_path: Path, source: str, option: list[str], words: str
+):
+    done = run(tmp_path / source, "-o", tmp_path / "out.npz", *option)
+    assert done.exit_code == 2
+    assert words in done.stderr
+
+
 def test_an_estimator_needs_points(machine: Path, tmp_path: Path):
     done = run(machine, "-o", tmp_path / "model.npz")
     assert done.exit_code == 2

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.host import host_program
 from protonn_edge.conversion import from_sklearn
 from protonn_edge.conversion.affine import AffineMap
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
@@ -15,6 +17,7 @@ from protonn_edge.conversion.linear import REACHES, exact_prototypes
 from protonn_edge.conversion.reducing import as_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.model import InputStatistics, kernel
+from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
 
@@ -69,6 +72,19 @@ def test_as_a_model_of_raw_features_it_is_exact_too():
         inputs = InputStatistics.of(DIGITS.X_train)
         model = as_model(found, fitted, inputs, DIGITS.classes, 0.0)
         assert np.array_equal(model.predict(DIGITS.X_test), machine.predict(DIGITS.X_test / 16))
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_its_c_gives_the_scores_of_its_integers(n_classes: int):
+    y = DIGITS.y_train % n_classes
+    machine = LogisticRegression(max_iter=2000).fit(DIGITS.X_train, y)
+    converted = from_sklearn(machine, DIGITS.X_train)
+    integers = quantize(converted.model)
+    assert (integers.n_projections, integers.n_prototypes) == (n_classes - 1, n_classes)
+    assert converted.agreement > 0.95
+    Q = integers.quantize(DIGITS.X_test)
+    with host_program(integers, make_plan(integers)) as program:
+        assert np.array_equal(program.run(Q, "whole")[1], integers.scores(Q))
 
 
 def test_a_class_that_is_never_answered_does_no_harm():
