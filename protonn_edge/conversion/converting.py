@@ -23,7 +23,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.linear import exact_prototypes
-from protonn_edge.conversion.reducing import as_model, reduced_prototypes
+from protonn_edge.conversion.reducing import GAMMA_NUMERATORS, as_model, reduced_prototypes
 from protonn_edge.conversion.room import Room
 from protonn_edge.datasets.dataset import check_table_size
 from protonn_edge.datasets.naming import check_names, label_text
@@ -248,7 +248,10 @@ class _Search:
         trained = learner.fit(self._X, self._answers).to_model(
             classes=self._classes, feature_names=self._estimator.feature_names
         )
-        return [self._candidate(*start.steps, ("trained", trained)), start]
+        try:
+            return [self._candidate(*start.steps, ("trained", trained)), start]
+        except ProtoNNEdgeError:  # too large, or without integers
+            return [start]
 
     def _largest_that_fits(self) -> _Candidate | None:
         given = self._room.n_projections is not None and self._room.n_prototypes is not None
@@ -259,15 +262,27 @@ class _Search:
             most_projections=self._directions(),
         ):
             try:
-                return self._candidate(("reduced", self._reduced_model(sizes)))
+                return self._reduced_candidate(sizes)
             except CheckFailed:
                 if given:
                     raise
         return None
 
-    def _reduced_model(self, sizes: ModelSizes) -> ProtoNNModel:
-        found = reduced_prototypes(self._estimator, self._X, self._answers, sizes, self._seed)
-        return as_model(found, self._estimator, self._inputs, self._classes, KERNEL_CUTOFF)
+    def _reduced_candidate(self, sizes: ModelSizes) -> _Candidate:
+        """Return a model of these sizes, of the narrowest kernel with which it has integers."""
+        for numerator in GAMMA_NUMERATORS:
+            found = reduced_prototypes(
+                self._estimator, self._X, self._answers, sizes, self._seed, numerator
+            )
+            model = as_model(found, self._estimator, self._inputs, self._classes, KERNEL_CUTOFF)
+            try:
+                return self._candidate(("reduced", model))
+            except InputError:  # its prototypes are too far apart for integers
+                continue
+        raise InputError(
+            f"no integers reach from the {self._estimator.name}'s outliers to its other points; "
+            "clip or scale the features, and fit it again"
+        )
 
     def _directions(self) -> int:
         """Return how many dimensions there are at the most in what the estimator looks at."""

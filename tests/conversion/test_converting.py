@@ -154,6 +154,20 @@ def test_what_cannot_fit_is_said():
         digits(SVC(), budget=100, n_projections=8, n_prototypes=80)
 
 
+def heavy_tailed(power: int) -> tuple[np.ndarray, np.ndarray]:
+    X = np.random.default_rng(0).standard_cauchy((300, 5))
+    return np.sign(X) * np.abs(X) ** power, (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+
+
+def test_outliers_widen_the_kernel():
+    X, y = heavy_tailed(1)
+    found = from_sklearn(KNeighborsClassifier(3).fit(X, y), X, epochs=0)
+    assert found.agreement > 0.5
+    X, y = heavy_tailed(3)
+    with pytest.raises(InputError, match="no integers reach from the KNeighborsClassifier's outl"):
+        from_sklearn(KNeighborsClassifier(3).fit(X, y), X, epochs=0)
+
+
 def test_sparse_points_are_made_dense():
     machine = SVC().fit(DIGITS.X_train, DIGITS.y_train)
     sparse = from_sklearn(machine, csr_array(DIGITS.X_train), epochs=0)
