@@ -134,6 +134,24 @@ def test_what_cannot_be_converted_is_one_sentence(
     assert done.stderr.count("\n") == 1
 
 
+def test_sets_of_labels_go_there_and_back(tmp_path: Path):
+    rng, data = np.random.default_rng(0), tmp_path / "sets.svm"
+    sets = [sorted({1, int(k), 4}) for k in rng.integers(1, 4, 60)]
+    rows = [" ".join(f"{i}:{v:.3f}" for i, v in enumerate(x, 1)) for x in rng.random((60, 6))]
+    lines = (",".join(map(str, y)) + " " + row for y, row in zip(sets, rows, strict=True))
+    data.write_text("\n".join(lines) + "\n")
+    model, folder, again = (tmp_path / name for name in ("m.npz", "run", "again.npz"))
+    train = f"train {data} -o {model} --prototypes 5 --epochs 2 --normalization l2"
+    assert CliRunner().invoke(main, train.split()).exit_code == 0
+    done = run(model, "-o", folder)
+    assert done.exit_code == 2
+    assert "scales points to unit norm, which no matrix does" in done.stderr
+    done = run(model, "-o", folder, "--features", "normalized", "--data", data, "--json")
+    assert json.loads(done.stdout)["same_answers"] == 1.0
+    assert run(folder, "-o", again, "--data", data, "--normalization", "l2").exit_code == 0
+    assert load_model(again).multilabel
+
+
 @pytest.fixture
 def machine(foo: Path, tmp_path: Path) -> Path:
     """Give an SVC of the data in a file of skops."""
