@@ -439,7 +439,8 @@ def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.
     rows, columns = reduction.rows, reduction.columns
     begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
     moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
-    return moved * _moved_row_cycles(reduction)
+    cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
+    return cycles
 
 
 def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
