@@ -21,9 +21,9 @@ same in the same way, as a function in C that may be called again for the next f
 - *unrolled*: products as `multiples_of` makes them, and their sums; in place of the count, 3 for
   each 8 features to see whether these are all, and 12 for each block to jump to the first.
 
-What is above the floor is what the compiler makes around the loops, about 60 cycles a call, which
-is a tenth where there are few features, and with *unrolled* what holds features back until 8 have
-come, another 60.
+What is above the floor is what the compiler makes around the loops, about 50 cycles a call, which
+shows where there are few features, and with *unrolled* what holds features back until 8 have come,
+another 100.
 """
 
 from __future__ import annotations
