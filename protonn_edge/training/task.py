@@ -42,7 +42,8 @@ _PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
 _THRESHOLD_SCORES = 4_000_000
 _BATCH_SIZE = 256
 _CALIBRATION_POINTS = 10_000
-_ACTIVITY_POINTS = 4_000
+_ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
+_VALUES = 4_000_000  # of these points, unless they are the least
 
 
 class Task:
@@ -205,7 +206,8 @@ class Task:
             reference = quantize(model)
         except InputError:
             return None
-        step = -(-self._raw.shape[0] // _ACTIVITY_POINTS)
+        n, features = self._raw.shape
+        step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
         points = dense_rows(self._raw, slice(None, None, step))
         return measure_activity(reference, reference.quantize(points))
 

@@ -55,7 +55,10 @@ def test_hundreds_of_prototypes_are_far_from_being_near_all_at_once() -> None:
     rng = np.random.default_rng(0)
     model = with_prototypes(np.rint(rng.normal(0, 18, (16, 400))))
     bounds = near_at_most(model)
-    assert compared(model, np.zeros((1, 16), np.int64))[0, :, -1].sum() < 200
+    points = np.rint(rng.normal(0, rng.choice([1, 4, 12], (600, 1)), (600, 16))).astype(np.int64)
+    near = compared(model, points)[:, :, 1:].sum(axis=1)
+    assert near[:, -1].max() < 200
+    assert (near.max(axis=0) <= bounds).all()
     assert bounds[-1] < 267
     assert bounds[0] <= 400
 

@@ -304,6 +304,11 @@ def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
     assert make_model().activity is None
 
 
+def test_a_file_of_the_fourth_format_does_not_say_what_there_is_to_do(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "model.npz", format_version=np.int64(4))
+    assert load_model(path).activity is None
+
+
 @pytest.mark.parametrize(
     "shares", [np.zeros(11), np.zeros((12, 1)), np.full(12, np.nan), np.full(12, 1.5), np.zeros(0)]
 )
