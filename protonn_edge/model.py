@@ -20,6 +20,8 @@ version difference
 2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
 3       "threshold": a vector of one number in models of label sets, of none in others (before,
         there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
+4       "clipped", "deskewed" (before, neither)
+5       "activity", in models that become integers: shares of inputs, coordinates and prototypes
 ======= ===================================================================================
 """
 
@@ -37,6 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from protonn_edge.activity import Activity
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.deskewing import PixelScale
@@ -46,7 +49,7 @@ from protonn_edge.reduction import Reduction
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
@@ -77,6 +80,7 @@ _ARRAYS = (
     "clipped",
     "deskewed",
 )
+_OPTIONAL_ARRAYS = ("activity",)
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -249,6 +253,8 @@ class ProtoNNModel(SizedByMatrices):
     clipped : bool
         Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
         device; then training saw it so, and these ends may be narrower than its points.
+    activity : Activity, optional
+        How much there is to do on training points; the planner's mean cycles follow from it.
 
     Raises
     ------
@@ -269,6 +275,7 @@ class ProtoNNModel(SizedByMatrices):
     threshold: float | None = None
     cutoff: float = 0.0
     clipped: bool = False
+    activity: Activity | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -299,6 +306,9 @@ class ProtoNNModel(SizedByMatrices):
                     "train the model again"
                 )
         self._check_reduction()
+        if self.activity is not None:
+            sizes = self.n_inputs, self.n_projections, self.n_prototypes
+            Activity.of_array(self.activity.to_array(), sizes)
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -495,10 +505,15 @@ def _neither_clipped_nor_deskewed(arrays: dict[str, NDArray[Any]]) -> dict[str, 
     return arrays | {"clipped": np.array(0), "deskewed": np.empty(0)}
 
 
+def _without_optional_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays
+
+
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
     1: _without_reduction,
     2: _without_threshold,
     3: _neither_clipped_nor_deskewed,
+    4: _without_optional_arrays,
 }
 
 
@@ -540,6 +555,8 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.reduction),
     }
+    if model.activity is not None:
+        arrays["activity"] = model.activity.to_array()
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
         name: array.astype(little[array.dtype.kind] + array.dtype.str[2:])
@@ -557,14 +574,14 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
                 f"{path} has no array {name!r}; it is incomplete, so train the model again"
             )
     for name in arrays:
-        if name not in _ARRAYS:
+        if name not in _ARRAYS + _OPTIONAL_ARRAYS:
             raise InputError(f"{path} has an unknown array {name[:40]!r}; train the model again")
     for name, kinds in (("W", "f4"), ("B", "f4"), ("Z", "f4")):
         _check_type(arrays[name], name, kinds)
     for name in _ARRAYS:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             _check_type(arrays[name], name, "f8")
-    return ProtoNNModel(
+    model = ProtoNNModel(
         projection=arrays["W"],
         prototypes=arrays["B"],
         labels=arrays["Z"],
@@ -589,6 +606,13 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
     )
+    return model if "activity" not in arrays else _with_activity(model, arrays["activity"])
+
+
+def _with_activity(model: ProtoNNModel, array: NDArray[Any]) -> ProtoNNModel:
+    _check_type(array, "activity", "f8")
+    sizes = model.n_inputs, model.n_projections, model.n_prototypes
+    return replace(model, activity=Activity.of_array(array, sizes))
 
 
 def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:

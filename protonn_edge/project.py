@@ -130,7 +130,7 @@ class Wishes:
     kernel : {"columns", "masked", "unrolled"}, optional
         The projection's kernel; by default the fastest that fits.
     activity : Activity, optional
-        What mean cycles are counted for.
+        What mean cycles are counted for; by default what the model has of its training points.
     precision : {"int8", "float32"}
         Of W, B and Z on the device; floats are there for comparison and have one plan.
     """
@@ -227,7 +227,8 @@ def _first_that_fits(
     """Build one plan after the other; what a plan takes is only known once it is linked."""
     reference = device_model(model, wishes.precision)
     failures: list[OverBudget] = []
-    for plan in _choices(reference, board, wishes):
+    activity = wishes.activity or model.activity
+    for plan in _choices(reference, board, wishes, activity):
         check_estimate(plan, board)
         sources = render_c(reference, plan)
         folder = scratch / f"project_{len(failures)}"
@@ -244,12 +245,14 @@ def _first_that_fits(
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 
-def _choices(reference: DeviceModel, board: Board, wishes: Wishes) -> Sequence[Plan | Float32Plan]:
+def _choices(
+    reference: DeviceModel, board: Board, wishes: Wishes, activity: Activity | None
+) -> Sequence[Plan | Float32Plan]:
     """Return the plans to try, the fastest of those that seem to fit first."""
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
     limits = Limits.of(board)
-    return plans(reference, limits, kernel=wishes.kernel, activity=wishes.activity)
+    return plans(reference, limits, kernel=wishes.kernel, activity=activity)
 
 
 def check_folder(folder: Path, board: Board) -> None:

@@ -80,8 +80,8 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    'pio run -t upload' in the same folder then puts it on the board. With --data, the plan's mean
-    cycles are those on these points, and the fastest plan is the fastest on them.
+    'pio run -t upload' in the same folder then puts it on the board. The plan's mean cycles are
+    those on training points, or, with --data, on these; the fastest plan is the fastest on them.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")

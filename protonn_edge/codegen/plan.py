@@ -36,6 +36,7 @@ from protonn_edge.codegen.kernels import (
     vote_cycles,
 )
 from protonn_edge.codegen.reach import near_at_most
+from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 from protonn_edge.reduction import Reduction
 
@@ -158,6 +159,8 @@ class Plan:
         Bounds of what ``pnn_push_many`` takes: for each feature, for one that is 0, for each call.
     stages : tuple of Stage
         The stages of a prediction.
+    apart_cycles : int
+        How many cycles of the stages' bounds no input takes together.
     """
 
     kernel: KernelName
@@ -176,6 +179,7 @@ class Plan:
     push_zero_cycles: int
     push_call_cycles: int
     stages: tuple[Stage, ...]
+    apart_cycles: int = 0
 
     @property
     def fed_feature_cycles(self) -> float:
@@ -207,7 +211,7 @@ class Plan:
     @property
     def worst_cycles(self) -> int:
         """Cycles that no prediction exceeds."""
-        return sum(stage.worst for stage in self.stages)
+        return sum(stage.worst for stage in self.stages) - self.apart_cycles
 
 
 def plan_with(
@@ -281,6 +285,7 @@ def plan_with(
         push_zero_cycles=push.zero,
         push_call_cycles=push.call,
         stages=stages,
+        apart_cycles=_apart_cycles(reduction, features) if upright and reduction else 0,
     )
 
 
@@ -405,14 +410,43 @@ def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
 
 def _upright_stage(reduction: Reduction, buffered: bool) -> Stage:
     """Return the stage that finds the slant of an image and moves the rows that count."""
-    rows, columns, pixels = reduction.rows, reduction.columns, reduction.n_features
+    rows, pixels = reduction.rows, reduction.n_features
     moments = _MOMENT_CYCLES + _MOMENT_ROW_CYCLES * rows.side
-    moved = rows.pixels * (_MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * columns.pixels)
+    moved = rows.pixels * _moved_row_cycles(reduction)
     pushes = -(-pixels // PIXELS_AT_ONCE)
     copies = 0 if buffered else _COPYING.feature * pixels + _COPYING.call * pushes
     mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
     worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
     return Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst)
+
+
+def _apart_cycles(reduction: Reduction, features: FeatureCycles) -> int:
+    """Return what rows that move and inputs that are not 0 do not take together."""
+    row = _moved_row_cycles(reduction)
+    most = most_with_slants(reduction, row, features.other - features.zero)
+    return reduction.rows.pixels * row - most
+
+
+def _moved_row_cycles(reduction: Reduction) -> int:
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * reduction.columns.pixels
+
+
+def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+    cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
+    return cycles
+
+
+def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
+    """Return the cycles (D,) that each input of the projection takes more if it is not 0."""
+    features = feature_cycles(plan.kernel, model.projection, plan.blocks, model.inputs.maximum)
+    return features.other - features.zero
 
 
 def _rescaling_stage(model: IntegerModel) -> Stage:
