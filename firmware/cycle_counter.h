@@ -17,6 +17,8 @@
 #ifndef CYCLE_COUNTER_H
 #define CYCLE_COUNTER_H
 
+#include "interrupt_cycles.h"
+
 #include <avr/io.h>
 #include <stdint.h>
 
@@ -26,6 +28,9 @@ extern uint8_t cycle_span_overhead;
 /* How often the timer has passed its 65,536 since somebody set this to 0: every 4.1 ms at 16 MHz, in
  * sleep too. Kept over a reset. */
 extern volatile uint16_t cycle_counter_overflows;
+
+/* So many of them in about a second. */
+#define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 62500u))
 
 /* Start Timer1 and measure the overhead of measuring. Call it before interrupts are enabled. */
 void cycle_counter_start(void);

@@ -105,14 +105,14 @@ static uint8_t finish(void)
 {
     uint16_t start;
     uint16_t end;
-    uint8_t head;
+    uint8_t before;
     uint8_t label;
 
     /* It may take longer than bytes could wait: interrupts stay enabled. The SEI and the CLI, a cycle
      * each, are part of the span. */
     cli();
     cycle_long_span_prepare();
-    head = uart_head;
+    before = uart_before_computing();
     start = cycle_span_begin();
     sei();
 #if PREDICTION_HOLDS_FEATURES
@@ -122,7 +122,7 @@ static uint8_t finish(void)
 #endif
     cli();
     end = cycle_span_end();
-    count(cycle_long_span(start, end) - UART_INTERRUPT_CYCLES * uart_received_since(head));
+    count(cycle_long_span(start, end) - uart_cycles_since(before));
     sei();
     return label;
 }

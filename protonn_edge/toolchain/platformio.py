@@ -25,6 +25,8 @@ import requests  # a dependency of PlatformIO: its way to the registry is the on
 from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
+from protonn_edge.boards import board_names, load_board
+from protonn_edge.boards.environment import description
 from protonn_edge.cache import built_once
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.toolchain.process import relevant_lines, run_within
@@ -235,6 +237,10 @@ def _shim_files() -> dict[str, bytes]:
         for path in (_SHIM / folder).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
+    for board in map(load_board, board_names()):
+        if board.is_chip:
+            name = f"platforms/atmelavr/boards/{board.platformio_board}.json"
+            files[name] = json.dumps(description(board), indent=2).encode()
     # PlatformIO takes a package for installed if owner, name and version are the ones it asks for.
     name = "tool-scons"
     version = get_core_dependencies()[name].lstrip("~^=")
