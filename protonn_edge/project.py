@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board
+from protonn_edge.boards.cores import CORES, UNO_CORE
+from protonn_edge.boards.environment import environment_section
 from protonn_edge.budget import OverBudget, Usage, check_estimate, measure_usage
 from protonn_edge.codegen import (
     KERNELS,
@@ -105,15 +107,17 @@ class Project:
 
     def compile(self, board: Board) -> Path:
         """Build the firmware with PlatformIO and return the path of its ELF."""
-        return build_firmware(self.folder, board.platformio_board)
+        return build_firmware(self.folder, board.environment)
 
 
 def _all_plans(reference: DeviceModel) -> list[Plan] | list[Float32Plan]:
     """Return every plan that `build` could have taken."""
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
+    others = [core for core in CORES.values() if core is not UNO_CORE]
     return [
-        plan_with(reference, kernel, buffered=buffered)
+        plan_with(reference, kernel, buffered=buffered, core=core)
+        for core in (UNO_CORE, *others)
         for kernel in KERNELS
         for buffered in (True, False)
     ]
@@ -231,7 +235,7 @@ def _first_that_fits(
         check_estimate(plan, board)
         sources = render_c(reference, plan)
         folder = scratch / f"project_{len(failures)}"
-        project = _write_project(model, sources, folder, firmware_of)
+        project = _write_project(model, sources, folder, firmware_of, board)
         elf = project.compile(board)
         usage = measure_usage(elf)
         try:
@@ -266,23 +270,37 @@ def check_folder(folder: Path, board: Board) -> None:
     for path in (settings, folder / _MODEL, *(folder / _GENERATED / name for name in SOURCES)):
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a file, but the project's is; use another -o")
-    section = f"[env:{board.platformio_board}]"
+    section = f"[env:{board.environment}]"
     if settings.is_file() and section not in settings.read_text("utf-8", errors="replace"):
         raise InputError(f"{settings} has no {section}; use another -o, or add that environment")
 
 
+def _settings_for(board: Board) -> str:
+    """Return a new project's platformio.ini, which builds for the board if nothing else is said."""
+    text = resource("platformio.ini").read_text(encoding="utf-8")
+    if f"[env:{board.environment}]" not in text:
+        text += f"\n{environment_section(board)}"
+    return text.replace("default_envs = uno", f"default_envs = {board.environment}")
+
+
 def _write_project(
-    model: ProtoNNModel, sources: dict[str, str], folder: Path, firmware_of: Path | None
+    model: ProtoNNModel,
+    sources: dict[str, str],
+    folder: Path,
+    firmware_of: Path | None,
+    board: Board,
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
     _copy_tree(resource("firmware"), folder / "firmware")
-    settings = resource("platformio.ini")
+    own_settings = None
     if firmware_of is not None:
         for name in ("firmware", "include", "lib"):
             _copy_tree(firmware_of / name, folder / name)
-        if (firmware_of / "platformio.ini").is_file():
-            settings = firmware_of / "platformio.ini"
-    _copy(settings, folder / "platformio.ini")
+        own_settings = firmware_of / "platformio.ini"
+    if own_settings is not None and own_settings.is_file():
+        _copy(own_settings, folder / "platformio.ini")
+    else:
+        write_atomically(folder / "platformio.ini", _settings_for(board))
     for name, text in sources.items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)

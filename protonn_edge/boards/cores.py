@@ -53,7 +53,7 @@ CORES = {
         Core("avr4", 4, "an ATmega88", multiplies=True, vector_bytes=2, return_bytes=2),
         Core("avr5", 5, "an ATmega328P", multiplies=True, vector_bytes=4, return_bytes=2),
         Core("avr51", 51, "an ATmega1284P", True, 4, return_bytes=2, tablejump_cycles=3),
-        Core("avr6", 6, "an ATmega2560", True, 4, return_bytes=3, tablejump_cycles=3),
+        Core("avr6", 6, "an ATmega2560", multiplies=True, vector_bytes=4, return_bytes=3),
     )
 }
 
