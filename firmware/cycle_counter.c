@@ -2,6 +2,8 @@
 
 #include "cycle_counter.h"
 
+#ifdef TCNT1L
+
 #include <avr/interrupt.h>
 
 /* What an overflow takes: the chip's response, the jump in the vector table, the handler. */
@@ -77,3 +79,5 @@ uint32_t cycle_long_span(uint16_t start, uint16_t end)
     return (((uint32_t)high << 16) | end) - start - cycle_span_overhead -
            INTERRUPT_CYCLES * handled;
 }
+
+#endif

@@ -20,6 +20,11 @@
  * take at most. A larger chunk is faster, since each call loads and stores the sums; features that
  * are 0 take next to nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */
+#if defined(SOFTWARE_UART) && !PREDICTION_HOLDS_FEATURES
+#error                                                                                             \
+    "A serial line in software cannot wait for features to be pushed: build with a plan that holds all"
+#endif
+
 static pnn_input_t chunk[PNN_CHUNK_FEATURES];
 static uint16_t chunk_count;
 #if !PREDICTION_HOLDS_FEATURES

@@ -2,6 +2,8 @@
 
 #include "uart.h"
 
+#ifndef SOFTWARE_UART
+
 #include "watchdog.h"
 
 #include <avr/interrupt.h>
@@ -145,3 +147,5 @@ uint16_t uart_overruns(void)
     ATOMIC_BLOCK(ATOMIC_FORCEON) { count = uart_lost; }
     return count;
 }
+
+#endif

@@ -2,6 +2,9 @@
 #ifndef UART_H
 #define UART_H
 
+#ifdef SOFTWARE_UART
+#include "software_uart.h"
+#else
 #include "interrupt_cycles.h"
 
 #include <stdint.h>
@@ -11,15 +14,6 @@
 /* Bytes that may arrive while nobody reads: what the ring holds, less some for bytes that a bad line
  * doubles. */
 #define UART_WINDOW_BYTES (UART_RING_BYTES - 8u)
-
-/* 115,200 baud, or what the board's build flags say; 8 data bits, no parity, one stop bit. */
-void uart_start(void);
-
-/* The next byte received; asleep (mode idle) until there is one. Interrupts must be enabled. */
-uint8_t uart_receive(void);
-
-/* Send one byte; waits until the transmitter can take it. */
-void uart_send(uint8_t byte);
 
 /* What receiving a byte takes of whatever computes meanwhile: the chip's response, the jump in the
  * vector table, the handler. */
@@ -34,6 +28,16 @@ static inline uint16_t uart_cycles_since(uint8_t before)
 {
     return UART_INTERRUPT_CYCLES * ((uint8_t)(uart_head - before) % UART_RING_BYTES);
 }
+#endif
+
+/* 115,200 baud, or what the board's build flags say; 8 data bits, no parity, one stop bit. */
+void uart_start(void);
+
+/* The next byte received; asleep (mode idle) until there is one. Interrupts must be enabled. */
+uint8_t uart_receive(void);
+
+/* Send one byte; waits until the transmitter can take it. */
+void uart_send(uint8_t byte);
 
 /* How often bytes were lost because nobody read them in time; stays at 65,535. */
 uint16_t uart_overruns(void);

@@ -10,12 +10,13 @@
 #include <simavr/avr_ioport.h>
 
 enum { FRAME_BITS = 10, STOP_BIT = 9 };
+enum { DDRB = 0x37, PORTB = 0x38 }; /* of the ATtinies */
 
 static struct {
     unsigned rx, tx; /* bits of port B */
     uint32_t baud;
     avr_irq_t *rx_pin;
-    bool sends_high; /* what the program's pin for sending is now */
+    bool looks_again; /* whether the program listens */
 } pins;
 
 static struct {
@@ -40,9 +41,9 @@ static void drive(bool high)
     avr_raise_irq(pins.rx_pin, high);
 }
 
-static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *parameter);
+static bool is_output(void) { return avr->data[DDRB] >> pins.tx & 1; }
 
-static bool program_listens(void) { return avr->data[DDRB] >> pins.tx & 1 && pins.sends_high; }
+static bool sends_high(void) { return avr->data[PORTB] >> pins.tx & 1; }
 
 static void start_byte(avr_cycle_count_t when)
 {
@@ -70,12 +71,28 @@ static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *param
     return to_chip.start + time_of(to_chip.bit + 1, 0);
 }
 
+static void start_line(void);
+
+static avr_cycle_count_t look_again(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    (void)core, (void)when, (void)parameter;
+    pins.looks_again = false;
+    start_line();
+    return 0;
+}
+
 static void start_line(void)
 {
-    if (!to_chip.busy && wire_waits() && program_listens()) {
+    if (to_chip.busy || pins.looks_again || !wire_waits()) {
+        return;
+    }
+    if (is_output() && sends_high()) {
         to_chip.busy = true;
         start_byte(avr->cycle);
         avr_cycle_timer_register(avr, time_of(1, 0), on_bit, NULL);
+    } else {
+        pins.looks_again = true;
+        avr_cycle_timer_register(avr, time_of(FRAME_BITS, 0), look_again, NULL);
     }
 }
 
@@ -87,15 +104,15 @@ static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *pa
     (void)core, (void)when, (void)parameter;
     if (from_chip.bit == STOP_BIT) {
         from_chip.busy = false;
-        if (pins.sends_high) { /* else it was no byte */
+        if (sends_high()) { /* else it was no byte */
             link_send(from_chip.byte);
             wire_moved();
         }
         return 0;
     }
     if (from_chip.bit > 0) {
-        from_chip.byte = (uint8_t)(from_chip.byte >> 1 | pins.sends_high << 7);
-    } else if (pins.sends_high) { /* a glitch */
+        from_chip.byte = (uint8_t)(from_chip.byte >> 1 | sends_high() << 7);
+    } else if (sends_high()) { /* a glitch */
         from_chip.busy = false;
         return 0;
     }
@@ -106,15 +123,12 @@ static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *pa
 static void on_sending_pin(avr_irq_t *irq, uint32_t value, void *parameter)
 {
     (void)irq, (void)parameter;
-    const bool was_high = pins.sends_high;
-    pins.sends_high = value & 1;
-    if (was_high && !pins.sends_high && !from_chip.busy) {
+    if (!(value & 1) && is_output() && !from_chip.busy) {
         from_chip.busy = true;
         from_chip.start = avr->cycle;
         from_chip.bit = 0;
         avr_cycle_timer_register(avr, time_of(0, 1), on_sample, NULL);
     }
-    start_line();
 }
 
 /* ---- the line ---- */
@@ -127,8 +141,7 @@ static uint64_t no_overruns(void) { return 0; } /* a program that misses a bit k
 static void on_reset(avr_io_t *io)
 {
     (void)io;
-    to_chip.busy = from_chip.busy = false;
-    pins.sends_high = false;
+    to_chip.busy = from_chip.busy = pins.looks_again = false;
     drive(true);
 }
 

@@ -26,7 +26,7 @@ extern struct chip {
 } chip;
 
 /* Registers that all chips have in the same place, and their bits (datasheet 8271, chapter 36). */
-enum { DDRB = 0x37, MCUSR = 0x54, SPMCSR = 0x57 }; /* DDRB of the small ones only */
+enum { MCUSR = 0x54, SPMCSR = 0x57 };
 enum { PORF = 0x01, EXTRF = 0x02, PGERS = 0x02, PGWRT = 0x04 };
 enum { RXC = 0x80, TXC = 0x40, UDRE = 0x20, DOR = 0x08, U2X = 0x02, MPCM = 0x01 }; /* UCSRnA */
 enum { RXEN = 0x10, TXEN = 0x08, RXB8 = 0x02 }; /* UCSRnB; it enables RXC, TXC, UDRE bit by bit */
