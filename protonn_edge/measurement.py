@@ -156,6 +156,7 @@ def measure(
         If the firmware is over budget or does what it must not (see `linkage`), a device does not
         answer or has another model, or devices differ.
     """
+    board.check_is_chip("cycles and serial line")
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file that has some")

@@ -18,6 +18,7 @@ from protonn_edge.boards.cores import CORES, UNO_CORE
 from protonn_edge.boards.environment import environment_section
 from protonn_edge.budget import OverBudget, Usage, check_estimate, measure_usage
 from protonn_edge.codegen import (
+    HOST_MAIN,
     KERNELS,
     SOURCES,
     Float32Plan,
@@ -25,6 +26,7 @@ from protonn_edge.codegen import (
     Limits,
     Plan,
     make_float32_plan,
+    make_plan,
     plans,
     render_c,
 )
@@ -38,6 +40,7 @@ from protonn_edge.quantization import (
     Activity,
     DeviceModel,
     Float32Model,
+    IntegerModel,
     device_model,
 )
 from protonn_edge.resources import resource
@@ -106,8 +109,9 @@ class Project:
         return path.is_file() and path.read_bytes() == text.encode()
 
     def compile(self, board: Board) -> Path:
-        """Build the firmware with PlatformIO and return the path of its ELF."""
-        return build_firmware(self.folder, board.environment)
+        """Build with PlatformIO; return the path of the firmware's ELF, or of the host's program."""
+        product = "firmware.elf" if board.is_chip else "program"
+        return build_firmware(self.folder, board.environment, product=product)
 
 
 def _all_plans(reference: DeviceModel) -> list[Plan] | list[Float32Plan]:
@@ -181,6 +185,41 @@ def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None
     return Build(trial.plan, trial.usage)
 
 
+def build_for_host(
+    model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None = None
+) -> Path:
+    """Render a model, compile it for this computer, and put the project into `folder`.
+
+    The program takes the features of points on its standard input and answers with classes and
+    scores (``firmware/host/main.c``). There is no budget, since there is no chip.
+
+    Returns
+    -------
+    Path
+        The program.
+
+    Raises
+    ------
+    CheckFailed
+        If the compiler refuses it.
+    InputError
+        If the folder holds something else where the project's files belong, or a wish is for a chip.
+    """
+    wishes = wishes or Wishes()
+    if wishes.flash_bytes is not None or wishes.sram_bytes is not None:
+        board.check_is_chip("flash or SRAM")
+    check_folder(folder, board)
+    reference = device_model(model, wishes.precision)
+    plan = None
+    if isinstance(reference, IntegerModel):
+        plan = make_plan(reference, kernel=wishes.kernel)
+    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
+        sources = render_c(reference, plan)
+        project = _write_project(model, sources, Path(scratch), folder, board)
+        _copy_over(project, Project(folder))
+    return Project(folder).compile(board)
+
+
 @dataclass(frozen=True)
 class Build:
     """The plan of a firmware that fits, and what it takes once it is linked."""
@@ -219,6 +258,7 @@ def trial_build(
     wishes : Wishes, optional
         What narrows the choice of a plan, and the precision.
     """
+    board.check_is_chip("flash and SRAM")
     wishes = wishes or Wishes()
     allowed = wishes.within(board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
@@ -291,7 +331,10 @@ def _write_project(
     board: Board,
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
-    _copy_tree(resource("firmware"), folder / "firmware")
+    if board.is_chip:
+        _copy_tree(resource("firmware"), folder / "firmware")
+    else:
+        _copy(HOST_MAIN, folder / "firmware" / "host" / "main.c")
     own_settings = None
     if firmware_of is not None:
         for name in ("firmware", "include", "lib"):

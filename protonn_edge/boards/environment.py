@@ -21,7 +21,7 @@ def environment_section(board: Board) -> str:
         lines += [
             f"platform = {board.platformio_board}",
             "build_src_filter = -<*> +<generated/> +<host/>",
-            "build_flags = -std=c99 -O2 -Wall -Wextra -Wpedantic",
+            "build_flags = -std=c99 -O2 -Wall -Wextra -Wpedantic -Ifirmware/generated",
         ]
         return "\n".join(lines) + "\n"
     lines += [

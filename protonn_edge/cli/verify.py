@@ -17,7 +17,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.model import load_model
 from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import DeviceModel, device_model
@@ -43,6 +43,8 @@ def verify_command(
 ) -> None:
     """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
 
+    With --board host there is no emulated one.
+
     The points are the test part of DATA, or all of it if it has none. One difference is a failure
     (with --precision float32, one that rounding does not explain).
     """
@@ -58,12 +60,14 @@ def verify_command(
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
     with ExitStack() as stack:
-        with out.status(f"building for {board.name}"):
-            trial = stack.enter_context(
-                trial_build(model, board, wishes=Wishes(precision=precision))
-            )
-        uno = stack.enter_context(EmulatedUno(trial.elf, board=board))
-        agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, reference, Q))
+        if board.is_chip:
+            with out.status(f"building for {board.name}"):
+                trial = stack.enter_context(
+                    trial_build(model, board, wishes=Wishes(precision=precision))
+                )
+            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
+            name = f"emulated {board.name}"
+            agreements.append(_verify_device(out, name, emulated.url, reference, Q))
     if port is not None:
         agreements.append(_verify_device(out, port, port, reference, Q))
 

@@ -43,7 +43,13 @@ _UNATTENDED = {
 }
 
 
-def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float = 600.0) -> Path:
+def build_firmware(
+    project: Path,
+    environment: str = "uno",
+    *,
+    product: str = "firmware.elf",
+    deadline_s: float = 600.0,
+) -> Path:
     """Compile and link a PlatformIO project.
 
     Parameters
@@ -52,13 +58,15 @@ def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float
         The folder with platformio.ini.
     environment : str
         The section ``[env:...]`` of platformio.ini to build.
+    product : str
+        What the platform calls the linked file.
     deadline_s : float
         The longest that it may take; the first build on a new machine downloads a compiler.
 
     Returns
     -------
     Path
-        The linked ELF file; the .su files of ``-fstack-usage`` lie below its folder. It may be
+        The linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below its folder. It may be
         larger than the board: that is for the budget gate to say.
 
     Raises
@@ -79,7 +87,7 @@ def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float
     done = _pio(project, arguments, deadline_s, {"PLATFORMIO_BUILD_DIR": str(builds)})
     if _TOO_LARGE not in done.stderr:
         _check(done, arguments)
-    elf = builds / environment / "firmware.elf"
+    elf = builds / environment / product
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without making {elf}; remove {builds} and try again")
     return elf
@@ -128,15 +136,16 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
         raise CheckFailed(f"'pio {' '.join(arguments)}' failed: {reason}")
 
 
-def upload_command(project: Path) -> str:
+def upload_command(project: Path, environment: str = "uno") -> str:
     """Return the shell command that uploads a project from here, for people to copy."""
+    named = "" if environment == "uno" else f" -e {environment}"
     pio = "pio"
     if shutil.which("pio") is None:
         pio = shlex.quote(os.path.relpath(Path(sys.executable).with_name("pio")))
     # Where the registry is out of reach, a plain `pio` needs to be told of the stand-in.
     python = shlex.quote(os.path.relpath(sys.executable))
     told = f'eval "$({python} -m protonn_edge.toolchain)"; ' if pio_variables() else ""
-    return f"{told}{pio} run -t upload -d {shlex.quote(str(project))}"
+    return f"{told}{pio} run{named} -t upload -d {shlex.quote(str(project))}"
 
 
 def pio_environment() -> dict[str, str]:
