@@ -109,7 +109,7 @@ class Project:
         return path.is_file() and path.read_bytes() == text.encode()
 
     def compile(self, board: Board) -> Path:
-        """Build with PlatformIO; return the path of the firmware's ELF, or of the host's program."""
+        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program."""
         product = "firmware.elf" if board.is_chip else "program"
         return build_firmware(self.folder, board.environment, product=product)
 
@@ -203,7 +203,8 @@ def build_for_host(
     CheckFailed
         If the compiler refuses it.
     InputError
-        If the folder holds something else where the project's files belong, or a wish is for a chip.
+        If the folder holds something else where the project's files belong, or a wish is for a
+        chip.
     """
     wishes = wishes or Wishes()
     if wishes.flash_bytes is not None or wishes.sram_bytes is not None:

@@ -10,7 +10,10 @@ from protonn_edge.boards.cores import CORES
 from protonn_edge.errors import InputError
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (datasheet 8271, 20.8)
-_TIMER_CYCLES = (100, 255)  # of a bit of a serial line in software: interrupts take up to half of it
+_TIMER_CYCLES = (
+    100,
+    255,
+)  # of a bit of a serial line in software: interrupts take up to half of it
 
 
 class _Fact(NamedTuple):
@@ -102,7 +105,9 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     known = _HOST if on_host else _CHIP
     for key in facts:
         if key not in known:
-            raise InputError(f"{source} has the key {key!r}, which no board has; see docs/boards.md")
+            raise InputError(
+                f"{source} has the key {key!r}, which no board has; see docs/boards.md"
+            )
     values = {key: _value(facts, key, fact, source) for key, fact in known.items()}
     if on_host:
         return {**_HOST_DEFAULTS, **values}

@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
@@ -55,7 +55,7 @@ def verify_command(
     Q = reference.quantize(X)
 
     if port is not None:
-        with open_session(port, reference):
+        with open_session(port, reference, _baud(board)):
             pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
@@ -67,9 +67,9 @@ def verify_command(
                 )
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
             name = f"emulated {board.name}"
-            agreements.append(_verify_device(out, name, emulated.url, reference, Q))
+            agreements.append(_verify_device(out, name, emulated.url, board, (reference, Q)))
     if port is not None:
-        agreements.append(_verify_device(out, port, port, reference, Q))
+        agreements.append(_verify_device(out, port, port, board, (reference, Q)))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -90,10 +90,19 @@ def verify_command(
 
 
 def _verify_device(
-    out: Output, name: str, url: str, model: DeviceModel, Q: NDArray[np.uint8]
+    out: Output,
+    name: str,
+    url: str,
+    board: Board,
+    points: tuple[DeviceModel, NDArray[np.uint8]],
 ) -> Agreement:
-    with out.progress(name, len(Q)) as bar:
-        return verify_device(name, url, model, Q, sink=lambda _: bar.advance())[0]
+    with out.progress(name, len(points[1])) as bar:
+        sink = lambda _: bar.advance()  # noqa: E731
+        return verify_device(name, url, *points, sink=sink, baud=_baud(board))[0]
+
+
+def _baud(board: Board) -> int | None:
+    return board.baud or None
 
 
 def _table(agreements: list[Agreement]) -> Table:

@@ -260,7 +260,11 @@ def plan_with(
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += _reduction_bytes(model, keeps)
     stages = (
-        *((_upright_stage(reduction, buffered, core),) if upright and reduction is not None else ()),
+        *(
+            (_upright_stage(reduction, buffered, core),)
+            if upright and reduction is not None
+            else ()
+        ),
         _projection_stage(
             kernel,
             features,
@@ -607,9 +611,7 @@ def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
-def _whole_rows_cycles(
-    reduction: Reduction, share: NDArray[np.float64], core: Core
-) -> float:
+def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64], core: Core) -> float:
     """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
     rows, width = reduction.rows.pixels, reduction.columns.output_units
     last, areas = reduction.rows.outputs, reduction.columns.outputs

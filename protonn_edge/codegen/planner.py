@@ -88,8 +88,8 @@ def _kernels(wished: KernelName | None, core: Core) -> tuple[KernelName, ...]:
         return able
     if wished not in able:
         raise InputError(
-            f"--plan {wished} needs a hardware multiplier, which {core.chip} has not; choose one of "
-            f"{', '.join(able)}"
+            f"--plan {wished} needs a hardware multiplier, which {core.chip} has not; choose one "
+            f"of {', '.join(able)}"
         )
     return (wished,)
 

@@ -101,9 +101,7 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _placed(
-    chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str
-) -> bytes:
+def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str) -> bytes:
     """Return the flash with each chunk at its address."""
     flash = bytearray(b"\xff" * flash_bytes)
     is_empty = True

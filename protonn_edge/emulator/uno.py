@@ -104,6 +104,11 @@ class EmulatedBoard:
         Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us of it. What a busy
         computer withholds is made up for, up to a quarter of a second of it.
 
+    Attributes
+    ----------
+    has_bootloader : bool
+        Whether Optiboot is resident.
+
     Raises
     ------
     InputError
@@ -141,6 +146,7 @@ class EmulatedBoard:
             if firmware is None
             else load_image(firmware, flash_bytes, self._board.mcu)
         )
+        self.has_bootloader = bootloader
         self._options = _chip_options(self._board)
         self._options += ["--image-bytes", str(flash_bytes)]
         self._options += ["--bss-end", str(self._image.data_end)]
@@ -306,8 +312,8 @@ def _check_board(board: Board, bootloader: bool) -> None:
     board.check_is_chip("program memory and serial line")
     if bootloader and (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
         raise InputError(
-            f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, the emulator's bootloader is "
-            "for an atmega328p at 16,000,000 Hz; leave it out and name a firmware"
+            f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, the emulator's bootloader "
+            "is for an atmega328p at 16,000,000 Hz; leave it out and name a firmware"
         )
 
 

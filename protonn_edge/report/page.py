@@ -66,6 +66,8 @@ def render_page(
         What a search found.
     """
     first = evidence[0]
+    if first.board.mcu != _PAGE_MCU:
+        script = PageScript(None, _OTHER_CHIP)
     environment = Environment(
         loader=FileSystemLoader(resource("templates") / "html", encoding="utf-8"),
         autoescape=True,
@@ -91,6 +93,10 @@ def render_page(
         ],
         provenance=_provenance(evidence, command),
     )
+
+
+_PAGE_MCU = "atmega328p"  # of web/uno.js
+_OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
 
 
 def _title(one: Evidence) -> str:

@@ -66,8 +66,8 @@ def build_firmware(
     Returns
     -------
     Path
-        The linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below its folder. It may be
-        larger than the board: that is for the budget gate to say.
+        The linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below its
+        folder. It may be larger than the board: that is for the budget gate to say.
 
     Raises
     ------

@@ -9,9 +9,9 @@ What a function needs is therefore known at each of its calls, and the worst cas
 
     depth at a call + return address + worst case of what is called
 
-over all calls, plus the worst interrupt handler (a return address and its own worst case) on top of
-the deepest point: handlers do not interrupt one another unless they ask for it. A return address has
-2 bytes, and 3 on chips with more than 128 kB of flash.
+over all calls, plus the worst interrupt handler (a return address and its own worst case) on top
+of the deepest point: handlers do not interrupt one another unless they ask for it. A return address
+has 2 bytes, and 3 on chips with more than 128 kB of flash.
 
 The .su files of ``-fstack-usage`` are the compiler's own account of its functions and are held
 against it. avr-gcc counts in them the return address, the saved registers, the local variables, and
@@ -177,9 +177,7 @@ class _Firmware:
         return self._functions[entry]
 
 
-def _corrected(
-    function: Function, usage: Mapping[str, _StackUsage], return_bytes: int
-) -> Function:
+def _corrected(function: Function, usage: Mapping[str, _StackUsage], return_bytes: int) -> Function:
     """Return a function made as large as the compiler says that it is."""
     # A clone of a function, like f.constprop.0, is in the .su file under its first name.
     account = usage.get(function.name) or usage.get(function.name.partition(".")[0])

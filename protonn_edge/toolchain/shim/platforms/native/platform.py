@@ -4,4 +4,4 @@ from platformio.public import PlatformBase
 
 
 class NativePlatform(PlatformBase):
-    """This computer, with the compiler that it has."""
+    """The computer at hand, with the compiler that it has."""

@@ -27,8 +27,7 @@ env.Replace(
 over_serial_line = "upload.speed" in env.BoardConfig()
 if not over_serial_line:  # by a programmer, which erases the chip and has a port of its own
     env.Replace(
-        UPLOADCMD="avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL"
-        ' -U "flash:w:$SOURCE:i"'
+        UPLOADCMD='avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -U "flash:w:$SOURCE:i"'
     )
 env.Append(
     ASFLAGS=["-mmcu=$BOARD_MCU"],
