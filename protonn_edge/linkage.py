@@ -13,6 +13,7 @@ from pathlib import Path
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.plan import CHUNK_CYCLES
+from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, IntegerModel
 from protonn_edge.toolchain.elf import (
@@ -30,9 +31,8 @@ _FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w
 _NAMES_SHOWN = 3
 _SOFTWARE = "software"
 
-# LPM reads below 64 kB. The linker puts constants in front of the code, which begins with this.
+# The linker puts constants in front of the code, which begins with this.
 _BEHIND_CONSTANTS = "__ctors_start"
-_READ_BYTES = 0x10000
 
 # What pnn_begin takes, for all, for each output and for each sum of a reduction's row; read off the
 # emulator, with a tenth on top.
@@ -98,10 +98,10 @@ def check_constants_in_flash(elf: Path) -> None:
 def check_constants_within_reach(elf: Path) -> None:
     """Raise `CheckFailed` if constants lie beyond the 64 kB that the generated code can read."""
     ends = [each.address for each in read_program(elf).symbols if each.name == _BEHIND_CONSTANTS]
-    if ends and max(ends) > _READ_BYTES:
+    if ends and max(ends) > READABLE_BYTES:
         raise CheckFailed(
             f"constants reach up to {max(ends):,} B of flash, and can be read up to "
-            f"{_READ_BYTES:,}; try fewer --prototypes or a smaller --projection-dim"
+            f"{READABLE_BYTES:,}; try fewer --prototypes or a smaller --projection-dim"
         )
 
 

@@ -6,6 +6,7 @@ so that a build that fails leaves the folder as it was.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,8 @@ from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.boards.cores import CORES, UNO_CORE
-from protonn_edge.boards.environment import environment_section
-from protonn_edge.budget import OverBudget, Usage, check_estimate, measure_usage
+from protonn_edge.boards.environment import description, environment_section
+from protonn_edge.budget import OverBudget, Usage, check_estimate, check_flash, measure_usage
 from protonn_edge.codegen import (
     HOST_MAIN,
     KERNELS,
@@ -278,8 +279,9 @@ def _first_that_fits(
         folder = scratch / f"project_{len(failures)}"
         project = _write_project(model, sources, folder, firmware_of, board)
         elf = project.compile(board)
-        usage = measure_usage(elf)
         try:
+            check_flash(elf, board)
+            usage = measure_usage(elf)
             usage.check(board)
         except OverBudget as failure:
             failures.append(failure)
@@ -345,6 +347,9 @@ def _write_project(
         _copy(own_settings, folder / "platformio.ini")
     else:
         write_atomically(folder / "platformio.ini", _settings_for(board))
+    if board.is_chip and not board.platformio_board:
+        text = json.dumps(description(board), indent=2) + "\n"
+        write_atomically(folder / "boards" / f"{board.environment}.json", text)
     for name, text in sources.items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
@@ -366,10 +371,12 @@ def _copy(source: Path, destination: Path) -> None:
 
 def _copy_over(built: Project, target: Project) -> None:
     """Copy what `target` lacks, and everything that was generated."""
-    sources = [built.folder / "platformio.ini", *sorted((built.folder / "firmware").rglob("*"))]
+    folders = [built.folder / "firmware", built.folder / "boards"]
+    sources = [path for folder in folders for path in sorted(folder.rglob("*"))]
+    sources.append(built.folder / "platformio.ini")
     for source in sources:
         relative = source.relative_to(built.folder)
         destination = target.folder / relative
-        generated = relative.is_relative_to(_GENERATED)
+        generated = relative.is_relative_to(_GENERATED) or relative.is_relative_to("boards")
         if source.is_file() and (generated or not destination.exists()):
             write_atomically(destination, source.read_bytes())

@@ -48,7 +48,7 @@ class Board:
     power_watts : float
         Power drawn while it computes; energy in joules is this times seconds.
     platformio_board : str
-        The board as PlatformIO calls it.
+        The board as PlatformIO calls it; empty if it does not know it.
     upload_protocol : str
         avrdude's name of the programmer.
     upload_baud : int

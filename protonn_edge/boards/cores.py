@@ -40,6 +40,11 @@ class Core:
     tablejump_cycles: int = 0
 
     @property
+    def wraps_at(self) -> int:
+        """Where flash ends for short jumps, which then go on at its begin; 0 if there are others."""
+        return 0x2000 if self.vector_bytes == 2 else 0
+
+    @property
     def call_cycles(self) -> int:
         """What a call and its return take more than on an ATmega328P."""
         return 2 * (self.return_bytes - 2)

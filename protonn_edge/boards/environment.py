@@ -1,7 +1,7 @@
 """What a board's file says to PlatformIO: its section of platformio.ini, and its description.
 
 The stock platform knows its boards; the description is for the stand-in that takes its place where
-PlatformIO's registry is out of reach.
+PlatformIO's registry is out of reach, and for the project of a board that PlatformIO does not know.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def environment_section(board: Board) -> str:
     lines = [f"[env:{board.environment}]"]
     if not board.is_chip:
         lines += [
-            f"platform = {board.platformio_board}",
+            "platform = native",
             "build_src_filter = -<*> +<generated/> +<host/>",
             "build_flags = -std=c99 -O2 -Wall -Wextra -Wpedantic -Ifirmware/generated",
         ]
         return "\n".join(lines) + "\n"
     lines += [
         "extends = avr",
-        f"board = {board.platformio_board}",
+        f"board = {board.platformio_board or board.environment}",
         f"board_build.mcu = {board.mcu}",
         f"board_build.f_cpu = {board.clock_hz}L",
     ]

@@ -62,12 +62,9 @@ def _is_power(value: Any) -> bool:
 
 
 _PIN = "a pin of port B such as 'PB3'"
-_NAMES = {
-    "title": _text(r"[ -~]{1,60}", "up to 60 plain characters"),
-    "platformio_board": _text(r"[A-Za-z0-9_.-]{1,60}", "a name such as 'uno'"),
-}
+_TITLE = _text(r"[ -~]{1,60}", "up to 60 plain characters")
 _CHIP = {
-    **_NAMES,
+    "title": _TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
     "core": _Fact(f"one of {', '.join(CORES)}", lambda value: value in CORES),
     "clock_hz": _whole(1_000_000, 32_000_000),
@@ -79,6 +76,7 @@ _CHIP = {
     "tx_pin": _text("PB[0-7]|", _PIN, ""),
     "baud": _whole(1_200, 2_000_000),
     "power_watts": _Fact("a number of watts above 0", _is_power),
+    "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board", ""),
     "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer", "arduino"),
     "upload_baud": _whole(0, 2_000_000, 0),
     "usb_ids": _list(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}", "a list such as ['2341:0043']"),
@@ -86,9 +84,9 @@ _CHIP = {
     "gpior0": _whole(0x20, 0x5F, 0x3E),
     "sleep_enable": _Fact("a register's data address and a bit", _is_place, [0x53, 0]),
 }
-_HOST = {**_NAMES, "core": _text("host", "'host'")}
+_HOST = {"title": _TITLE, "core": _text("host", "'host'")}
 _HOST_DEFAULTS = {
-    **dict.fromkeys(("mcu", "serial"), ""),
+    **dict.fromkeys(("mcu", "serial", "platformio_board"), ""),
     **dict.fromkeys(("clock_hz", "flash_bytes", "sram_bytes", "baud", "power_watts"), 0),
 }
 

@@ -12,6 +12,12 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import Activity, IntegerModel
 
 
+READABLE_BYTES = 0x10000
+"""Flash that the generated code can read constants from: LPM has a pointer of 16 bits."""
+
+_OTHER_CONSTANTS = 2_048  # vectors, names of classes, and what the compiler puts in front of them
+
+
 @dataclass(frozen=True)
 class Limits:
     """What the firmware may take, in bytes: flash, and SRAM with the stack; and on what chip."""
@@ -27,7 +33,11 @@ class Limits:
 
     def hold(self, plan: Plan) -> bool:
         """Whether a plan fits, as far as can be told before it is linked."""
-        return plan.flash_bytes <= self.flash_bytes and plan.sram_bytes <= self.sram_bytes
+        return (
+            plan.flash_bytes <= self.flash_bytes
+            and plan.sram_bytes <= self.sram_bytes
+            and plan.table_bytes <= READABLE_BYTES - _OTHER_CONSTANTS
+        )
 
 
 def make_plan(

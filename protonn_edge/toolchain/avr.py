@@ -135,8 +135,11 @@ class Instruction(NamedTuple):
         return self.address + self.size
 
 
-def decode(code: bytes, address: int) -> Instruction | None:
-    """Return the instruction at a byte address, or None where there is none."""
+def decode(code: bytes, address: int, wraps_at: int = 0) -> Instruction | None:
+    """Return the instruction at a byte address, or None where there is none.
+
+    On chips whose short jumps reach across the flash's end, `wraps_at` is where it ends.
+    """
     first = _word(code, address)
     encoding = None if first is None else _encoding(first)
     if first is None or encoding is None:
@@ -147,7 +150,8 @@ def decode(code: bytes, address: int) -> Instruction | None:
         if name in _DISTANCE_BITS:
             bits = _DISTANCE_BITS[name]
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
-            operands["k"] = address + 2 + 2 * distance
+            target = address + 2 + 2 * distance
+            operands["k"] = target % wraps_at if wraps_at else target
         return Instruction(name, address, 2, operands, encoding.moved)
     second = _word(code, address + 2)
     if second is None:

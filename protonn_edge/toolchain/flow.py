@@ -106,11 +106,12 @@ def interrupt_handlers(program: Program) -> dict[int, int]:
     """
     code, size = program.code, program.core.vector_bytes
     end = Names(program.symbols).address_of(_VECTORS_END) or _MOST_VECTORS * size
-    vectors = {number: decode(code, size * number) for number in range(1, end // size)}
+    wraps_at = program.core.wraps_at
+    vectors = {n: decode(code, size * n, wraps_at) for n in range(1, end // size)}
     return {
         number: vector.operands["k"]
         for number, vector in vectors.items()
-        if vector and vector.name in JUMPS and not _restarts(code, vector.operands["k"])
+        if vector and vector.name in JUMPS and not _restarts(program, vector.operands["k"])
     }
 
 
@@ -118,8 +119,8 @@ _VECTORS_END = "__trampolines_start"  # the linker script's name for what comes 
 _MOST_VECTORS = 26  # of a program whose linker script has no such name
 
 
-def _restarts(code: bytes, address: int) -> bool:
-    first = decode(code, address)
+def _restarts(program: Program, address: int) -> bool:
+    first = decode(program.code, address, program.core.wraps_at)
     return first is not None and first.name in JUMPS and first.operands["k"] == 0
 
 
@@ -140,6 +141,7 @@ class _Explorer:
     def __init__(self, program: Program, names: Names, entry: int) -> None:
         self._code = program.code
         self._return_bytes = program.core.return_bytes
+        self._wraps_at = program.core.wraps_at
         self._names = names
         self._entry = entry
         self._name = names.name_of(entry)
@@ -183,7 +185,7 @@ class _Explorer:
 
     def _instruction(self, address: int) -> Instruction:
         """Return the instruction at an address that can be reached."""
-        instruction = decode(self._code, address)
+        instruction = decode(self._code, address, self._wraps_at)
         if instruction is None:
             raise CheckFailed(
                 f"the stack of {self._name} cannot be bounded because it reaches 0x{address:x}, "

@@ -260,7 +260,7 @@ class _Spans:
             yield cycles + called.to_return, after
 
     def _instruction(self, address: int) -> Instruction:
-        instruction = decode(self._code, address)
+        instruction = decode(self._code, address, self._program.core.wraps_at)
         assert instruction is not None  # the analysis of the stack has been there before
         return instruction
 
