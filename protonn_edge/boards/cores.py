@@ -1,6 +1,7 @@
 """The CPUs of AVR chips, as far as their code, their stacks and their cycles differ.
 
-Chips that avr-gcc compiles alike share a core and its name: `avr-gcc -mmcu=attiny85 -v` shows it.
+Chips that avr-gcc compiles alike share a core and its name: `avr-gcc -mmcu=attiny85
+-print-multi-directory` says it.
 """
 
 from __future__ import annotations

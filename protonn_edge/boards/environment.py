@@ -39,7 +39,7 @@ def environment_section(board: Board) -> str:
 def build_flags(board: Board) -> list[str]:
     """Return what the firmware is told where a board is not as an Uno is."""
     flags = []
-    if board.baud != _DEFAULT_BAUD:
+    if board.baud != _DEFAULT_BAUD or board.serial == "software":
         flags.append(f"-DBAUD={board.baud}UL")
     if board.serial == "software":
         flags.append("-DSOFTWARE_UART")

@@ -84,6 +84,9 @@ _CHIP = {
     "gpior0": _whole(0x20, 0x5F, 0x3E),
     "sleep_enable": _Fact("a register's data address and a bit", _is_place, [0x53, 0]),
 }
+KEYS = tuple(_CHIP)
+"""The keys of a board's file."""
+
 _HOST = {"title": _TITLE, "core": _text("host", "'host'")}
 _HOST_DEFAULTS = {
     **dict.fromkeys(("mcu", "serial", "platformio_board"), ""),
