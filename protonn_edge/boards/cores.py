@@ -42,7 +42,7 @@ class Core:
 
     @property
     def wraps_at(self) -> int:
-        """Where flash ends for short jumps, which then go on at its begin; 0 if there are others."""
+        """Where flash ends for short jumps, which go on at its begin; 0 if there are others."""
         return 0x2000 if self.vector_bytes == 2 else 0
 
     @property

@@ -11,7 +11,6 @@ from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import Activity, IntegerModel
 
-
 READABLE_BYTES = 0x10000
 """Flash that the generated code can read constants from: LPM has a pointer of 16 bits."""
 
