@@ -10,7 +10,7 @@
 #include <simavr/avr_ioport.h>
 
 enum { FRAME_BITS = 10, STOP_BIT = 9 };
-enum { DDRB = 0x37, PORTB = 0x38 }; /* of the ATtinies */
+enum { PINB = 0x36, DDRB = 0x37, PORTB = 0x38 }; /* of the ATtinies */
 
 static struct {
     unsigned rx, tx; /* bits of port B */
@@ -143,6 +143,7 @@ static void on_reset(avr_io_t *io)
     (void)io;
     to_chip.busy = from_chip.busy = pins.looks_again = false;
     drive(true);
+    avr->data[PINB] |= 1u << pins.rx; /* which simavr has cleared, and takes for no change */
 }
 
 bool pins_install(unsigned rx, unsigned tx, uint32_t baud)
