@@ -12,9 +12,7 @@
 
 /* A bit in cycles, which is what Timer0 counts, modulo 256. */
 #define BIT_CYCLES ((F_CPU + BAUD / 2u) / BAUD)
-#if BIT_CYCLES < 100 || BIT_CYCLES > 255
-#error "A bit must take 100 to 255 cycles: choose another baud rate for this clock"
-#endif
+typedef char a_bit_takes_100_to_255_cycles[BIT_CYCLES >= 100 && BIT_CYCLES <= 255 ? 1 : -1];
 
 /* From a change of the pin until its handler looks at the timer; half a bit leaves room for more. */
 #define EDGE_CYCLES 20u

@@ -79,8 +79,8 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
         if Project(folder).built:
             return Project(folder)
         pytest.fail(
-            f"no model was built in {folder}; run `protonn-edge build --board {board.name} model.npz` "
-            "there, then `pio run -t upload`, or name another folder with --build-dir",
+            f"no model was built in {folder}; run `protonn-edge build --board {board.name} "
+            "model.npz` there, then `pio run -t upload`, or name another folder with --build-dir",
             pytrace=False,
         )
     _need_avr_tools()
@@ -151,9 +151,7 @@ def _need_avr_tools() -> None:
 
 
 @pytest.fixture(scope="session")
-def url(
-    pytestconfig: pytest.Config, board: Board, request: pytest.FixtureRequest
-) -> Iterator[str]:
+def url(pytestconfig: pytest.Config, board: Board, request: pytest.FixtureRequest) -> Iterator[str]:
     port = pytestconfig.getoption("--port")
     if port is not None:
         yield port

@@ -131,7 +131,8 @@ def build_command(
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
     if isinstance(built.plan, Plan):
         out.say("its plan:", plan_table(built.plan))
-    out.say("next, with the board on USB:", f"  {upload_command(output, board.environment)}")
+    how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
+    out.say(f"next, with the board {how}:", f"  {upload_command(output, board.environment)}")
     out.finish(record | usage.to_json() | {"plan": built.plan.to_json()})
 
 

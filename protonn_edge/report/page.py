@@ -100,7 +100,9 @@ _OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for anothe
 
 
 def _title(one: Evidence) -> str:
-    return f"{one.reference.n_classes} classes on an {one.board.name.capitalize()}"
+    board = one.board.title.removeprefix("Arduino ")
+    article = "an" if board[0] in "AEIOU" else "a"
+    return f"{one.reference.n_classes} classes on {article} {board}"
 
 
 def _headlines(one: Evidence) -> tuple[Headline, ...]:

@@ -138,7 +138,11 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
 
 def upload_command(project: Path, environment: str = "uno") -> str:
     """Return the shell command that uploads a project from here, for people to copy."""
-    named = "" if environment == "uno" else f" -e {environment}"
+    settings = project / "platformio.ini"
+    named = ""
+    if settings.is_file():
+        text = settings.read_text("utf-8", errors="replace")
+        named = "" if f"default_envs = {environment}\n" in text else f" -e {environment}"
     pio = "pio"
     if shutil.which("pio") is None:
         pio = shlex.quote(os.path.relpath(Path(sys.executable).with_name("pio")))
