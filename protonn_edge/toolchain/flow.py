@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -105,9 +106,10 @@ def interrupt_handlers(program: Program) -> dict[int, int]:
     What avr-libc puts in place of a missing handler, a jump to reset, is none.
     """
     code, size = program.code, program.core.vector_bytes
-    end = Names(program.symbols).address_of(_VECTORS_END) or _MOST_VECTORS * size
+    named = (_VECTOR.fullmatch(symbol.name) for symbol in program.symbols)
+    last = max((int(match[1]) for match in named if match), default=_LAST_VECTOR)
     wraps_at = program.core.wraps_at
-    vectors = {n: decode(code, size * n, wraps_at) for n in range(1, end // size)}
+    vectors = {n: decode(code, size * n, wraps_at) for n in range(1, last + 1)}
     return {
         number: vector.operands["k"]
         for number, vector in vectors.items()
@@ -115,8 +117,8 @@ def interrupt_handlers(program: Program) -> dict[int, int]:
     }
 
 
-_VECTORS_END = "__trampolines_start"  # the linker script's name for what comes behind them
-_MOST_VECTORS = 26  # of a program whose linker script has no such name
+_VECTOR = re.compile(r"__vector_(\d{1,3})")  # the start-up code has a name for each, used or not
+_LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another start-up code
 
 
 def _restarts(program: Program, address: int) -> bool:
