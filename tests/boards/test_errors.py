@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 from model_factory import random_model
 
+from protonn_edge.boards import board_names
 from protonn_edge.cli import main
 from protonn_edge.model import save_model
 
@@ -77,3 +80,16 @@ def test_a_chip_that_simavr_does_not_know_is_built_and_not_emulated(tmp_path, mo
     (tmp_path / "firmware.hex").write_text(":020000000000FE\n:00000001FF\n")
     line = error_of("emulate", tmp_path / "firmware.hex", "--board", board)
     assert "mine cannot be emulated: simavr does not know the chip (atmega32u2, usart1)" in line
+
+
+def test_boards_are_listed_and_a_file_is_checked(tmp_path):
+    done = CliRunner().invoke(main, ["boards"])
+    assert done.exit_code == 0
+    for name in board_names():
+        assert f"  {name} " in done.stdout
+    done = CliRunner().invoke(main, ["boards", "uno", "host", "--json"])
+    uno, host = json.loads(done.stdout)["boards"]
+    assert (uno["name"], uno["mcu"], uno["flash_bytes"]) == ("uno", "atmega328p", 32_256)
+    assert (host["core"], host["mcu"]) == ("host", "")
+    (tmp_path / "mine.toml").write_text('title = "Mine"\n')
+    assert "lacks the key 'mcu'" in error_of("boards", tmp_path / "mine.toml")
