@@ -51,15 +51,19 @@ class Core:
         return 2 * (self.return_bytes - 2)
 
 
+_SMALL = {"vector_bytes": 2, "return_bytes": 2}  # up to 8 kB: no JMP, no CALL
+_MIDDLE = {"vector_bytes": 4, "return_bytes": 2}
+_LARGE = {"vector_bytes": 4, "return_bytes": 3}
+
 CORES = {
     core.name: core
     for core in (
-        Core("avr25", 25, "an ATtiny85", multiplies=False, vector_bytes=2, return_bytes=2),
-        Core("avr35", 35, "an ATtiny167", multiplies=False, vector_bytes=4, return_bytes=2),
-        Core("avr4", 4, "an ATmega88", multiplies=True, vector_bytes=2, return_bytes=2),
-        Core("avr5", 5, "an ATmega328P", multiplies=True, vector_bytes=4, return_bytes=2),
-        Core("avr51", 51, "an ATmega1284P", True, 4, return_bytes=2, tablejump_cycles=3),
-        Core("avr6", 6, "an ATmega2560", multiplies=True, vector_bytes=4, return_bytes=3),
+        Core("avr25", 25, "an ATtiny85", multiplies=False, **_SMALL),
+        Core("avr35", 35, "an ATtiny167", multiplies=False, **_MIDDLE),
+        Core("avr4", 4, "an ATmega88", multiplies=True, **_SMALL),
+        Core("avr5", 5, "an ATmega328P", multiplies=True, **_MIDDLE),
+        Core("avr51", 51, "an ATmega1284P", multiplies=True, **_MIDDLE, tablejump_cycles=3),
+        Core("avr6", 6, "an ATmega2560", multiplies=True, **_LARGE),
     )
 }
 
