@@ -74,7 +74,8 @@ def emulate_command(
             wire_speed=wire_speed,
         )
         with emulated, _linked(device, emulated.url) as url:
-            _introduce(out, board, emulated, url, firmware)
+            named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
+            _introduce(out, board, emulated, url, (firmware, named))
             _report_faults(out, emulated)
 
 
@@ -106,13 +107,17 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
 
 
 def _introduce(
-    out: Output, board: Board, emulated: EmulatedBoard, url: str, firmware: Path | None
+    out: Output,
+    board: Board,
+    emulated: EmulatedBoard,
+    url: str,
+    said: tuple[Path | None, str],
 ) -> None:
+    firmware, of_board = said
     upload_port = emulated.upload_port if emulated.port else url
     bootloader = emulated.has_bootloader
     out.say(f"emulated {board.name} with {firmware or 'an empty flash'} at {url}")
     name, python = shlex.quote(url), Path(sys.executable).name
-    of_board = "" if board.name == "uno" else f" --board {board.name}"
     out.say(f"  a terminal:  {python} -m serial.tools.miniterm {name} {board.baud}")
     out.say(f"  test points: protonn-edge hil test.csv{of_board} --port {name}")
     if bootloader:
