@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from protonn_edge import __version__
+from protonn_edge.cli.boards import boards_command
 from protonn_edge.cli.build import build_command
 from protonn_edge.cli.convert import convert_command
 from protonn_edge.cli.demo import demo_command
@@ -39,3 +40,4 @@ main.add_command(verify_command)
 main.add_command(hil_command)
 main.add_command(report_command)
 main.add_command(emulate_command)
+main.add_command(boards_command)

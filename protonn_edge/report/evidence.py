@@ -307,6 +307,7 @@ def _with_means(
         activity,
         buffered=plan.buffered,
         keeps_averages=plan.keeps_averages,
+        core=plan.core,
     )
 
 
