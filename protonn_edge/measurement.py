@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import (
     Comparison,
@@ -157,6 +157,7 @@ def measure(
         If the firmware is over budget or does what it must not (see `linkage`), a device does not
         answer or has another model, or devices differ.
     """
+    board.check_is_chip("cycles and serial line")
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file that has some")
@@ -173,10 +174,12 @@ def measure(
     with ExitStack() as stack:
         device = ", ".join(ports)
         if not ports:
-            ports = [stack.enter_context(EmulatedUno(elf, board=board)).url]
+            ports = [stack.enter_context(EmulatedBoard(elf, board=board)).url]
             device = f"emulated {board.name}"
         # First the devices: where one does not answer, a results file that is there already stays.
-        sessions = [stack.enter_context(open_session(port, reference)) for port in ports]
+        sessions = [
+            stack.enter_context(open_session(port, reference, board.baud)) for port in ports
+        ]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         earlier = _earlier(results, origin) if resume and results is not None else []
         log = None

@@ -21,7 +21,8 @@ version difference
 3       "threshold": a vector of one number in models of label sets, of none in others (before,
         there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
 4       "clipped", "deskewed" (before, neither)
-5       "rejection", in models that answer "unknown" alone: three thresholds
+5       "rejection", in models that answer "unknown" alone: three thresholds;
+        "activity", in models that become integers: shares of inputs, coordinates and prototypes
 ======= ===================================================================================
 """
 
@@ -39,6 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from protonn_edge.activity import Activity
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.deskewing import PixelScale
@@ -80,7 +82,7 @@ _ARRAYS = (
     "clipped",
     "deskewed",
 )
-_OPTIONAL_ARRAYS = ("rejection",)
+_OPTIONAL_ARRAYS = ("activity", "rejection")
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -253,6 +255,8 @@ class ProtoNNModel(SizedByMatrices):
     clipped : bool
         Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
         device; then training saw it so, and these ends may be narrower than its points.
+    activity : Activity, optional
+        How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `protonn_edge.rejection`.
 
@@ -275,6 +279,7 @@ class ProtoNNModel(SizedByMatrices):
     threshold: float | None = None
     cutoff: float = 0.0
     clipped: bool = False
+    activity: Activity | None = None
     rejection: Rejection | None = None
 
     def __post_init__(self) -> None:
@@ -306,6 +311,9 @@ class ProtoNNModel(SizedByMatrices):
                     "train the model again"
                 )
         self._check_reduction()
+        if self.activity is not None:
+            sizes = self.n_inputs, self.n_projections, self.n_prototypes
+            Activity.of_array(self.activity.to_array(), sizes)
         self._check_rejection()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
@@ -575,6 +583,8 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.reduction),
     }
+    if model.activity is not None:
+        arrays["activity"] = model.activity.to_array()
     if model.rejection is not None:
         arrays["rejection"] = np.array(astuple(model.rejection), dtype="<f8")
     little = {"f": "<f", "i": "<i", "U": "<U"}
@@ -601,7 +611,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
     for name in _ARRAYS:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             _check_type(arrays[name], name, "f8")
-    return ProtoNNModel(
+    model = ProtoNNModel(
         projection=arrays["W"],
         prototypes=arrays["B"],
         labels=arrays["Z"],
@@ -627,6 +637,13 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
         rejection=_rejection(arrays.get("rejection")),
     )
+    return model if "activity" not in arrays else _with_activity(model, arrays["activity"])
+
+
+def _with_activity(model: ProtoNNModel, array: NDArray[Any]) -> ProtoNNModel:
+    _check_type(array, "activity", "f8")
+    sizes = model.n_inputs, model.n_projections, model.n_prototypes
+    return replace(model, activity=Activity.of_array(array, sizes))
 
 
 def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:

@@ -120,11 +120,12 @@ def verify_device(
     model: DeviceModel,
     Q: NDArray[np.uint8],
     sink: Callable[[Result], None] | None = None,
+    baud: int | None = None,
 ) -> tuple[Agreement, list[Result]]:
     """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8."""
     classes, expected = model.answers(Q)
     tolerance = model.score_tolerance
-    with open_session(url, model) as session:
+    with open_session(url, model, baud) as session:
         results = run(
             [session],
             Q,
@@ -152,13 +153,17 @@ def compare_results(
     return compare(execution, expected, labels, scores, lost, tolerance, classes)
 
 
-def open_session(url: str, model: DeviceModel) -> Session:
-    """Return a session for the device at `url` that must hold this very model."""
+def open_session(url: str, model: DeviceModel, baud: int | None = None) -> Session:
+    """Return a session for the device at `url` that must hold this very model.
+
+    Its line has the baud rate of an Uno if none is given.
+    """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
         n_features=model.n_features,
         n_classes=model.n_classes,
+        baud=baud,
     )
 
 

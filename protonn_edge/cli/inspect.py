@@ -14,7 +14,7 @@ from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_points
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.quantization import IntegerModel, quantize, stage_losses, why_floats_alone
+from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.reduction import Reduction, shape_text
 from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.sizes import paper_bytes
@@ -68,11 +68,12 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "paper_bytes": paper_bytes(model),
         "record": dict(model.record),
     }
-    return record | ({"no_device": reason} if reason else _describe_integers(quantize(model)))
+    return record | ({"no_device": reason} if reason else _describe_integers(model))
 
 
-def _describe_integers(integer_model: IntegerModel) -> dict[str, Any]:
-    plan = make_plan(integer_model)
+def _describe_integers(model: ProtoNNModel) -> dict[str, Any]:
+    integer_model = quantize(model)
+    plan = make_plan(integer_model, activity=model.activity)
     return {
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,

@@ -26,6 +26,7 @@ from protonn_edge.cli.unknown import (
     rejection_record,
     unknown_option,
 )
+from protonn_edge.conversion import from_reference
 from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.deskewing import PixelScale
@@ -48,7 +49,6 @@ from protonn_edge.report.terminal import fact_table
 from protonn_edge.sizes import paper_bytes
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 from protonn_edge.training.held_out import FOLDS, held_out_statistics
-from protonn_edge.training.warm_start import model_of
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -244,7 +244,7 @@ def train_command(
     model = with_accuracy_floor(model, dataset)
     save_model(model, output)
     record = describe(model, dataset)
-    out.say(_sentence(record), f"wrote {output}")
+    out.say(sentence_of(record), f"wrote {output}")
     out.finish(record)
 
 
@@ -327,7 +327,20 @@ def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNMod
     if not path.is_dir():
         return load_model(path)
     kind = normalization if _was_given("normalization") else "none"
-    return model_of(read_reference_model(path), dataset.X_train, kind, dataset.classes)
+    return reference_model_for(dataset, path, kind)
+
+
+def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> ProtoNNModel:
+    """Return the model of the reference's files in a folder, for this data."""
+    label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
+    return from_reference(
+        read_reference_model(folder),
+        dataset.X_train,
+        normalization,
+        dataset.classes,
+        feature_names=dataset.feature_names,
+        label_sets=label_sets,
+    )
 
 
 def _epochs(settings: dict[str, Any]) -> int:
@@ -416,7 +429,8 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
     return f"{_precisions(record)} of {record['n']:,} test points ({trained}), {sizes}"
 
 
-def _sentence(record: dict[str, Any]) -> str:
+def sentence_of(record: dict[str, Any]) -> str:
+    """Return what `describe` found, for people."""
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:

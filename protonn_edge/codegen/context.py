@@ -148,6 +148,9 @@ class RenderContext:
     """All that `templates/c` needs; see the templates for what each value becomes."""
 
     tool_version: str
+    chip: str
+    estimated: bool
+    far_calls: bool
     stages: tuple[Stage, ...]
     api_version: int
     model_sha256: str
@@ -211,6 +214,9 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
+        chip=plan.core.chip,
+        estimated=plan.estimated,
+        far_calls=plan.core.return_bytes > 2,
         stages=plan.stages,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,

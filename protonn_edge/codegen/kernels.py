@@ -111,7 +111,7 @@ def _columns(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArra
 
 
 def _masked(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
-    looking = 12 + 3 * -(-len(weights) // 8) + 3 * len(weights)
+    looking = 11 + 3 * -(-len(weights) // 8) + 3 * len(weights)
     return 14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0)
 
 

@@ -55,6 +55,7 @@ class ExportContext:
     score_width: int
     name_size: int
     buffered: bool
+    jumps_short: bool
     pins: bool
     pixels: bool
     features: tuple[Feature, ...]
@@ -158,6 +159,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         name_size=min(longest + 1, _LONGEST_NAME),
         buffered=sram_bytes <= board.sram_bytes,
+        jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         pins=model.n_features <= _ANALOG_PINS,
         pixels=model.reduction is not None,
         features=_features(model, library.feature_names),

@@ -309,6 +309,7 @@ def _with_means(
         activity,
         buffered=plan.buffered,
         keeps_averages=plan.keeps_averages,
+        core=plan.core,
     )
 
 

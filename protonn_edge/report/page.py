@@ -66,6 +66,8 @@ def render_page(
         What a search found.
     """
     first = evidence[0]
+    if first.board.mcu != _PAGE_MCU:
+        script = PageScript(None, _OTHER_CHIP)
     environment = Environment(
         loader=FileSystemLoader(resource("templates") / "html", encoding="utf-8"),
         autoescape=True,
@@ -93,8 +95,14 @@ def render_page(
     )
 
 
+_PAGE_MCU = "atmega328p"  # of web/uno.js
+_OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
+
+
 def _title(one: Evidence) -> str:
-    return f"{one.reference.n_classes} classes on an {one.board.name.capitalize()}"
+    board = one.board.title.removeprefix("Arduino ")
+    article = "an" if board[0] in "AEIOU" else "a"
+    return f"{one.reference.n_classes} classes on {article} {board}"
 
 
 def _headlines(one: Evidence) -> tuple[Headline, ...]:

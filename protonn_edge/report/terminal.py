@@ -58,7 +58,8 @@ def plan_table(plan: Plan) -> Table:
     table = Table(box=box.SIMPLE)
     for heading in ("stage", "kernel"):
         table.add_column(heading)
-    for heading in ("flash B", "cycles mean", "cycles at most"):
+    most = "cycles, about" if plan.estimated else "cycles at most"
+    for heading in ("flash B", "cycles mean", most):
         table.add_column(heading, justify="right")
     for stage in plan.stages:
         mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
+from protonn_edge.activity import Activity
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel, common_range
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.reduction import Reduction, reduction_for
-from protonn_edge.rows import Sparse
+from protonn_edge.rows import Sparse, dense_rows
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
@@ -41,6 +43,8 @@ _PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
 _THRESHOLD_SCORES = 4_000_000
 _BATCH_SIZE = 256
 _CALIBRATION_POINTS = 10_000
+_ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
+_VALUES = 4_000_000  # of these points, unless they are the least
 
 
 class Task:
@@ -195,7 +199,20 @@ class Task:
             cutoff=trained.cutoff,
             clipped=self._ends is not None,
         )
-        return replace(model, threshold=self._threshold(model)) if model.multilabel else model
+        if model.multilabel:
+            return replace(model, threshold=self._threshold(model))
+        return replace(model, activity=self._activity(model))
+
+    def _activity(self, model: ProtoNNModel) -> Activity | None:
+        """Return what the model's integers have to do on some training points, if it has any."""
+        try:
+            reference = quantize(model)
+        except InputError:
+            return None
+        n, features = self._known, self._raw.shape[1]
+        step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
+        points = dense_rows(self._raw, slice(None, n, step))
+        return measure_activity(reference, reference.quantize(points))
 
     def _threshold(self, model: ProtoNNModel) -> float:
         """Return the score from which on a label is best predicted, on some training points."""

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from model_factory import plain_model, random_images, random_reduced_model
 
 from protonn_edge import model as model_module
+from protonn_edge.activity import Activity
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import (
@@ -331,6 +332,31 @@ def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float
     np.savez(tmp_path / "model.npz", **arrays)
     with pytest.raises(InputError, match="'deskewed'"):
         load_model(tmp_path / "model.npz")
+
+
+def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
+    shares = np.linspace(0, 1, 5 + 3 + 4)
+    model = make_model(activity=Activity.of_array(shares, (5, 3, 4)))
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.activity is not None
+    assert np.array_equal(loaded.activity.to_array(), shares)
+    assert loaded.activity.prototypes.shape == (4,)
+    assert model_bytes(loaded) == model_bytes(model)
+    assert make_model().activity is None
+
+
+def test_a_file_of_the_fourth_format_does_not_say_what_there_is_to_do(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "model.npz", format_version=np.int64(4))
+    assert load_model(path).activity is None
+
+
+@pytest.mark.parametrize(
+    "shares", [np.zeros(11), np.zeros((12, 1)), np.full(12, np.nan), np.full(12, 1.5), np.zeros(0)]
+)
+def test_shares_that_do_not_fit_the_model_are_refused(tmp_path: Path, shares: np.ndarray) -> None:
+    with pytest.raises(InputError, match="array 'activity'"):
+        load_model(write_arrays(tmp_path / "model.npz", activity=shares))
 
 
 def test_features_beyond_the_ends_count_as_these_where_a_model_clips() -> None:
