@@ -53,11 +53,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True)
 class Points:
-    """Test points as the device takes them; `y` is None where their classes are not known."""
+    """Test points as the device takes them; `y` is None where their classes are not known.
+
+    Scores and classes are the reference's answers.
+    """
 
     Q: NDArray[np.uint8]
     scores: NDArray[np.int64]
     y: NDArray[np.int64] | None
+    classes: NDArray[np.int64]
 
 
 # --- what the device runs ------------------------------------------------------------------------
@@ -137,7 +141,8 @@ def points(pytestconfig: pytest.Config, model: ProtoNNModel, reference: DeviceMo
     else:
         size, top = (200, model.n_features), reference.features.maximum
         Q, y = np.random.default_rng(0).integers(0, top, size, np.uint8, endpoint=True), None
-    return Points(Q, reference.scores(Q), y)
+    classes, scores = reference.answers(Q)
+    return Points(Q, scores, y, classes)
 
 
 def _need_avr_tools() -> None:
@@ -173,7 +178,14 @@ def done(url: str, reference: DeviceModel, points: Points, board: Board) -> Run:
     """Give what the device answers for all points; they are sent once, as fast as the line goes."""
     y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
     with open_session(url, reference, board.baud) as opened:
-        return run([opened], points.Q, y, points.scores, tolerance=reference.score_tolerance)
+        return run(
+            [opened],
+            points.Q,
+            y,
+            points.scores,
+            tolerance=reference.score_tolerance,
+            expected_classes=points.classes,
+        )
 
 
 class Line:

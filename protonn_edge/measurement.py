@@ -31,7 +31,7 @@ from protonn_edge.hil import (
 from protonn_edge.linkage import check_linked
 from protonn_edge.project import Project
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.report.accuracy import confusion_matrix
+from protonn_edge.report.accuracy import answer_matrix
 from protonn_edge.verification import Agreement, compare_results, open_session
 
 _COMPARED = 10  # points that are put to each of several boards
@@ -74,7 +74,8 @@ class Measurement:
     stack_peak_bytes : int or None
         The most stack that a device used, by painting; None if none had anything to do.
     confusion : ndarray of shape (L, L), int64
-        Answered points: row the actual class, column the predicted one.
+        Answered points: row the actual class, column the predicted one. Of a model that rejects
+        (L, L + 1): the last column is "unknown".
     shares : list of Share
         What each device did.
     comparison : Comparison or None
@@ -163,7 +164,7 @@ def measure(
     reference, plan = project.generated()
     tolerance = reference.score_tolerance
     Q = reference.quantize(X)
-    expected = reference.scores(Q)
+    classes, expected = reference.answers(Q)
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
@@ -192,7 +193,16 @@ def measure(
             on_result(result)
 
         skip = {result.index for result in earlier}
-        done = run(sessions, Q, y, expected, skip=skip, sink=arrived, tolerance=tolerance)
+        done = run(
+            sessions,
+            Q,
+            y,
+            expected,
+            skip=skip,
+            sink=arrived,
+            tolerance=tolerance,
+            expected_classes=classes,
+        )
         repetition = None
         if repeat is not None:
             repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat).cycles)
@@ -204,10 +214,10 @@ def measure(
         reference=reference,
         usage=usage,
         summary=summarize(everything, board),
-        agreement=compare_results(device, expected, everything, tolerance),
+        agreement=compare_results(device, expected, everything, tolerance, classes),
         saturations=reference.features.saturations(X),
         stack_peak_bytes=max(stacks, default=None),
-        confusion=_confusion(everything, reference.n_classes),
+        confusion=answer_matrix(everything, reference),
         shares=done.shares,
         comparison=comparison,
         repetition=repetition,
@@ -240,9 +250,3 @@ def _earlier(path: Path, origin: Origin) -> list[Result]:
                 "file with -o, or leave out --resume"
             )
     return [result for result in recorded.results if result.scores is not None]
-
-
-def _confusion(results: list[Result], n_classes: int) -> NDArray[np.int64]:
-    answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
-    pairs = np.array(answered, np.int64).reshape(-1, 2)
-    return confusion_matrix(pairs[:, 0], pairs[:, 1], n_classes)

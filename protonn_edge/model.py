@@ -21,7 +21,8 @@ version difference
 3       "threshold": a vector of one number in models of label sets, of none in others (before,
         there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
 4       "clipped", "deskewed" (before, neither)
-5       "activity", in models that become integers: shares of inputs, coordinates and prototypes
+5       "rejection", in models that answer "unknown" alone: three thresholds;
+        "activity", in models that become integers: shares of inputs, coordinates and prototypes
 ======= ===================================================================================
 """
 
@@ -31,7 +32,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,6 +47,7 @@ from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import UNKNOWN, Rejection
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
@@ -80,7 +82,7 @@ _ARRAYS = (
     "clipped",
     "deskewed",
 )
-_OPTIONAL_ARRAYS = ("activity",)
+_OPTIONAL_ARRAYS = ("activity", "rejection")
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -255,6 +257,8 @@ class ProtoNNModel(SizedByMatrices):
         device; then training saw it so, and these ends may be narrower than its points.
     activity : Activity, optional
         How much there is to do on training points; the planner's mean cycles follow from it.
+    rejection : Rejection, optional
+        Thresholds below which a point is of none of the classes; see `protonn_edge.rejection`.
 
     Raises
     ------
@@ -276,6 +280,7 @@ class ProtoNNModel(SizedByMatrices):
     cutoff: float = 0.0
     clipped: bool = False
     activity: Activity | None = None
+    rejection: Rejection | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -309,6 +314,7 @@ class ProtoNNModel(SizedByMatrices):
         if self.activity is not None:
             sizes = self.n_inputs, self.n_projections, self.n_prototypes
             Activity.of_array(self.activity.to_array(), sizes)
+        self._check_rejection()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -329,6 +335,19 @@ class ProtoNNModel(SizedByMatrices):
                     f"array 'inputs_{name}' differs from average to average, but pixels have one "
                     "range; train the model again"
                 )
+
+    def _check_rejection(self) -> None:
+        if self.rejection is None:
+            return
+        if self.multilabel:
+            raise InputError(
+                "array 'rejection' is in a model of label sets, which may give a point none anyway"
+            )
+        if self.n_classes > UNKNOWN:
+            raise InputError(
+                f"array 'rejection' is in a model of {self.n_classes:,} classes; with at most "
+                f'{UNKNOWN} the answer "unknown" is told from them'
+            )
 
     @property
     def multilabel(self) -> bool:
@@ -363,27 +382,36 @@ class ProtoNNModel(SizedByMatrices):
         InputError
             If X is not (n, D) numbers, all finite.
         """
+        return self._scores_and_nearest(X)[0]
+
+    def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
+        """Return scores (n, L) and the kernel of the nearest prototype, (n,)."""
         points = self._checked_points(X)
         W = self.projection.astype(np.float64)
         B = self.prototypes.astype(np.float64)
         Z = self.labels.astype(np.float64)
         scores = np.empty((points.shape[0], self.n_classes))
+        nearest = np.empty(len(scores))
         rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
         for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
             projected = self.normalized(dense_rows(points, chunk)) @ W.T
-            scores[chunk] = kernel(projected, B, self.gamma, self.cutoff) @ Z.T
-        return scores
+            kernels = kernel(projected, B, self.gamma, self.cutoff)
+            scores[chunk], nearest[chunk] = kernels @ Z.T, kernels.max(axis=1)
+        return scores, nearest
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
-        A model of label sets returns the matrix (n, L) that is 1 where a point has a label.
+        A model of label sets returns the matrix (n, L) that is 1 where a point has a label. One
+        that rejects returns `UNKNOWN`, 255, for points of none of its classes.
         """
-        scores = self.scores(X)
+        scores, nearest = self._scores_and_nearest(X)
         if self.multilabel:
             return self.labels_of(scores)
         indices: NDArray[np.int64] = scores.argmax(axis=1).astype(np.int64)
+        if self.rejection is not None:
+            indices[self.rejection.rejects(scores, nearest)] = UNKNOWN
         return indices
 
     def labels_of(self, scores: NDArray[Any]) -> NDArray[np.int64]:
@@ -557,6 +585,8 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
     }
     if model.activity is not None:
         arrays["activity"] = model.activity.to_array()
+    if model.rejection is not None:
+        arrays["rejection"] = np.array(astuple(model.rejection), dtype="<f8")
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
         name: array.astype(little[array.dtype.kind] + array.dtype.str[2:])
@@ -605,6 +635,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
+        rejection=_rejection(arrays.get("rejection")),
     )
     return model if "activity" not in arrays else _with_activity(model, arrays["activity"])
 
@@ -639,6 +670,18 @@ def _reduction(array: NDArray[Any], deskewed: NDArray[Any]) -> Reduction | None:
         )
     image, cropped, reduced = ((int(height), int(width)) for height, width in array)
     return Reduction(image, cropped, reduced, scale)
+
+
+def _rejection(array: NDArray[Any] | None) -> Rejection | None:
+    if array is None:
+        return None
+    _check_type(array, "rejection", "f8")
+    if array.shape != (3,):
+        raise InputError(
+            f"array 'rejection' has the shape {array.shape}; it must be the least score, kernel "
+            "and margin; calibrate the model again"
+        )
+    return Rejection(*array.tolist())
 
 
 def _deskewed(array: NDArray[Any]) -> PixelScale | None:

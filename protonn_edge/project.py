@@ -37,12 +37,12 @@ from protonn_edge.files import write_atomically
 from protonn_edge.linkage import check_linked
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import (
-    PRECISIONS,
     Activity,
     DeviceModel,
     Float32Model,
     IntegerModel,
     device_model,
+    precisions_of,
 )
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
@@ -94,7 +94,7 @@ class Project:
         """
         model = self.model()
         others = set(SOURCES)
-        for precision in PRECISIONS:
+        for precision in precisions_of(model):
             reference = device_model(model, precision)
             for plan in _all_plans(reference):
                 sources = render_c(reference, plan)

@@ -7,6 +7,7 @@ import click
 from protonn_edge import __version__
 from protonn_edge.cli.boards import boards_command
 from protonn_edge.cli.build import build_command
+from protonn_edge.cli.calibrate import calibrate_command
 from protonn_edge.cli.convert import convert_command
 from protonn_edge.cli.demo import demo_command
 from protonn_edge.cli.emulate import emulate_command
@@ -33,6 +34,7 @@ main.add_command(demo_command)
 main.add_command(train_command)
 main.add_command(tune_command)
 main.add_command(convert_command)
+main.add_command(calibrate_command)
 main.add_command(inspect_command)
 main.add_command(build_command)
 main.add_command(export_command)

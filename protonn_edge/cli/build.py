@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.budget import OverBudget
@@ -24,6 +25,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.project import Wishes, build, build_for_host, check_folder
 from protonn_edge.quantization import IntegerModel, device_model, measure_activity, stage_losses
+from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 from protonn_edge.toolchain.platformio import upload_command
@@ -116,6 +118,10 @@ def build_command(
                 f"{100 * in_integers:.2f} %",
             ),
         ]
+        if reference.rejection is not None:
+            share = float(np.mean(predicted == UNKNOWN))
+            record["unknown_share"] = share
+            facts.append(("answered unknown", f"{100 * share:.2f} %"))
         if max_drop is not None and 100 * (in_float - in_integers) > max_drop:
             out.finish(record, _drop_failure(in_float, in_integers, max_drop))
     wishes = Wishes(max_flash, max_sram, kernel, activity, precision)

@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_points
 from protonn_edge.model import ProtoNNModel, load_model
@@ -35,7 +36,7 @@ def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
     out = Output(as_json)
     model = load_model(model_file)
     record = _describe(model)
-    out.say(f"{model_file.name}:", fact_table(_facts(record)))
+    out.say(f"{model_file.name}:", fact_table([*_facts(record), *rejection_facts(model)]))
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
         losses = stage_losses(model, X, y)
@@ -58,6 +59,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "gamma": model.gamma,
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
+        "rejection": rejection_record(model),
         "nonzero": {
             "W": _nonzero_share(model.projection),
             "B": _nonzero_share(model.prototypes),

@@ -35,6 +35,7 @@ from protonn_edge.quantization import (
     RawScale,
 )
 from protonn_edge.reduction import Reduction, shape_text
+from protonn_edge.rejection import UNKNOWN, IntegerRejection
 
 API_VERSION = 1
 _COUNTED_IN_A_BYTE = 255
@@ -195,6 +196,8 @@ class RenderContext:
     reduction: ReductionContext | None
     upright: UprightContext | None
     raw: RawContext
+    rejection: IntegerRejection | None
+    unknown: int
 
 
 def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
@@ -265,6 +268,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
         upright=_upright_context(model.reduction),
         raw=raw_context(model.raw_inputs),
+        rejection=model.rejection,
+        unknown=UNKNOWN,
     )
 
 

@@ -33,6 +33,8 @@ from protonn_edge.codegen.kernels import (
     comparison,
     feature_cycles,
     projection_bytes,
+    rejection_bytes,
+    rejection_cycles,
     rescaling_cycles,
     vote_cycles,
 )
@@ -105,6 +107,9 @@ PIXELS_AT_ONCE = 32
 # The most features that the firmware collects before it pushes them, where it does not hold all.
 _CHUNK_FEATURES = 64
 _COUNTED_IN_A_BYTE = 255
+
+
+_REJECTION = "rejection"
 
 
 @dataclass(frozen=True)
@@ -280,6 +285,7 @@ def plan_with(
         ),
         _rescaling_stage(model),
         _prototype_stage(model, votes, compared, neighbours, activity, core),
+        *_rejection_stages(model, neighbours, activity),
     )
     if not core.multiplies:
         stages = tuple(map(without_multiplier, stages))
@@ -287,6 +293,7 @@ def plan_with(
     held = 0 if upright and buffered else chunk_features
     rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
     rest += _REDUCTION_CODE_BYTES * (reduction is not None) + _UPRIGHT_CODE_BYTES * upright
+    rest += sum(stage.flash_bytes for stage in stages if stage.name == _REJECTION)
     rest += _CODE_BYTES_PER_COORDINATE * d + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
@@ -313,7 +320,13 @@ def plan_with(
 # What the compiler's loops take, without a multiplier, of what those in assembly take with one:
 # seven models of 4 to 12 projections and 4 to 100 prototypes on the emulated ATtiny85 were within
 # 15 % of it.
-_WITHOUT_MULTIPLIER = {"projection": 8.2, "rescaling": 17.0, "prototypes": 10.1, "upright": 8.2}
+_WITHOUT_MULTIPLIER = {
+    "projection": 8.2,
+    "rescaling": 17.0,
+    "prototypes": 10.1,
+    "upright": 8.2,
+    _REJECTION: 1.2,
+}
 
 
 def without_multiplier(stage: Stage) -> Stage:
@@ -526,6 +539,25 @@ def _prototype_stage(
     fetched = any(step.register is None for step in loop.steps)
     where = "partly in registers" if fetched else "in registers"
     return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
+
+
+def _rejection_stages(
+    model: IntegerModel, neighbours_at_once: int, activity: Activity | None
+) -> tuple[Stage, ...]:
+    """Return the stage that finds whether a point is unknown, in a model that asks for it."""
+    if model.rejection is None:
+        return ()
+    by = model.rejection.statistics
+
+    def cycles(near: float, rounds: float) -> float:
+        return rejection_cycles(by, model.n_classes, model.score_bits // 8, near, rounds)
+
+    at_most = int(near_at_most(model)[-1])
+    worst = math.ceil(cycles(at_most, at_most // neighbours_at_once + 1))
+    mean = None
+    if activity is not None:
+        mean = cycles(activity.neighbours, activity.neighbours / neighbours_at_once + 0.5)
+    return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst),)
 
 
 def _accidents(model: IntegerModel) -> int:

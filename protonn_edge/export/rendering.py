@@ -63,6 +63,7 @@ class ExportContext:
     scores: tuple[tuple[int, ...], ...]
     classes: tuple[int, ...]
     from_data: bool
+    rejects: bool
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,9 @@ def _templates(kind: Kind, name: str) -> dict[str, str]:
 
 def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     model, vectors = library.model, library.vectors
-    longest = max(len(name.encode()) for name in model.classes)
+    rejects = model.rejection is not None
+    names = (*model.classes, *(["unknown"] if rejects else []))
+    longest = max(len(name.encode()) for name in names)
     sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
@@ -164,6 +167,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
         from_data=library.from_data,
+        rejects=rejects,
     )
 
 

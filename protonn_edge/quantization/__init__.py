@@ -11,6 +11,14 @@ from protonn_edge.quantization.exponential import (
     exponential_table,
     tabulated_kernel,
 )
+from protonn_edge.quantization.false_alarms import (
+    Statistics,
+    check_rate,
+    rejection_for,
+    statistics_of,
+    together,
+    with_rejection,
+)
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
@@ -21,7 +29,12 @@ from protonn_edge.quantization.integer_model import (
     IntegerModel,
     check_counts,
 )
-from protonn_edge.quantization.precision import PRECISIONS, DeviceModel, device_model
+from protonn_edge.quantization.precision import (
+    PRECISIONS,
+    DeviceModel,
+    device_model,
+    precisions_of,
+)
 from protonn_edge.quantization.quantizer import (
     Precision,
     input_quantizer,
@@ -57,7 +70,9 @@ __all__ = [
     "RawQuantizer",
     "RawScale",
     "StageLoss",
+    "Statistics",
     "check_counts",
+    "check_rate",
     "compared",
     "cut_kernel",
     "dequantize",
@@ -67,10 +82,15 @@ __all__ = [
     "input_quantizer",
     "measure_activity",
     "precision_for",
+    "precisions_of",
     "quantize",
     "quantize_in_order",
     "raw_quantizer",
+    "rejection_for",
     "stage_losses",
+    "statistics_of",
     "tabulated_kernel",
+    "together",
     "why_floats_alone",
+    "with_rejection",
 ]

@@ -133,7 +133,8 @@ def _of(limit: int) -> str:
 def _side_by_side(evidence: Sequence[Evidence]) -> Table:
     """Return the main figures with a column per run."""
     columns = [_figures(one) for one in evidence]
-    rows = tuple((name, *(column[name] for column in columns)) for name in columns[0])
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    rows = tuple((name, *(column.get(name, "-") for column in columns)) for name in names)
     return Table(("", *(one.name for one in evidence)), rows)
 
 
@@ -146,6 +147,7 @@ def _figures(one: Evidence) -> dict[str, str]:
         "points": f"{summary.n:,}",
         "accuracy": f"{100 * summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
+        **_rejected(one),
         "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
         "latency, most": "-" if latency is None else f"{latency.max:.3f} ms",
         "bound": "-" if worst is None else f"{one.board.milliseconds(worst):.3f} ms",
@@ -153,6 +155,13 @@ def _figures(one: Evidence) -> dict[str, str]:
         "flash": f"{usage.flash_bytes:,} B",
         "SRAM with stack": f"{usage.sram_bytes + usage.stack_bytes:,} B",
     }
+
+
+def _rejected(one: Evidence) -> dict[str, str]:
+    """Return how many points are unknown, where a run's model rejects some."""
+    if one.reference.rejection is None:
+        return {}
+    return {"unknown": f"{100 * one.summary.unknown / one.summary.n:.2f} %"}
 
 
 def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, str]]:
