@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.boards.cores import Core
 from protonn_edge.codegen.first_stage import COUNTED_IN_A_BYTE, FirstStage, PushCycles
 from protonn_edge.codegen.kernels import PUSH_CALL_BY_COMPILER
+from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.reduction import Reduction
 
@@ -21,6 +23,7 @@ _PIXEL_CYCLES = 12
 _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _CALL_CYCLES = 60
+_ROW_CALLS = 3  # for a row or a call, at most
 
 # The same where a push brings all pixels: a row that has whole areas, its last one with averages.
 _WHOLE_ROW_CYCLES = 106
@@ -45,6 +48,7 @@ _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
 _UPRIGHT_ROW_CYCLES = 70
+_UPRIGHT_CALLS = 6  # for a row, at most
 
 # Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
 PIXELS_AT_ONCE = 32
@@ -76,9 +80,11 @@ class Averaging(FirstStage):
         projecting = _NOT_PROJECTING if self.keeps_averages else self.projecting
         n, k = self.reduction.columns.pixels, self.reduction.columns.outputs
         area = _AREA_CYCLES + projecting.feature
-        pixel = _PIXEL_CYCLES - (-(area * k + _ROW_CYCLES) // n)
-        call = projecting.call + _CALL_CYCLES + area + 2 * _ROW_CYCLES
-        return PushCycles(pixel, pixel, call, projecting.whole + _CALL_CYCLES)
+        row = _ROW_CYCLES + _ROW_CALLS * self.core.call_cycles
+        around = _CALL_CYCLES + _ROW_CALLS * self.core.call_cycles
+        pixel = _PIXEL_CYCLES - (-(area * k + row) // n)
+        call = projecting.call + around + area + 2 * row
+        return PushCycles(pixel, pixel, call, projecting.whole + around)
 
     @property
     def chunk_features(self) -> int:
@@ -114,12 +120,12 @@ class Averaging(FirstStage):
     def calls_cycles(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all calls, but for the projection's loops."""
         at_most = bool(share.min() == 1)
-        pixels = _reduction_cycles(self.reduction, at_most=at_most)
+        pixels = _reduction_cycles(self.reduction, self.core, at_most=at_most)
         if not self.keeps_averages:
             return pixels + self.push.whole * -(-self.model.n_features // PIXELS_AT_ONCE)
         projecting = self.projecting.whole * self.parts(self.model.n_features)
         if self.comes_whole and has_whole_rows(self.reduction):
-            return _whole_rows_cycles(self.reduction, share) + projecting
+            return _whole_rows_cycles(self.reduction, share, self.core) + projecting
         calls = -(-self.model.n_features // self.chunk_features)
         return pixels + self.push.whole * calls + projecting
 
@@ -141,10 +147,10 @@ class Upright(Averaging):
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stage that finds the slant of an image and moves the rows that count."""
-        rows, columns = self.reduction.rows, self.reduction.columns
-        pixels = self.reduction.n_features
-        moments = _MOMENT_CYCLES + _MOMENT_ROW_CYCLES * rows.side
-        moved = rows.pixels * (_MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * columns.pixels)
+        rows, pixels = self.reduction.rows, self.reduction.n_features
+        calls = self.core.call_cycles * _UPRIGHT_CALLS
+        moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
+        moved = rows.pixels * (_moved_row_cycles(self.reduction) + calls)
         pushes = -(-pixels // PIXELS_AT_ONCE)
         copies = 0 if self.buffered else _COPYING.feature * pixels + _COPYING.call * pushes
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
@@ -178,17 +184,39 @@ class Upright(Averaging):
         image = self.model.n_inputs + self.model.n_features + self.reduction.columns.pixels
         return under_way + self.sums_bytes + image
 
+    def apart_cycles(self, inputs: NDArray[np.int64]) -> int:
+        """Return what rows that move and inputs that are not 0 do not take together."""
+        row = _moved_row_cycles(self.reduction)
+        return self.reduction.rows.pixels * row - most_with_slants(self.reduction, row, inputs)
 
-def _reduction_cycles(reduction: Reduction, *, at_most: bool) -> int:
+
+def _moved_row_cycles(reduction: Reduction) -> int:
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * reduction.columns.pixels
+
+
+def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+    cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
+    return cycles
+
+
+def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int:
     """Return the cycles that all pixels of an image take, but for those of the calls."""
     rows, columns = reduction.rows, reduction.columns
     pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
     if not at_most:
         pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
+    row += _ROW_CALLS * core.call_cycles
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
-def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> float:
+def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64], core: Core) -> float:
     """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
     rows, width = reduction.rows.pixels, reduction.columns.output_units
     last, areas = reduction.rows.outputs, reduction.columns.outputs
@@ -198,6 +226,7 @@ def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> floa
         last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
     )
     row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
+    row += _ROW_CALLS * core.call_cycles
     return first + middle + complete + rows * row + _CALL_CYCLES
 
 

@@ -32,6 +32,7 @@ from protonn_edge.quantization import (
     RawScale,
 )
 from protonn_edge.reduction import Reduction, shape_text
+from protonn_edge.rejection import UNKNOWN, IntegerRejection
 
 API_VERSION = 1
 _COUNTED_IN_A_BYTE = 255
@@ -144,6 +145,9 @@ class RenderContext:
     """All that `templates/c` needs; see the templates for what each value becomes."""
 
     tool_version: str
+    chip: str
+    estimated: bool
+    far_calls: bool
     stages: tuple[Stage, ...]
     api_version: int
     model_sha256: str
@@ -190,6 +194,8 @@ class RenderContext:
     upright: UprightContext | None
     windows: WindowContext | None
     raw: RawContext
+    rejection: IntegerRejection | None
+    unknown: int
 
 
 def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
@@ -206,6 +212,9 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
+        chip=plan.core.chip,
+        estimated=plan.estimated,
+        far_calls=plan.core.return_bytes > 2,
         stages=plan.stages,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
@@ -258,6 +267,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         upright=_upright_context(model.reduction),
         windows=window_context(model),
         raw=raw_context(model.raw_inputs, model.pipeline),
+        rejection=model.rejection,
+        unknown=UNKNOWN,
     )
 
 

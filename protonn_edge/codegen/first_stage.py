@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.boards.cores import Core
 from protonn_edge.codegen.kernels import KernelName
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.quantization import IntegerModel
@@ -56,12 +57,15 @@ class FirstStage:
         What it takes to push inputs into the projection.
     buffered : bool
         Whether the firmware holds all features before it computes.
+    core : Core
+        The kind of chip that cycles are counted for.
     """
 
     model: IntegerModel
     kernel: KernelName
     projecting: PushCycles
     buffered: bool
+    core: Core
 
     @property
     def push(self) -> PushCycles:
@@ -117,6 +121,13 @@ class FirstStage:
             return self.push.whole * self.parts(self.model.n_features)
         costs = self.push.zero + share * (self.push.feature - self.push.zero)
         return self.push.call * self.calls(costs.tolist())
+
+    def apart_cycles(self, inputs: NDArray[np.int64]) -> int:  # noqa: ARG002  (of images)
+        """Return how many cycles of the stages' bounds no input takes together.
+
+        Each input of the projection, (D,), takes so many cycles more if it is not 0.
+        """
+        return 0
 
     def parts(self, inputs: int) -> int:
         """Return the calls of the projection for so many inputs that are there all at once."""

@@ -46,6 +46,9 @@ _END_BY_COMPILER = 60
 _ROOT_BY_COMPILER, _MEAN_ROOT_BY_COMPILER = 716, 670
 _INPUT_BY_COMPILER, _MEAN_INPUT_BY_COMPILER = 222, 212
 
+_CALLS_OF_A_ROOT = 17
+_CALLS_OF_AN_INPUT = 3
+
 # Flash, about, read off linked programs.
 _CODE_BYTES = 300
 _KIND_CODE_BYTES = {
@@ -76,7 +79,8 @@ class WindowStage(FirstStage):
         pairs = _FIRST_PAIR_CYCLES + _PAIR_CYCLES * (bands - 1) if bands else 0
         sample = self._accumulating(at_most=True) + _SAMPLE_BY_COMPILER
         sample += max(begin + _WAITING_CYCLES, pairs)
-        return PushCycles(sample, sample, _CALL_BY_COMPILER, _CALL_BY_COMPILER)
+        call = _CALL_BY_COMPILER + 2 * self.core.call_cycles
+        return PushCycles(sample, sample, call, call)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -89,6 +93,7 @@ class WindowStage(FirstStage):
         costs = [self.push.feature] * self.pipeline.n_features
         calls = 1 if self.holds_all else math.ceil(self.calls(costs))
         call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
+        call += 2 * self.core.call_cycles
         return calls * call + self.samples_cycles(at_most) + self.end_cycles(at_most)
 
     def samples_cycles(self, at_most: bool) -> int:
@@ -108,6 +113,8 @@ class WindowStage(FirstStage):
         features = self.pipeline.features
         root = _ROOT_BY_COMPILER if at_most else _MEAN_ROOT_BY_COMPILER
         each = _INPUT_BY_COMPILER if at_most else _MEAN_INPUT_BY_COMPILER
+        root += _CALLS_OF_A_ROOT * self.core.call_cycles
+        each += _CALLS_OF_AN_INPUT * self.core.call_cycles
         channel = root * (("deviation" in features.kinds) + features.bands)
         channel += each * len(features.names)
         return _END_BY_COMPILER + self.pipeline.channels * channel
@@ -129,7 +136,7 @@ class WindowStage(FirstStage):
     @property
     def chunk_features(self) -> int:
         """Samples that the firmware collects before it pushes them."""
-        return _SAMPLES_AT_ONCE
+        return self.model.n_features if self.buffered else _SAMPLES_AT_ONCE
 
     @property
     def state_bytes(self) -> int:

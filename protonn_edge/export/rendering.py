@@ -68,6 +68,7 @@ class ExportContext:
     score_width: int
     name_size: int
     buffered: bool
+    jumps_short: bool
     pins: bool
     pixels: bool
     window: Window | None
@@ -76,6 +77,7 @@ class ExportContext:
     scores: tuple[tuple[int, ...], ...]
     classes: tuple[int, ...]
     from_data: bool
+    rejects: bool
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,9 @@ def _templates(kind: Kind, name: str) -> dict[str, str]:
 
 def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     model, vectors = library.model, library.vectors
-    longest = max(len(name.encode()) for name in model.classes)
+    rejects = model.rejection is not None
+    names = (*model.classes, *(["unknown"] if rejects else []))
+    longest = max(len(name.encode()) for name in names)
     sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
@@ -169,6 +173,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         name_size=min(longest + 1, _LONGEST_NAME),
         buffered=model.pipeline is None and sram_bytes <= board.sram_bytes,
+        jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         pins=model.n_features <= _ANALOG_PINS,
         pixels=model.reduction is not None,
         window=_window(model.pipeline),
@@ -177,6 +182,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
         from_data=library.from_data,
+        rejects=rejects,
     )
 
 

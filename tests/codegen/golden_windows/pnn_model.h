@@ -48,7 +48,7 @@ extern "C" {
  * and what pnn_push_many takes at
  * most on an ATmega328P for each feature, for each that is 0, and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
-#define PNN_CHUNK_FEATURES 32u
+#define PNN_CHUNK_FEATURES 8u
 #define PNN_PUSH_CYCLES 209u
 #define PNN_PUSH_ZERO_CYCLES 209u
 #define PNN_PUSH_CALL_CYCLES 80u
