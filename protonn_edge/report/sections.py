@@ -321,6 +321,8 @@ def _plan(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of 
         )
         for stage in plan.stages
     ]
+    if plan.apart_cycles:
+        rows.append(("not together", "", "", "", f"-{plan.apart_cycles:,}"))
     mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     rows.append(("prediction", "", f"{plan.flash_bytes:,}", mean, f"{plan.worst_cycles:,}"))
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")

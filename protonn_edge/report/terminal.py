@@ -64,6 +64,8 @@ def plan_table(plan: Plan) -> Table:
     for stage in plan.stages:
         mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
         table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
+    if plan.apart_cycles:
+        table.add_row("not together", "", "", "", f"-{plan.apart_cycles:,}")
     total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
     return table

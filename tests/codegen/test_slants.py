@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from model_factory import tiny_upright_model
 
+from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import moved_cycles
 from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.deskewing import BYTES, row_shifts
 from protonn_edge.reduction import Reduction
+from protonn_edge.report.terminal import plan_table
 
 SHAPES = [
     ((12, 12), (10, 10), (5, 5)),
@@ -45,6 +50,15 @@ def test_no_image_takes_more(shapes: tuple[tuple[int, int], ...]) -> None:
     most = most_with_slants(reduction, row, inputs)
     assert taken.max() <= most <= reduction.rows.pixels * row
     assert moved.max() > 0
+
+
+def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
+    plan = make_plan(tiny_upright_model())
+    assert plan.worst_cycles == sum(stage.worst for stage in plan.stages) - plan.apart_cycles
+    assert plan.apart_cycles >= 0
+    crowded = replace(plan, apart_cycles=1_234)
+    table = plan_table(crowded)
+    assert list(table.columns[-1].cells)[-2:] == ["-1,234", f"{crowded.worst_cycles:,}"]
 
 
 def test_inputs_that_cost_nothing_save_nothing() -> None:
