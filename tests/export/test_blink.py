@@ -1,4 +1,4 @@
-"""The sketch Blink flashes what the model answers; here a program on the host counts its flashes."""
+"""The sketch Blink flashes what the model answers: a program on the host counts the flashes."""
 
 from __future__ import annotations
 
