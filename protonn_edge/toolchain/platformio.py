@@ -11,7 +11,6 @@ import functools
 import json
 import os
 import queue
-import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from platformio.project.options import get_default_core_dir
 
 from protonn_edge.cache import built_once
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.shell import command_line, evaluated, from_here
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
@@ -128,13 +128,13 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
 
 def upload_command(project: Path) -> str:
     """Return the shell command that uploads a project from here, for people to copy."""
-    pio = "pio"
-    if shutil.which("pio") is None:
-        pio = shlex.quote(os.path.relpath(Path(sys.executable).with_name("pio")))
+    python = Path(sys.executable)
+    pio = "pio" if shutil.which("pio") else from_here(python.with_name(f"pio{python.suffix}"))
+    upload = command_line([pio, "run", "-t", "upload", "-d", str(project)])
+    if not pio_variables():
+        return upload
     # Where the registry is out of reach, a plain `pio` needs to be told of the stand-in.
-    python = shlex.quote(os.path.relpath(sys.executable))
-    told = f'eval "$({python} -m protonn_edge.toolchain)"; ' if pio_variables() else ""
-    return f"{told}{pio} run -t upload -d {shlex.quote(str(project))}"
+    return f"{evaluated([from_here(python), '-m', 'protonn_edge.toolchain'])}; {upload}"
 
 
 def pio_environment() -> dict[str, str]:
