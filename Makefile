@@ -30,8 +30,7 @@ lint: $(VENV)/has-lint  ## check style and types of all code
 	    -i firmware/generated firmware
 
 docs: $(VENV)/has-docs  ## make the documentation, docs/_build/index.html
-	@$(PYTHON) -m sphinx -W --keep-going -n -q docs docs/_build
-	@echo docs/_build/index.html
+	@$(PYTHON) -m sphinx -W --keep-going -n -q docs docs/_build && echo docs/_build/index.html
 
 firmware: setup  ## compile the firmware, after `protonn-edge build`
 	@$(call pio,run)
