@@ -7,6 +7,7 @@ An HTML comment right above a block, which no page shows, says what a test of it
     exit: 1                        how the last command of the block ends, else with 0
     until: Ctrl-C                  the command runs until it is told to stop
     adds: --trials 1               options that the test gives every command, to have less to do
+    numbers: yours may differ      what is printed is compared up to numbers
     file: lab.toml                 the block is that file, for commands after it
     excerpt: pnn_model.c           the block's lines are in that file, up to numbers and `...`
 """
@@ -23,7 +24,7 @@ from markdown_it import MarkdownIt
 
 CHECKOUT = Path(__file__).parents[1]
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
-MARKS = ("needs", "data", "exit", "until", "adds", "file", "excerpt")
+MARKS = ("needs", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
 
 _MARK = re.compile(r"<!--\s*(\w[\w -]*):\s*(.*?)\s*-->", re.DOTALL)
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 import yaml
-from arduino_ide import compile_source
+from arduino_ide import CORE, compile_source
 from click.testing import CliRunner
 from doc_blocks import MARKS, PAGES, Block, blocks_of, data_file, page_marks
 
@@ -59,6 +59,8 @@ def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def project(_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what most pages start with: small, and made once."""
+    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr").is_dir():
+        pytest.skip("needs avr-gcc and libsimavr; to run: make setup")
     folder = tmp_path_factory.mktemp("project")
     write_digits(folder)
     for command in (
@@ -92,7 +94,7 @@ def write_digits(folder: Path) -> None:
 
     X, y = load_digits(return_X_y=True)
     header = ",".join(["label", *(f"pixel_{pixel}" for pixel in range(64))])
-    for name, part in (("train.csv", slice(0, 400)), ("test.csv", slice(400, 500))):
+    for name, part in (("train.csv", slice(0, 600)), ("test.csv", slice(600, 700))):
         rows = [
             [label, *pixels] for label, pixels in zip(y[part], X[part].astype(int), strict=True)
         ]
@@ -146,8 +148,9 @@ def check_console(block: Block, page: Page) -> None:
             printed, code = run_line(command, page.folder)
         last = number == len(steps) - 1
         assert code == int(block.marks.get("exit", 0) if last else 0), f"{command}\n{printed}"
+        seen = masked if "numbers" in block.marks else str
         if wanted:
-            assert_printed(command, wanted, printed)
+            assert_printed(command, seen(wanted), seen(printed))
 
 
 def commands_of(text: str) -> list[tuple[str, str]]:
@@ -263,8 +266,8 @@ def check_c(block: Block, page: Page) -> None:
 
 def check_sketch(block: Block, page: Page) -> None:
     """Compile a sketch as the Arduino IDE does, with the libraries that the page has exported."""
-    if shutil.which("avr-g++") is None:
-        pytest.skip("avr-g++ is not on PATH; to run: make setup")
+    if shutil.which("avr-g++") is None or not CORE.is_dir():
+        pytest.skip("needs avr-g++ and the Arduino core; to run: make setup")
     source = page.folder / "block.ino"
     source.write_text(block.text, encoding="utf-8")
     libraries = [path.parent / "src" for path in page.folder.glob("*/library.properties")]
@@ -281,8 +284,9 @@ def assert_excerpt(shown: str, whole: str) -> None:
 
 
 def masked(text: str) -> str:
-    lines = (re.sub(r"\b[0-9a-f]{16,}\b|-?\d+", "#", line).rstrip() for line in text.splitlines())
-    return re.sub(r"[ ]+", " ", "\n".join(lines).strip("\n"))
+    """Return a text with all numbers and digests alike, and without white space that can vary."""
+    alike = re.sub(r"\b[0-9a-f]{16,}\b|-?\d+(?:[.,]\d+)*", "#", text)
+    return "\n".join(re.sub(r" +", " ", line).rstrip() for line in alike.splitlines()).strip("\n")
 
 
 # --- settings ------------------------------------------------------------------------------------
