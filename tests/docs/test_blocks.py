@@ -27,7 +27,7 @@ import pytest
 import yaml
 from arduino_ide import CORE, compile_source
 from click.testing import CliRunner
-from doc_blocks import MARKS, PAGES, Block, blocks_of, data_file, page_marks
+from doc_blocks import CHECKOUT, MARKS, PAGES, Block, blocks_of, data_file, page_marks
 
 from protonn_edge.cli import main
 
@@ -80,8 +80,7 @@ def pages(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
     def page_of(block: Block) -> Page:
         if block.page not in made:
             folder = tmp_path_factory.mktemp("page")
-            path = next(path for path in PAGES if path.as_posix().endswith(block.page))
-            if page_marks(path).get("starts with") != "nothing":
+            if page_marks(CHECKOUT / block.page).get("starts with") != "nothing":
                 shutil.copytree(project, folder, dirs_exist_ok=True)
             made[block.page] = Page(folder)
         return made[block.page]
