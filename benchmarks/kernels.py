@@ -3,17 +3,27 @@
     python benchmarks/kernels.py [--only NAME] [--json]
 
 prints a row for each kernel and size: the cycles of ``pnn_push_many`` for inputs none of which is
-0, what the planner counted, and the floor, which is what the kernel's method cannot do without:
+0, what the planner counted, and the floor. That is what no program can do without that does the
+same in the same way, as a function in C that may be called again for the next features:
 
-- a feature from SRAM, 2 cycles for each block of sums;
-- each byte of a sum from SRAM and back, 4 cycles;
+- the call and the return, 8 cycles; to read how far it is, add to that, and keep it, 10; to compare
+  with what is left, 5;
+- each byte of a sum from SRAM and back, 4; to push and pop what it displaces, 4 (calls leave 12
+  registers free; 7 are taken by a feature, a weight, a count and two addresses);
+- for each block of sums, the addresses of its sums, twice, and of its weights, 8;
+- for each feature and block: to fetch the feature 2, to see whether it is 0, 2, and to count, 3;
 - *columns*: a weight from flash, its product, and its sum: 3 + 2 + 2 cycles, or 3 for three bytes;
-- *masked*: the same for weights that are not 0; for each 8 a mask from flash, 3 cycles; 2 to look
-  at a bit of it;
-- *unrolled*: products as `multiples_of` makes them, and their sums.
+  with three bytes, either a cycle more for the sign of each, or 3 for each feature where weights
+  have no sign and a multiple of the features' sum is taken off;
+- *masked*: the same for weights that are not 0, with their signs; the size of a row, by which
+  features that are 0 are passed over, 3; for each 8 weights a mask, 3; to look at a bit of it 2,
+  or 3 to branch;
+- *unrolled*: products as `multiples_of` makes them, and their sums; in place of the count, 3 for
+  each 8 features to see whether these are all, and 12 for each block to jump to the first.
 
-What is above the floor is looking whether features are 0, the loops, the sign of a third byte, and
-the call of about 140 cycles, which is most of it where there are few features.
+What is above the floor is what the compiler makes around the loops, about 50 cycles a call, which
+shows where there are few features, and with *unrolled* what holds features back until 8 have come,
+another 100.
 """
 
 from __future__ import annotations
@@ -29,9 +39,10 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.codegen import KERNELS, KernelName, render_c
-from protonn_edge.codegen.kernels import multiples_of
+from protonn_edge.codegen.kernels import GROUP, GROUP_CYCLES, multiples_of
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
@@ -41,6 +52,10 @@ INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)
 DENSITY = {"columns": 1.0, "masked": 0.3, "unrolled": 1.0}
 DEADLINE_CYCLES = 16_000_000
+
+# What a call takes whatever the kernel is, and registers that it may have without saving them.
+CALL_CYCLES = 8 + 10 + 5
+FREE_REGISTERS = 5
 
 PROGRAM = """
 #include <avr/io.h>
@@ -105,19 +120,26 @@ def measure_case(case: Case) -> dict[str, Any]:
 
 def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
     """Return the least cycles of a kernel's method; see the module's text."""
-    width = model.accumulator_bits // 8
-    floor = 4 * width * model.n_projections + 2 * len(plan.blocks) * model.n_inputs
-    nonzero = int(np.count_nonzero(model.projection))
+    width, D = model.accumulator_bits // 8, model.n_inputs
+    displaced = max(0, max(block.bytes for block in plan.blocks) - FREE_REGISTERS)
+    floor = CALL_CYCLES + 4 * displaced + sum(4 * block.bytes + 8 for block in plan.blocks)
+    blocks = [model.projection[block.first :][: block.size] for block in plan.blocks]
     if kernel == "columns":
-        return floor + (5 + width) * nonzero
+        signs = min(model.n_projections, 3) * D if width > 2 else 0
+        return floor + 7 * len(blocks) * D + (5 + width) * model.projection.size + signs
     if kernel == "masked":
-        masks = sum(3 * -(-block.size // 8) + 2 * block.size for block in plan.blocks)
-        return floor + (5 + width) * nonzero + masks * model.n_inputs
-    for block in plan.blocks:
-        part = model.projection[block.first : block.first + block.size]
-        for multiple in chain(*multiples_of(part, model.inputs.maximum)):
+        return floor + sum(_masked_floor(W, width) for W in blocks)
+    for W in blocks:
+        floor += 4 * D + GROUP_CYCLES * -(-D // GROUP) + 12
+        for multiple in chain(*multiples_of(W, model.inputs.maximum)):
             floor += multiple.cycles + width * len(multiple.outputs)
     return floor
+
+
+def _masked_floor(W: NDArray[np.int8], width: int) -> int:
+    nonzero, zero = int(np.count_nonzero(W)), int(np.count_nonzero(W == 0))
+    rows = W.shape[1] * (10 + 3 * -(-len(W) // 8))
+    return rows + (7 + width + (width > 2)) * nonzero + 3 * zero
 
 
 def _model(case: Case) -> IntegerModel:

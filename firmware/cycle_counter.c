@@ -2,10 +2,16 @@
 
 #include "cycle_counter.h"
 
+#ifdef TCNT1L
+
 #include <avr/interrupt.h>
 
 /* What an overflow takes: the chip's response, the jump in the vector table, the handler. */
-#define INTERRUPT_CYCLES 35u
+#define INTERRUPT_CYCLES (35u + INTERRUPT_CYCLES_MORE)
+
+#define TEXT_OF(name) #name
+#define VALUE_OF(name) TEXT_OF(name)
+#define HANDLER VALUE_OF(TIMER1_OVF_vect)
 
 uint8_t cycle_span_overhead;
 
@@ -32,9 +38,9 @@ void cycle_counter_start(void)
 /* The handler of TIMER1_OVF_vect, in assembly, so that what it takes is known to the cycle. */
 /* clang-format off */
 __asm__(".section .text.cycle_counter_interrupt,\"ax\",@progbits\n"
-        ".global __vector_13\n"
-        ".type __vector_13, @function\n"
-        "__vector_13:\n"
+        ".global " HANDLER "\n"
+        ".type " HANDLER ", @function\n"
+        HANDLER ":\n"
         "    push r24\n"
         "    in   r24, 0x3F\n" /* SREG */
         "    push r24\n"
@@ -49,7 +55,7 @@ __asm__(".section .text.cycle_counter_interrupt,\"ax\",@progbits\n"
         "    out  0x3F, r24\n"
         "    pop  r24\n"
         "    reti\n"
-        ".size __vector_13, . - __vector_13\n"
+        ".size " HANDLER ", . - " HANDLER "\n"
         ".text\n");
 /* clang-format on */
 
@@ -73,3 +79,5 @@ uint32_t cycle_long_span(uint16_t start, uint16_t end)
     return (((uint32_t)high << 16) | end) - start - cycle_span_overhead -
            INTERRUPT_CYCLES * handled;
 }
+
+#endif

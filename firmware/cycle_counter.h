@@ -1,4 +1,5 @@
-/* Cycles of a span of code, exact to the cycle, by Timer1 at the CPU's clock.
+/* Cycles of a span of code, exact to the cycle, by Timer1 at the CPU's clock, or Timer0 where Timer1 has
+ * 8 bits.
  *
  * A span runs from one OUT to the I/O register GPIOR0 (value 1) to another (value 0), so that an
  * emulator that watches GPIOR0 counts the very same instructions:
@@ -17,6 +18,8 @@
 #ifndef CYCLE_COUNTER_H
 #define CYCLE_COUNTER_H
 
+#include "interrupt_cycles.h"
+
 #include <avr/io.h>
 #include <stdint.h>
 
@@ -27,8 +30,14 @@ extern uint8_t cycle_span_overhead;
  * sleep too. Kept over a reset. */
 extern volatile uint16_t cycle_counter_overflows;
 
-/* Start Timer1 and measure the overhead of measuring. Call it before interrupts are enabled. */
+/* Start the timer and measure the overhead of measuring. Call it before interrupts are enabled. */
 void cycle_counter_start(void);
+
+#ifndef TCNT1L
+#include "cycle_counter_8bit.h"
+#else
+/* So many overflows in about a second. */
+#define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 62500u))
 
 /* The two ends of a span as one piece of assembly each: always the same instructions, and nothing
  * that the compiler could move in between. */
@@ -71,6 +80,8 @@ static inline uint16_t cycle_span(uint16_t start, uint16_t end)
 {
     return end - start - cycle_span_overhead;
 }
+
+#endif
 
 /* A span of any length: an interrupt counts the timer's overflows, so interrupts must be enabled
  * for most of it. Call the first just before cycle_span_begin(), the second just after

@@ -1,13 +1,18 @@
 /* A pin that is high while a prediction is computed, so that a meter or an oscilloscope can be used:
- * pin 8 of an Uno, and not the one with the light on it, which would be metered too.
+ * PB0, which is pin 8 of an Uno, or another pin of port B that the board's build flags name. Not the one
+ * with the light on it, which would be metered too.
  */
 #ifndef METER_H
 #define METER_H
 
 #include <avr/io.h>
 
-static inline void meter_start(void) { DDRB |= _BV(DDB0); }
-static inline void meter_on(void) { PORTB |= _BV(PORTB0); }
-static inline void meter_off(void) { PORTB &= (uint8_t)~_BV(PORTB0); }
+#ifndef METER_PIN
+#define METER_PIN 0
+#endif
+
+static inline void meter_start(void) { DDRB |= _BV(METER_PIN); }
+static inline void meter_on(void) { PORTB |= _BV(METER_PIN); }
+static inline void meter_off(void) { PORTB &= (uint8_t)~_BV(METER_PIN); }
 
 #endif

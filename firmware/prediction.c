@@ -20,6 +20,11 @@
  * take at most. A larger chunk is faster, since each call loads and stores the sums; features that
  * are 0 take next to nothing, so that many of them fit. A single feature is pushed whatever it takes.
  */
+#if defined(SOFTWARE_UART) && !PREDICTION_HOLDS_FEATURES
+#error                                                                                             \
+    "A serial line in software cannot wait for features to be pushed: build with a plan that holds all"
+#endif
+
 static pnn_input_t chunk[PNN_CHUNK_FEATURES];
 static uint16_t chunk_count;
 #if !PREDICTION_HOLDS_FEATURES
@@ -105,14 +110,14 @@ static uint8_t finish(void)
 {
     uint16_t start;
     uint16_t end;
-    uint8_t head;
+    uint8_t before;
     uint8_t label;
 
     /* It may take longer than bytes could wait: interrupts stay enabled. The SEI and the CLI, a cycle
      * each, are part of the span. */
     cli();
     cycle_long_span_prepare();
-    head = uart_head;
+    before = uart_before_computing();
     start = cycle_span_begin();
     sei();
 #if PREDICTION_HOLDS_FEATURES
@@ -122,7 +127,7 @@ static uint8_t finish(void)
 #endif
     cli();
     end = cycle_span_end();
-    count(cycle_long_span(start, end) - UART_INTERRUPT_CYCLES * uart_received_since(head));
+    count(cycle_long_span(start, end) - uart_cycles_since(before));
     sei();
     return label;
 }

@@ -2,6 +2,8 @@
 
 #include "uart.h"
 
+#ifndef SOFTWARE_UART
+
 #include "watchdog.h"
 
 #include <avr/interrupt.h>
@@ -9,11 +11,37 @@
 #include <avr/sleep.h>
 #include <util/atomic.h>
 
+/* The board's build flags say so where it is another rate, or another USART than the first. */
+#ifndef BAUD
 #define BAUD 115200UL
+#endif
+#ifndef UART_NUMBER
+#define UART_NUMBER 0
+#endif
+
+#define JOINED(before, number, after) before##number##after
+#define NUMBERED(before, number, after) JOINED(before, number, after)
+#define UCSRA NUMBERED(UCSR, UART_NUMBER, A)
+#define UCSRB NUMBERED(UCSR, UART_NUMBER, B)
+#define UCSRC NUMBERED(UCSR, UART_NUMBER, C)
+#define UBRRH NUMBERED(UBRR, UART_NUMBER, H)
+#define UBRRL NUMBERED(UBRR, UART_NUMBER, L)
+#define UDR NUMBERED(UDR, UART_NUMBER, )
+#define BIT(name, after) _BV(NUMBERED(name, UART_NUMBER, after))
+#ifdef USART_RX_vect /* of a chip that has only one */
+#define RECEIVED_vect USART_RX_vect
+#else
+#define RECEIVED_vect NUMBERED(USART, UART_NUMBER, _RX_vect)
+#endif
 
 #define RING_MASK 63
 #define TEXT_OF(name) #name
 #define VALUE_OF(name) TEXT_OF(name)
+#define HANDLER VALUE_OF(RECEIVED_vect)
+
+/* For assembly: the registers of each USART are where those of the one before are, and 8 more. */
+#define UCSRA_ADDRESS "0xC0 + 8 * " VALUE_OF(UART_NUMBER)
+#define UDR_ADDRESS "0xC6 + 8 * " VALUE_OF(UART_NUMBER)
 
 volatile uint8_t uart_ring[UART_RING_BYTES];
 volatile uint8_t uart_head; /* where the interrupt writes next */
@@ -24,33 +52,33 @@ void uart_start(void)
 {
     const uint16_t divisor = (F_CPU + 4u * BAUD) / (8u * BAUD) - 1u;
 
-    /* UBRR0L comes last: writing it is what starts the baud rate generator anew, in simavr too. */
-    UCSR0A = _BV(U2X0);
-    UCSR0C = _BV(UCSZ01) | _BV(UCSZ00);
-    UCSR0B = _BV(RXCIE0) | _BV(RXEN0) | _BV(TXEN0);
-    UBRR0H = (uint8_t)(divisor >> 8);
-    UBRR0L = (uint8_t)divisor;
+    /* UBRRL comes last: writing it is what starts the baud rate generator anew, in simavr too. */
+    UCSRA = BIT(U2X, );
+    UCSRC = BIT(UCSZ, 1) | BIT(UCSZ, 0);
+    UCSRB = BIT(RXCIE, ) | BIT(RXEN, ) | BIT(TXEN, );
+    UBRRH = (uint8_t)(divisor >> 8);
+    UBRRL = (uint8_t)divisor;
     SMCR = SLEEP_MODE_IDLE | _BV(SE);
 }
 
-/* The handler of USART_RX_vect, in assembly: what it takes for a byte that is not lost must be known to
+/* The handler of a received byte, in assembly: what it takes for a byte that is not lost must be known to
  * the cycle, whatever the compiler is (UART_INTERRUPT_CYCLES), and it comes with every byte.
  *
  * The slot at the head is always free, since a full ring lacks one byte: the byte may be written
  * before it is known whether the head can move on. */
 /* clang-format off */
 __asm__(".section .text.uart_interrupt,\"ax\",@progbits\n"
-        ".global __vector_18\n"
-        ".type __vector_18, @function\n"
-        "__vector_18:\n"
+        ".global " HANDLER "\n"
+        ".type " HANDLER ", @function\n"
+        HANDLER ":\n"
         "    push r24\n"
         "    in   r24, 0x3F\n" /* SREG */
         "    push r24\n"
         "    push r25\n"
         "    push r30\n"
         "    push r31\n"
-        "    lds  r25, 0xC0\n" /* UCSR0A, before UDR0 moves on to the next byte */
-        "    lds  r24, 0xC6\n" /* UDR0 */
+        "    lds  r25, " UCSRA_ADDRESS "\n" /* before the data register moves on to the next byte */
+        "    lds  r24, " UDR_ADDRESS "\n"
         "    lds  r30, uart_head\n"
         "    ldi  r31, 0\n"
         "    subi r30, lo8(-(uart_ring))\n"
@@ -63,7 +91,7 @@ __asm__(".section .text.uart_interrupt,\"ax\",@progbits\n"
         "    cp   r24, r30\n"
         "    breq 1f\n" /* full */
         "    sts  uart_head, r24\n"
-        "    sbrs r25, 3\n" /* DOR0: the receiver has lost one */
+        "    sbrs r25, 3\n" /* DOR: the receiver has lost one */
         "    rjmp 2f\n"
         "1:  lds  r30, uart_lost\n"
         "    lds  r31, uart_lost + 1\n"
@@ -78,7 +106,7 @@ __asm__(".section .text.uart_interrupt,\"ax\",@progbits\n"
         "    out  0x3F, r24\n"
         "    pop  r24\n"
         "    reti\n"
-        ".size __vector_18, . - __vector_18\n"
+        ".size " HANDLER ", . - " HANDLER "\n"
         ".text\n");
 /* clang-format on */
 
@@ -108,8 +136,8 @@ uint8_t uart_receive(void)
 
 void uart_send(uint8_t byte)
 {
-    loop_until_bit_is_set(UCSR0A, UDRE0);
-    UDR0 = byte;
+    loop_until_bit_is_set(UCSRA, NUMBERED(UDRE, UART_NUMBER, ));
+    UDR = byte;
 }
 
 uint16_t uart_overruns(void)
@@ -119,3 +147,5 @@ uint16_t uart_overruns(void)
     ATOMIC_BLOCK(ATOMIC_FORCEON) { count = uart_lost; }
     return count;
 }
+
+#endif

@@ -2,6 +2,11 @@
 #ifndef UART_H
 #define UART_H
 
+#ifdef SOFTWARE_UART
+#include "software_uart.h"
+#else
+#include "interrupt_cycles.h"
+
 #include <stdint.h>
 
 #define UART_RING_BYTES 64u /* a power of two, so that an index wraps with a mask; holds one less */
@@ -10,7 +15,22 @@
  * doubles. */
 #define UART_WINDOW_BYTES (UART_RING_BYTES - 8u)
 
-/* 115,200 baud, 8 data bits, no parity, one stop bit. */
+/* What receiving a byte takes of whatever computes meanwhile: the chip's response, the jump in the
+ * vector table, the handler. */
+#define UART_INTERRUPT_CYCLES (57u + INTERRUPT_CYCLES_MORE)
+
+/* Bytes received, modulo the ring. */
+extern volatile uint8_t uart_head;
+
+/* Around a computation, with interrupts disabled: what receiving bytes has taken of it. */
+static inline uint8_t uart_before_computing(void) { return uart_head; }
+static inline uint16_t uart_cycles_since(uint8_t before)
+{
+    return UART_INTERRUPT_CYCLES * ((uint8_t)(uart_head - before) % UART_RING_BYTES);
+}
+#endif
+
+/* 115,200 baud, or what the board's build flags say; 8 data bits, no parity, one stop bit. */
 void uart_start(void);
 
 /* The next byte received; asleep (mode idle) until there is one. Interrupts must be enabled. */
@@ -18,17 +38,6 @@ uint8_t uart_receive(void);
 
 /* Send one byte; waits until the transmitter can take it. */
 void uart_send(uint8_t byte);
-
-/* What receiving a byte takes of whatever computes meanwhile: the chip's response, the jump in the
- * vector table, the handler. */
-#define UART_INTERRUPT_CYCLES 57u
-
-/* Bytes received, modulo the ring: two of these tell how many came in between. */
-extern volatile uint8_t uart_head;
-static inline uint8_t uart_received_since(uint8_t head)
-{
-    return (uint8_t)(uart_head - head) % UART_RING_BYTES;
-}
 
 /* How often bytes were lost because nobody read them in time; stays at 65,535. */
 uint16_t uart_overruns(void);

@@ -5,7 +5,14 @@
 #include <avr/io.h>
 
 #define MARK 0x9D4Eu
-#define HUNG 0x100u /* overflows of Timer1, 4.1 ms each */
+#define HUNG CYCLE_COUNTER_SECOND
+
+/* The watchdog's control register, as a data address: an ATtiny has it elsewhere. */
+#ifdef __AVR_HAVE_MUL__
+#define CONTROL_REGISTER "0x60"
+#else
+#define CONTROL_REGISTER "0x41"
+#endif
 
 #define KEPT __attribute__((section(".noinit"))) /* not cleared at a start */
 
@@ -23,8 +30,8 @@ __asm__(".section .init3,\"ax\",@progbits\n"
         "    out 0x34, r1\n"
         "    sts watchdog_cause, r24\n"
         "    ldi r24, 0x18\n" /* WDCE, WDE */
-        "    sts 0x60, r24\n" /* WDTCSR */
-        "    sts 0x60, r1\n"
+        "    sts " CONTROL_REGISTER ", r24\n"
+        "    sts " CONTROL_REGISTER ", r1\n"
         ".text\n");
 /* clang-format on */
 

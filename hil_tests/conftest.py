@@ -25,7 +25,7 @@ from protonn_edge.budget import Usage, measure_usage
 from protonn_edge.cli.train import with_accuracy_floor
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.hil import Run, Session, protocol, run
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, build
@@ -39,6 +39,7 @@ DEADLINE_S = 10.0
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("device")
     group.addoption("--port", help="a board's port, for example /dev/ttyACM0, or a pyserial URL")
+    group.addoption("--board", default="uno", help="its name, or its .toml file (default: uno)")
     group.addoption("--build-dir", type=Path, help="where `protonn-edge build` was run")
     group.addoption("--data", type=Path, help="the model's test points (default: the digits)")
     group.addoption(
@@ -52,11 +53,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True)
 class Points:
-    """Test points as the device takes them; `y` is None where their classes are not known."""
+    """Test points as the device takes them; `y` is None where their classes are not known.
+
+    Scores and classes are the reference's answers.
+    """
 
     Q: NDArray[np.uint8]
     scores: NDArray[np.int64]
     y: NDArray[np.int64] | None
+    classes: NDArray[np.int64]
 
 
 # --- what the device runs ------------------------------------------------------------------------
@@ -64,7 +69,7 @@ class Points:
 
 @pytest.fixture(scope="session")
 def board(pytestconfig: pytest.Config) -> Board:
-    board = load_board("uno")
+    board = load_board(pytestconfig.getoption("--board"))
     watts = pytestconfig.getoption("--watts")
     return board if watts is None else replace(board, power_watts=watts)
 
@@ -78,8 +83,8 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
         if Project(folder).built:
             return Project(folder)
         pytest.fail(
-            f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
-            "there, then `pio run -t upload`, or name another folder with --build-dir",
+            f"no model was built in {folder}; run `protonn-edge build --board {board.name} "
+            "model.npz` there, then `pio run -t upload`, or name another folder with --build-dir",
             pytrace=False,
         )
     _need_avr_tools()
@@ -136,7 +141,8 @@ def points(pytestconfig: pytest.Config, model: ProtoNNModel, reference: DeviceMo
     else:
         size, top = (200, model.n_features), reference.features.maximum
         Q, y = np.random.default_rng(0).integers(0, top, size, np.uint8, endpoint=True), None
-    return Points(Q, reference.scores(Q), y)
+    classes, scores = reference.answers(Q)
+    return Points(Q, scores, y, classes)
 
 
 def _need_avr_tools() -> None:
@@ -150,29 +156,36 @@ def _need_avr_tools() -> None:
 
 
 @pytest.fixture(scope="session")
-def url(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator[str]:
+def url(pytestconfig: pytest.Config, board: Board, request: pytest.FixtureRequest) -> Iterator[str]:
     port = pytestconfig.getoption("--port")
     if port is not None:
         yield port
         return
-    with EmulatedUno(request.getfixturevalue("elf")) as uno:
-        yield uno.url
-        assert uno.stats().faults == ()
+    with EmulatedBoard(request.getfixturevalue("elf"), board=board) as emulated:
+        yield emulated.url
+        assert emulated.stats().faults == ()
 
 
 @pytest.fixture
-def session(url: str, reference: DeviceModel) -> Iterator[Session]:
+def session(url: str, reference: DeviceModel, board: Board) -> Iterator[Session]:
     """Give a conversation with the device, which was reset for it."""
-    with open_session(url, reference) as opened:
+    with open_session(url, reference, board.baud) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
-def done(url: str, reference: DeviceModel, points: Points) -> Run:
+def done(url: str, reference: DeviceModel, points: Points, board: Board) -> Run:
     """Give what the device answers for all points; they are sent once, as fast as the line goes."""
     y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
-    with open_session(url, reference) as opened:
-        return run([opened], points.Q, y, points.scores, tolerance=reference.score_tolerance)
+    with open_session(url, reference, board.baud) as opened:
+        return run(
+            [opened],
+            points.Q,
+            y,
+            points.scores,
+            tolerance=reference.score_tolerance,
+            expected_classes=points.classes,
+        )
 
 
 class Line:

@@ -42,6 +42,8 @@ def test_the_accuracy_does_not_fall_below_the_floor(
 def test_no_prediction_takes_longer_than_the_planners_bound(done, plan, board, record_property):
     if not isinstance(plan, Plan):
         pytest.skip("a float build has no bound; to run: build without --precision float32")
+    if plan.estimated:
+        pytest.skip(f"{board.name} cannot multiply, its plan is an estimate; to run: --board uno")
     summary = summarize(done.results, board)
     record_property("cycles_mean", round(summary.cycles.mean))
     record_property("cycles_max", summary.cycles.max)

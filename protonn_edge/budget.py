@@ -25,6 +25,12 @@ _FLASH_REMEDY = (
 _SRAM_REMEDY = "try a smaller --projection-dim or fewer classes"
 
 
+def _sram_remedy(board: Board) -> str:
+    if board.serial == "software":  # it cannot wait, so all features of a point are kept
+        return f"{_SRAM_REMEDY}, or fewer features"
+    return _SRAM_REMEDY
+
+
 @dataclass(frozen=True)
 class Usage:
     """What a linked firmware takes of a board, in bytes.
@@ -63,7 +69,8 @@ class Usage:
             raise OverBudget(
                 self,
                 f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack "
-                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; {_SRAM_REMEDY}",
+                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; "
+                f"{_sram_remedy(board)}",
             )
 
 
@@ -101,13 +108,25 @@ def check_estimate(plan: Estimate, board: Board) -> None:
     if plan.state_bytes > board.sram_bytes:
         raise CheckFailed(
             f"needs {plan.state_bytes:,} B SRAM for its variables alone, {board.name} has "
-            f"{board.sram_bytes:,}; {_SRAM_REMEDY}"
+            f"{board.sram_bytes:,}; {_sram_remedy(board)}"
         )
     if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
         raise CheckFailed(
             f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, the serial line leaves "
             f"{_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try a smaller --projection-dim"
         )
+
+
+def check_flash(elf: Path, board: Board) -> None:
+    """Raise `OverBudget` where code that does not fit cannot even be followed, for its stack.
+
+    Short jumps go on at the begin of the flash where it ends, and that is not known of what is too
+    large.
+    """
+    if board.cpu.wraps_at:
+        sections = read_sections(elf)
+        if sections.flash_bytes > board.flash_bytes:
+            Usage(sections.flash_bytes, sections.sram_bytes, 0, ()).check(board)
 
 
 def measure_usage(elf: Path) -> Usage:

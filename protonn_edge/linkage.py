@@ -13,6 +13,7 @@ from pathlib import Path
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.plan import CHUNK_CYCLES
+from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, IntegerModel
 from protonn_edge.toolchain.elf import (
@@ -28,6 +29,10 @@ from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
 # all of its <math.h> uses.
 _FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
 _NAMES_SHOWN = 3
+_SOFTWARE = "software"
+
+# The linker puts constants in front of the code, which begins with this.
+_BEHIND_CONSTANTS = "__ctors_start"
 
 # What pnn_begin takes, for all, for each output and for each sum of a reduction's row; read off the
 # emulator, with a tenth on top.
@@ -49,7 +54,9 @@ def check_linked(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, board:
     if isinstance(model, IntegerModel):
         check_no_floats(elf)
     check_constants_in_flash(elf)
-    check_interrupts(elf, model, plan, board)
+    check_constants_within_reach(elf)
+    if board.serial != _SOFTWARE:  # such a line rests while anything is computed
+        check_interrupts(elf, model, plan, board)
 
 
 def check_no_floats(elf: Path) -> None:
@@ -85,6 +92,16 @@ def check_constants_in_flash(elf: Path) -> None:
         raise CheckFailed(
             f"constants are among the {size:,} B of SRAM with initial values, though flash could "
             f"hold them: {names}; declare them PROGMEM and read them with pgm_read_byte()"
+        )
+
+
+def check_constants_within_reach(elf: Path) -> None:
+    """Raise `CheckFailed` if constants lie beyond the 64 kB that the generated code can read."""
+    ends = [each.address for each in read_program(elf).symbols if each.name == _BEHIND_CONSTANTS]
+    if ends and max(ends) > READABLE_BYTES:
+        raise CheckFailed(
+            f"constants reach up to {max(ends):,} B of flash, and can be read up to "
+            f"{READABLE_BYTES:,}; try fewer --prototypes or a smaller --projection-dim"
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import (
     Comparison,
@@ -31,7 +31,7 @@ from protonn_edge.hil import (
 from protonn_edge.linkage import check_linked
 from protonn_edge.project import Project
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.report.accuracy import confusion_matrix
+from protonn_edge.report.accuracy import answer_matrix
 from protonn_edge.verification import Agreement, compare_results, open_session
 
 _COMPARED = 10  # points that are put to each of several boards
@@ -74,7 +74,8 @@ class Measurement:
     stack_peak_bytes : int or None
         The most stack that a device used, by painting; None if none had anything to do.
     confusion : ndarray of shape (L, L), int64
-        Answered points: row the actual class, column the predicted one.
+        Answered points: row the actual class, column the predicted one. Of a model that rejects
+        (L, L + 1): the last column is "unknown".
     shares : list of Share
         What each device did.
     comparison : Comparison or None
@@ -156,13 +157,14 @@ def measure(
         If the firmware is over budget or does what it must not (see `linkage`), a device does not
         answer or has another model, or devices differ.
     """
+    board.check_is_chip("cycles and serial line")
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file that has some")
     reference, plan = project.generated()
     tolerance = reference.score_tolerance
     Q = reference.quantize(X)
-    expected = reference.scores(Q)
+    classes, expected = reference.answers(Q)
     elf = project.compile(board)
     usage = measure_usage(elf)
     usage.check(board)  # a user may have changed the firmware since it was built
@@ -172,10 +174,12 @@ def measure(
     with ExitStack() as stack:
         device = ", ".join(ports)
         if not ports:
-            ports = [stack.enter_context(EmulatedUno(elf, board=board)).url]
+            ports = [stack.enter_context(EmulatedBoard(elf, board=board)).url]
             device = f"emulated {board.name}"
         # First the devices: where one does not answer, a results file that is there already stays.
-        sessions = [stack.enter_context(open_session(port, reference)) for port in ports]
+        sessions = [
+            stack.enter_context(open_session(port, reference, board.baud)) for port in ports
+        ]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         earlier = _earlier(results, origin) if resume and results is not None else []
         log = None
@@ -189,7 +193,16 @@ def measure(
             on_result(result)
 
         skip = {result.index for result in earlier}
-        done = run(sessions, Q, y, expected, skip=skip, sink=arrived, tolerance=tolerance)
+        done = run(
+            sessions,
+            Q,
+            y,
+            expected,
+            skip=skip,
+            sink=arrived,
+            tolerance=tolerance,
+            expected_classes=classes,
+        )
         repetition = None
         if repeat is not None:
             repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat).cycles)
@@ -201,10 +214,10 @@ def measure(
         reference=reference,
         usage=usage,
         summary=summarize(everything, board),
-        agreement=compare_results(device, expected, everything, tolerance),
+        agreement=compare_results(device, expected, everything, tolerance, classes),
         saturations=reference.features.saturations(X),
         stack_peak_bytes=max(stacks, default=None),
-        confusion=_confusion(everything, reference.n_classes),
+        confusion=answer_matrix(everything, reference),
         shares=done.shares,
         comparison=comparison,
         repetition=repetition,
@@ -237,9 +250,3 @@ def _earlier(path: Path, origin: Origin) -> list[Result]:
                 "file with -o, or leave out --resume"
             )
     return [result for result in recorded.results if result.scores is not None]
-
-
-def _confusion(results: list[Result], n_classes: int) -> NDArray[np.int64]:
-    answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
-    pairs = np.array(answered, np.int64).reshape(-1, 2)
-    return confusion_matrix(pairs[:, 0], pairs[:, 1], n_classes)

@@ -20,6 +20,9 @@ version difference
 2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
 3       "threshold": a vector of one number in models of label sets, of none in others (before,
         there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
+4       "clipped", "deskewed" (before, neither)
+5       "rejection", in models that answer "unknown" alone: three thresholds;
+        "activity", in models that become integers: shares of inputs, coordinates and prototypes
 ======= ===================================================================================
 """
 
@@ -29,7 +32,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,16 +40,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from protonn_edge.activity import Activity
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import UNKNOWN, Rejection
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
@@ -77,6 +82,7 @@ _ARRAYS = (
     "clipped",
     "deskewed",
 )
+_OPTIONAL_ARRAYS = ("activity", "rejection")
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -249,6 +255,10 @@ class ProtoNNModel(SizedByMatrices):
     clipped : bool
         Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
         device; then training saw it so, and these ends may be narrower than its points.
+    activity : Activity, optional
+        How much there is to do on training points; the planner's mean cycles follow from it.
+    rejection : Rejection, optional
+        Thresholds below which a point is of none of the classes; see `protonn_edge.rejection`.
 
     Raises
     ------
@@ -269,6 +279,8 @@ class ProtoNNModel(SizedByMatrices):
     threshold: float | None = None
     cutoff: float = 0.0
     clipped: bool = False
+    activity: Activity | None = None
+    rejection: Rejection | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -299,6 +311,10 @@ class ProtoNNModel(SizedByMatrices):
                     "train the model again"
                 )
         self._check_reduction()
+        if self.activity is not None:
+            sizes = self.n_inputs, self.n_projections, self.n_prototypes
+            Activity.of_array(self.activity.to_array(), sizes)
+        self._check_rejection()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -319,6 +335,19 @@ class ProtoNNModel(SizedByMatrices):
                     f"array 'inputs_{name}' differs from average to average, but pixels have one "
                     "range; train the model again"
                 )
+
+    def _check_rejection(self) -> None:
+        if self.rejection is None:
+            return
+        if self.multilabel:
+            raise InputError(
+                "array 'rejection' is in a model of label sets, which may give a point none anyway"
+            )
+        if self.n_classes > UNKNOWN:
+            raise InputError(
+                f"array 'rejection' is in a model of {self.n_classes:,} classes; with at most "
+                f'{UNKNOWN} the answer "unknown" is told from them'
+            )
 
     @property
     def multilabel(self) -> bool:
@@ -353,27 +382,36 @@ class ProtoNNModel(SizedByMatrices):
         InputError
             If X is not (n, D) numbers, all finite.
         """
+        return self._scores_and_nearest(X)[0]
+
+    def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
+        """Return scores (n, L) and the kernel of the nearest prototype, (n,)."""
         points = self._checked_points(X)
         W = self.projection.astype(np.float64)
         B = self.prototypes.astype(np.float64)
         Z = self.labels.astype(np.float64)
         scores = np.empty((points.shape[0], self.n_classes))
+        nearest = np.empty(len(scores))
         rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
         for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
             projected = self.normalized(dense_rows(points, chunk)) @ W.T
-            scores[chunk] = kernel(projected, B, self.gamma, self.cutoff) @ Z.T
-        return scores
+            kernels = kernel(projected, B, self.gamma, self.cutoff)
+            scores[chunk], nearest[chunk] = kernels @ Z.T, kernels.max(axis=1)
+        return scores, nearest
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
-        A model of label sets returns the matrix (n, L) that is 1 where a point has a label.
+        A model of label sets returns the matrix (n, L) that is 1 where a point has a label. One
+        that rejects returns `UNKNOWN`, 255, for points of none of its classes.
         """
-        scores = self.scores(X)
+        scores, nearest = self._scores_and_nearest(X)
         if self.multilabel:
             return self.labels_of(scores)
         indices: NDArray[np.int64] = scores.argmax(axis=1).astype(np.int64)
+        if self.rejection is not None:
+            indices[self.rejection.rejects(scores, nearest)] = UNKNOWN
         return indices
 
     def labels_of(self, scores: NDArray[Any]) -> NDArray[np.int64]:
@@ -495,10 +533,15 @@ def _neither_clipped_nor_deskewed(arrays: dict[str, NDArray[Any]]) -> dict[str, 
     return arrays | {"clipped": np.array(0), "deskewed": np.empty(0)}
 
 
+def _without_optional_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays
+
+
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
     1: _without_reduction,
     2: _without_threshold,
     3: _neither_clipped_nor_deskewed,
+    4: _without_optional_arrays,
 }
 
 
@@ -540,6 +583,10 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.reduction),
     }
+    if model.activity is not None:
+        arrays["activity"] = model.activity.to_array()
+    if model.rejection is not None:
+        arrays["rejection"] = np.array(astuple(model.rejection), dtype="<f8")
     little = {"f": "<f", "i": "<i", "U": "<U"}
     return {
         name: array.astype(little[array.dtype.kind] + array.dtype.str[2:])
@@ -557,14 +604,14 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
                 f"{path} has no array {name!r}; it is incomplete, so train the model again"
             )
     for name in arrays:
-        if name not in _ARRAYS:
+        if name not in _ARRAYS + _OPTIONAL_ARRAYS:
             raise InputError(f"{path} has an unknown array {name[:40]!r}; train the model again")
     for name, kinds in (("W", "f4"), ("B", "f4"), ("Z", "f4")):
         _check_type(arrays[name], name, kinds)
     for name in _ARRAYS:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             _check_type(arrays[name], name, "f8")
-    return ProtoNNModel(
+    model = ProtoNNModel(
         projection=arrays["W"],
         prototypes=arrays["B"],
         labels=arrays["Z"],
@@ -588,7 +635,15 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
+        rejection=_rejection(arrays.get("rejection")),
     )
+    return model if "activity" not in arrays else _with_activity(model, arrays["activity"])
+
+
+def _with_activity(model: ProtoNNModel, array: NDArray[Any]) -> ProtoNNModel:
+    _check_type(array, "activity", "f8")
+    sizes = model.n_inputs, model.n_projections, model.n_prototypes
+    return replace(model, activity=Activity.of_array(array, sizes))
 
 
 def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:
@@ -615,6 +670,18 @@ def _reduction(array: NDArray[Any], deskewed: NDArray[Any]) -> Reduction | None:
         )
     image, cropped, reduced = ((int(height), int(width)) for height, width in array)
     return Reduction(image, cropped, reduced, scale)
+
+
+def _rejection(array: NDArray[Any] | None) -> Rejection | None:
+    if array is None:
+        return None
+    _check_type(array, "rejection", "f8")
+    if array.shape != (3,):
+        raise InputError(
+            f"array 'rejection' has the shape {array.shape}; it must be the least score, kernel "
+            "and margin; calibrate the model again"
+        )
+    return Rejection(*array.tolist())
 
 
 def _deskewed(array: NDArray[Any]) -> PixelScale | None:

@@ -6,6 +6,7 @@ so that a build that fails leaves the folder as it was.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import OverBudget, Usage, check_estimate, measure_usage
+from protonn_edge.boards.cores import CORES, UNO_CORE
+from protonn_edge.boards.environment import description, environment_section
+from protonn_edge.budget import OverBudget, Usage, check_estimate, check_flash, measure_usage
 from protonn_edge.codegen import (
+    HOST_MAIN,
     KERNELS,
     SOURCES,
     Float32Plan,
@@ -23,6 +27,7 @@ from protonn_edge.codegen import (
     Limits,
     Plan,
     make_float32_plan,
+    make_plan,
     plans,
     render_c,
 )
@@ -32,11 +37,12 @@ from protonn_edge.files import write_atomically
 from protonn_edge.linkage import check_linked
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import (
-    PRECISIONS,
     Activity,
     DeviceModel,
     Float32Model,
+    IntegerModel,
     device_model,
+    precisions_of,
 )
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.platformio import build_firmware
@@ -88,7 +94,7 @@ class Project:
         """
         model = self.model()
         others = set(SOURCES)
-        for precision in PRECISIONS:
+        for precision in precisions_of(model):
             reference = device_model(model, precision)
             for plan in _all_plans(reference):
                 sources = render_c(reference, plan)
@@ -104,16 +110,19 @@ class Project:
         return path.is_file() and path.read_bytes() == text.encode()
 
     def compile(self, board: Board) -> Path:
-        """Build the firmware with PlatformIO and return the path of its ELF."""
-        return build_firmware(self.folder, board.platformio_board)
+        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program."""
+        product = "firmware.elf" if board.is_chip else "program"
+        return build_firmware(self.folder, board.environment, product=product)
 
 
 def _all_plans(reference: DeviceModel) -> list[Plan] | list[Float32Plan]:
     """Return every plan that `build` could have taken."""
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
+    others = [core for core in CORES.values() if core is not UNO_CORE]
     return [
-        plan_with(reference, kernel, buffered=buffered)
+        plan_with(reference, kernel, buffered=buffered, core=core)
+        for core in (UNO_CORE, *others)
         for kernel in KERNELS
         for buffered in (True, False)
     ]
@@ -130,7 +139,7 @@ class Wishes:
     kernel : {"columns", "masked", "unrolled"}, optional
         The projection's kernel; by default the fastest that fits.
     activity : Activity, optional
-        What mean cycles are counted for.
+        What mean cycles are counted for; by default what the model has of its training points.
     precision : {"int8", "float32"}
         Of W, B and Z on the device; floats are there for comparison and have one plan.
     """
@@ -177,6 +186,42 @@ def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None
     return Build(trial.plan, trial.usage)
 
 
+def build_for_host(
+    model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None = None
+) -> Path:
+    """Render a model, compile it for this computer, and put the project into `folder`.
+
+    The program takes the features of points on its standard input and answers with classes and
+    scores (``firmware/host/main.c``). There is no budget, since there is no chip.
+
+    Returns
+    -------
+    Path
+        The program.
+
+    Raises
+    ------
+    CheckFailed
+        If the compiler refuses it.
+    InputError
+        If the folder holds something else where the project's files belong, or a wish is for a
+        chip.
+    """
+    wishes = wishes or Wishes()
+    if wishes.flash_bytes is not None or wishes.sram_bytes is not None:
+        board.check_is_chip("flash or SRAM")
+    check_folder(folder, board)
+    reference = device_model(model, wishes.precision)
+    plan = None
+    if isinstance(reference, IntegerModel):
+        plan = make_plan(reference, kernel=wishes.kernel)
+    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
+        sources = render_c(reference, plan)
+        project = _write_project(model, sources, Path(scratch), folder, board)
+        _copy_over(project, Project(folder))
+    return Project(folder).compile(board)
+
+
 @dataclass(frozen=True)
 class Build:
     """The plan of a firmware that fits, and what it takes once it is linked."""
@@ -215,6 +260,7 @@ def trial_build(
     wishes : Wishes, optional
         What narrows the choice of a plan, and the precision.
     """
+    board.check_is_chip("flash and SRAM")
     wishes = wishes or Wishes()
     allowed = wishes.within(board)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
@@ -227,14 +273,16 @@ def _first_that_fits(
     """Build one plan after the other; what a plan takes is only known once it is linked."""
     reference = device_model(model, wishes.precision)
     failures: list[OverBudget] = []
-    for plan in _choices(reference, board, wishes):
+    activity = wishes.activity or model.activity
+    for plan in _choices(reference, board, wishes, activity):
         check_estimate(plan, board)
         sources = render_c(reference, plan)
         folder = scratch / f"project_{len(failures)}"
-        project = _write_project(model, sources, folder, firmware_of)
+        project = _write_project(model, sources, folder, firmware_of, board)
         elf = project.compile(board)
-        usage = measure_usage(elf)
         try:
+            check_flash(elf, board)
+            usage = measure_usage(elf)
             usage.check(board)
         except OverBudget as failure:
             failures.append(failure)
@@ -244,12 +292,14 @@ def _first_that_fits(
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 
-def _choices(reference: DeviceModel, board: Board, wishes: Wishes) -> Sequence[Plan | Float32Plan]:
+def _choices(
+    reference: DeviceModel, board: Board, wishes: Wishes, activity: Activity | None
+) -> Sequence[Plan | Float32Plan]:
     """Return the plans to try, the fastest of those that seem to fit first."""
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
     limits = Limits.of(board)
-    return plans(reference, limits, kernel=wishes.kernel, activity=wishes.activity)
+    return plans(reference, limits, kernel=wishes.kernel, activity=activity)
 
 
 def check_folder(folder: Path, board: Board) -> None:
@@ -266,23 +316,43 @@ def check_folder(folder: Path, board: Board) -> None:
     for path in (settings, folder / _MODEL, *(folder / _GENERATED / name for name in SOURCES)):
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a file, but the project's is; use another -o")
-    section = f"[env:{board.platformio_board}]"
+    section = f"[env:{board.environment}]"
     if settings.is_file() and section not in settings.read_text("utf-8", errors="replace"):
         raise InputError(f"{settings} has no {section}; use another -o, or add that environment")
 
 
+def _settings_for(board: Board) -> str:
+    """Return a new project's platformio.ini, which builds for the board if nothing else is said."""
+    text = resource("platformio.ini").read_text(encoding="utf-8")
+    if f"[env:{board.environment}]" not in text:
+        text += f"\n{environment_section(board)}"
+    return text.replace("default_envs = uno", f"default_envs = {board.environment}")
+
+
 def _write_project(
-    model: ProtoNNModel, sources: dict[str, str], folder: Path, firmware_of: Path | None
+    model: ProtoNNModel,
+    sources: dict[str, str],
+    folder: Path,
+    firmware_of: Path | None,
+    board: Board,
 ) -> Project:
     """Write a whole project, with the files of `firmware_of` where that folder has its own."""
-    _copy_tree(resource("firmware"), folder / "firmware")
-    settings = resource("platformio.ini")
+    if board.is_chip:
+        _copy_tree(resource("firmware"), folder / "firmware")
+    else:
+        _copy(HOST_MAIN, folder / "firmware" / "host" / "main.c")
+    own_settings = None
     if firmware_of is not None:
         for name in ("firmware", "include", "lib"):
             _copy_tree(firmware_of / name, folder / name)
-        if (firmware_of / "platformio.ini").is_file():
-            settings = firmware_of / "platformio.ini"
-    _copy(settings, folder / "platformio.ini")
+        own_settings = firmware_of / "platformio.ini"
+    if own_settings is not None and own_settings.is_file():
+        _copy(own_settings, folder / "platformio.ini")
+    else:
+        write_atomically(folder / "platformio.ini", _settings_for(board))
+    if board.is_chip and not board.platformio_board:
+        text = json.dumps(description(board), indent=2) + "\n"
+        write_atomically(folder / "boards" / f"{board.environment}.json", text)
     for name, text in sources.items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
@@ -304,10 +374,12 @@ def _copy(source: Path, destination: Path) -> None:
 
 def _copy_over(built: Project, target: Project) -> None:
     """Copy what `target` lacks, and everything that was generated."""
-    sources = [built.folder / "platformio.ini", *sorted((built.folder / "firmware").rglob("*"))]
+    folders = [built.folder / "firmware", built.folder / "boards"]
+    sources = [path for folder in folders for path in sorted(folder.rglob("*"))]
+    sources.append(built.folder / "platformio.ini")
     for source in sources:
         relative = source.relative_to(built.folder)
         destination = target.folder / relative
-        generated = relative.is_relative_to(_GENERATED)
+        generated = relative.is_relative_to(_GENERATED) or relative.is_relative_to("boards")
         if source.is_file() and (generated or not destination.exists()):
             write_atomically(destination, source.read_bytes())

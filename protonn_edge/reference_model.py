@@ -6,21 +6,24 @@ tabs between them, a row a line, W of shape (d, D), B (d, m), Z (L, m). Their Py
 ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. None has the normalization of the features or the names
 of the classes: those are the data's.
 
-A folder may come from a stranger: nothing pickled is read, and sizes are checked first.
+A folder may come from a stranger: nothing pickled is read, and sizes are checked first. What is
+written is read by those programs, to go on from (their option ``-P 1``) or to predict with.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.archive import check_file
 from protonn_edge.errors import InputError
+from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
@@ -28,6 +31,13 @@ FILE_LIMIT_BYTES = 64 * 2**20
 HEADER_LIMIT = 10_000
 
 _MATRICES = ("W", "B", "Z")
+_NAMES = (*_MATRICES, "gamma")
+_NPY = ".npy"
+
+Layout = Literal["text", "npy"]
+"""The C++ program's files, or the Python programs'."""
+
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 Float32 = NDArray[np.float32]
 
@@ -64,9 +74,9 @@ def read_reference_model(folder: Path) -> ReferenceModel:
         One sentence with the file and the problem: missing, too large, not numbers, ragged, NaN,
         shapes that do not fit together.
     """
-    binary = (folder / "W.npy").exists()
+    binary = (folder / f"W{_NPY}").exists()
     read = _read_npy if binary else _read_text
-    suffix = ".npy" if binary else ""
+    suffix = _NPY if binary else ""
     W, B, Z = (_matrix(read(folder / f"{name}{suffix}"), folder / name) for name in _MATRICES)
     if binary and W.shape[1] == len(B):  # as their Python programs multiply: X W
         W = np.ascontiguousarray(W.T)
@@ -86,6 +96,56 @@ def read_reference_model(folder: Path) -> ReferenceModel:
             "three files"
         )
     return ReferenceModel(W, B, Z, float(gamma.ravel()[0]))
+
+
+def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
+    """Write the four files of a model into a folder, whose other files stay.
+
+    Parameters
+    ----------
+    model : ReferenceModel
+        float32 values are written such that the same ones are read again.
+    folder : Path
+        It is made if it is missing.
+    layout : {"text", "npy"}
+        As the C++ program, or as the Python programs, whose W is (D, d).
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, or holds a model in the other layout, which a reader could
+        take for this one.
+    """
+    other = "" if layout == "npy" else _NPY
+    paths = (folder / f"{name}{other}" for name in _NAMES)
+    stale = next((path for path in paths if path.exists()), None)
+    if stale is not None:
+        raise InputError(
+            f"{stale} is there already, of a model in the other layout; remove it, or choose "
+            "another folder"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; choose another name")
+    W = model.projection if layout == "text" else model.projection.T
+    arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
+    for name, array in zip(_NAMES, arrays, strict=True):
+        if layout == "npy":
+            write_atomically(folder / f"{name}{_NPY}", _npy_bytes(np.asarray(array)))
+        else:
+            write_atomically(folder / name, _text_of(np.asarray(array)))
+
+
+def _npy_bytes(array: NDArray[Any]) -> bytes:
+    content = io.BytesIO()
+    np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
+    return content.getvalue()
+
+
+def _text_of(matrix: NDArray[Any]) -> str:
+    """Return a row a line, each number in as few digits as give it back."""
+    digits = ".9g" if matrix.dtype == np.float32 else ".17g"
+    rows = matrix.reshape(-1, matrix.shape[-1] if matrix.ndim else 1).tolist()
+    return "".join("\t".join(format(x, digits) for x in row) + "\n" for row in rows)
 
 
 def _matrix(array: NDArray[Any], path: Path) -> Float32:

@@ -70,26 +70,32 @@ def compare(
     scores: NDArray[np.int64],
     lost: NDArray[np.bool_] | None = None,
     tolerance: int = 0,
+    classes: NDArray[np.int64] | None = None,
 ) -> Agreement:
-    """Compare an execution's classes (n,) and scores (n, L) with the reference's scores (n, L)."""
+    """Compare an execution's classes (n,) and scores (n, L) with the reference's scores (n, L).
+
+    The reference's classes (n,) are given where they do not follow from its scores alone.
+    """
     missing = np.zeros(len(expected), np.bool_) if lost is None else lost
-    wrong = differs(expected, labels, scores, tolerance) & ~missing
+    right = expected.argmax(axis=1) if classes is None else classes
+    wrong = differs(expected, labels, scores, tolerance, right) & ~missing
     first = None
     if wrong.any():
-        first = _first_mismatch(int(wrong.argmax()), expected, labels, scores, tolerance)
+        first = _first_mismatch(int(wrong.argmax()), expected, right, labels, scores, tolerance)
     return Agreement(execution, len(expected), int(wrong.sum()), int(missing.sum()), first)
 
 
 def _first_mismatch(
     point: int,
     expected: NDArray[np.int64],
+    classes: NDArray[np.int64],
     labels: NDArray[np.int64],
     scores: NDArray[np.int64],
     tolerance: int,
 ) -> Mismatch:
     differing = np.flatnonzero(np.abs(scores[point] - expected[point]) > tolerance)
     if len(differing) == 0:
-        return Mismatch(point, "class", int(expected[point].argmax()), int(labels[point]))
+        return Mismatch(point, "class", int(classes[point]), int(labels[point]))
     label = int(differing[0])
     return Mismatch(
         point,
@@ -103,8 +109,9 @@ def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
     """Compare the host build of the generated C on quantized points Q, (n, D) uint8."""
     with host_program(model) as program:
         labels, scores = program.run(Q)
-    expected, tolerance = model.scores(Q), model.score_tolerance
-    return compare("host C", expected, labels, scores, tolerance=tolerance)
+    classes, expected = model.answers(Q)
+    tolerance = model.score_tolerance
+    return compare("host C", expected, labels, scores, tolerance=tolerance, classes=classes)
 
 
 def verify_device(
@@ -113,19 +120,22 @@ def verify_device(
     model: DeviceModel,
     Q: NDArray[np.uint8],
     sink: Callable[[Result], None] | None = None,
+    baud: int | None = None,
 ) -> tuple[Agreement, list[Result]]:
     """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8."""
-    expected = model.scores(Q)
-    with open_session(url, model) as session:
+    classes, expected = model.answers(Q)
+    tolerance = model.score_tolerance
+    with open_session(url, model, baud) as session:
         results = run(
             [session],
             Q,
-            expected.argmax(axis=1),
+            classes,
             expected,
             sink=sink,
-            tolerance=model.score_tolerance,
+            tolerance=tolerance,
+            expected_classes=classes,
         ).results
-    return compare_results(execution, expected, results, model.score_tolerance), results
+    return compare_results(execution, expected, results, tolerance, classes), results
 
 
 def compare_results(
@@ -133,22 +143,27 @@ def compare_results(
     expected: NDArray[np.int64],
     results: Sequence[Result],
     tolerance: int = 0,
+    classes: NDArray[np.int64] | None = None,
 ) -> Agreement:
     """Compare the results of a run, one for each row of the reference's scores (n, L)."""
     lost = np.array([result.scores is None for result in results], np.bool_)
     empty = (0,) * expected.shape[1]
     scores = np.array([result.scores or empty for result in results], np.int64)
     labels = np.array([result.predicted or 0 for result in results], np.int64)
-    return compare(execution, expected, labels, scores, lost, tolerance)
+    return compare(execution, expected, labels, scores, lost, tolerance, classes)
 
 
-def open_session(url: str, model: DeviceModel) -> Session:
-    """Return a session for the device at `url` that must hold this very model."""
+def open_session(url: str, model: DeviceModel, baud: int | None = None) -> Session:
+    """Return a session for the device at `url` that must hold this very model.
+
+    Its line has the baud rate of an Uno if none is given.
+    """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
         n_features=model.n_features,
         n_classes=model.n_classes,
+        baud=baud,
     )
 
 

@@ -119,7 +119,8 @@ class Page {
         const list = this.part("points");
         this.points.forEach((point, i) => {
             const option = list.appendChild(document.createElement("option"));
-            const taken = `, taken for ${classes[point.predicted]}`;
+            const known = point.predicted < classes.length;
+            const taken = known ? `, taken for ${classes[point.predicted]}` : ", answered unknown";
             option.value = i;
             option.textContent = `#${point.index} is ${classes[point.label]}`;
             option.textContent += point.predicted === point.label ? "" : taken;

@@ -16,7 +16,7 @@ export class ResultView {
     show(answer, point) {
         const ms = (1000 * answer.cycles) / this.board.clockHz;
         const mj = this.board.watts * ms;
-        const [name, cycles] = [this.classes[answer.label], answer.cycles.toLocaleString("en")];
+        const [name, cycles] = [this.classes[answer.label] ?? "unknown", answer.cycles.toLocaleString("en")];
         this.part("label").textContent = name;
         this.part("label").classList.toggle("long", name.length > 4);
         this.part("cycles").textContent = cycles;

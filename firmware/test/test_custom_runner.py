@@ -36,7 +36,8 @@ class CustomTestRunner(TestRunnerBase):
         if self.options.without_testing:
             return
         try:
-            from protonn_edge.resources import resource  # noqa: PLC0415  (it may be missing)
+            from protonn_edge.boards import board_names  # noqa: PLC0415  (it may be missing)
+            from protonn_edge.resources import resource  # noqa: PLC0415
         except ImportError as error:
             raise RuntimeError(
                 "pio's Python has no protonn-edge; run the pio of the environment that has it"
@@ -48,6 +49,8 @@ class CustomTestRunner(TestRunnerBase):
             command += ["-o", "junit_family=xunit1", "-p", "no:cacheprovider"]
             command += [f"--rootdir={scratch}", f"--junitxml={report}", "--build-dir", Path.cwd()]
             command += [] if port is None else ["--port", port]
+            if self.test_suite.env_name in board_names():  # else -a --board=FILE.toml says it
+                command += ["--board", self.test_suite.env_name]
             done = subprocess.run([*command, *self.options.program_args], check=False)
             if done.returncode > 1:  # neither all passed nor some failed
                 raise RuntimeError(

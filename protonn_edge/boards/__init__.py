@@ -1,12 +1,22 @@
-"""What is known of each board, one .toml file per board."""
+"""What is known of each board, one .toml file per board.
+
+`load_board` takes the name of one of those in this folder, or the path of a user's own file.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 
+from protonn_edge.boards.cores import CORES, Core
+from protonn_edge.boards.reading import read_facts
 from protonn_edge.errors import InputError
+
+_FILE_LIMIT_BYTES = 64 << 10
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 @dataclass(frozen=True)
@@ -16,29 +26,96 @@ class Board:
     Attributes
     ----------
     name : str
-        What ``--board`` takes.
+        What ``--board`` takes, and its environment in platformio.ini: the name of its file.
+    title : str
+        What people call it.
     mcu : str
-        The chip as avr-gcc and simavr call it.
+        The chip as avr-gcc and simavr call it; empty if it is this computer.
+    core : str
+        The chip's architecture as avr-gcc calls it (`cores`), or ``"host"``.
     clock_hz : int
         CPU clock in hertz.
     flash_bytes, sram_bytes : int
         What a program may use: flash without the bootloader, all of the SRAM.
+    bootloader_bytes : int
+        The rest of the flash.
+    serial : {"usart0", "usart1", "software"}
+        What the serial line is made of; ``"software"`` takes two pins and a timer.
+    rx_pin, tx_pin : str
+        The pins of a serial line in software, such as ``"PB3"``.
     baud : int
         Baud rate of the serial line.
     power_watts : float
         Power drawn while it computes; energy in joules is this times seconds.
     platformio_board : str
-        The board as PlatformIO calls it; also the name of its environment in platformio.ini.
+        The board as PlatformIO calls it; empty if it does not know it.
+    upload_protocol : str
+        avrdude's name of the programmer.
+    upload_baud : int
+        Of an upload; 0 if it does not go over a serial line.
+    usb_ids : tuple of str
+        ``"vendor:product"`` of its USB, by which its port is found.
+    meter_pin : str
+        The pin that is high while it computes.
+    gpior0 : int
+        The data address of the register that marks timed spans.
+    sleep_enable : tuple of int
+        The data address of the register with the bit SE, and that bit's number.
+    environment : str
+        The section of platformio.ini, `name` as long as nobody replaces that.
     """
 
     name: str
+    title: str
     mcu: str
+    core: str
     clock_hz: int
     flash_bytes: int
     sram_bytes: int
     baud: int
     power_watts: float
     platformio_board: str
+    bootloader_bytes: int = 0
+    serial: str = "usart0"
+    rx_pin: str = ""
+    tx_pin: str = ""
+    upload_protocol: str = "arduino"
+    upload_baud: int = 0
+    usb_ids: tuple[str, ...] = ()
+    meter_pin: str = "PB0"
+    gpior0: int = 0x3E
+    sleep_enable: tuple[int, int] = (0x53, 0)
+    environment: str = field(default="")
+
+    @property
+    def is_chip(self) -> bool:
+        """Whether it is a microcontroller, and not this computer."""
+        return self.core != HOST
+
+    @property
+    def cpu(self) -> Core:
+        """What its code, its stack and its cycles follow from.
+
+        Raises
+        ------
+        InputError
+            If it is this computer.
+        """
+        self.check_is_chip("cycles")
+        return CORES[self.core]
+
+    @property
+    def flash_total_bytes(self) -> int:
+        """All of the flash, with the bootloader's section."""
+        return self.flash_bytes + self.bootloader_bytes
+
+    def check_is_chip(self, what: str) -> None:
+        """Raise `InputError` if it is this computer, which has nothing of `what`."""
+        if not self.is_chip:
+            raise InputError(
+                f"{self.name} is {self.title}, which has no {what} of a chip; choose another "
+                f"--board, such as uno"
+            )
 
     def milliseconds(self, cycles: float) -> float:
         """Return the time of `cycles` at the board's clock, in ms."""
@@ -49,6 +126,10 @@ class Board:
         return self.power_watts * self.milliseconds(cycles)
 
 
+HOST = "host"
+"""The core of the board that is this computer."""
+
+
 def board_names() -> list[str]:
     """Return the names of all boards, sorted."""
     files = resources.files(__name__).iterdir()
@@ -56,14 +137,49 @@ def board_names() -> list[str]:
 
 
 def load_board(name: str) -> Board:
-    """Return the board called `name`.
+    """Return the board called `name`, or the one that the .toml file of that path describes.
 
     Raises
     ------
     InputError
-        If there is no such board.
+        If there is no such board, or the file does not describe one; the sentence names the key.
     """
+    if name.endswith(".toml"):
+        path = Path(name)
+        return _board(_checked_name(path), _read(path), str(path))
     if name not in board_names():
-        raise InputError(f"no board is called {name!r}; choose one of {', '.join(board_names())}")
+        raise InputError(
+            f"no board is called {name!r}; choose one of {', '.join(board_names())}, or give the "
+            "path of a .toml file"
+        )
     text = resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return Board(name=name, **tomllib.loads(text))
+    return _board(name, text, f"{name}.toml")
+
+
+def _checked_name(path: Path) -> str:
+    if not _NAME.fullmatch(path.stem):
+        raise InputError(
+            f"{path.name} is no name for a board; use letters, digits, - and _, 40 at most"
+        )
+    if path.stem in board_names():
+        raise InputError(f"{path.stem} is a board already; give {path} another name")
+    return path.stem
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _FILE_LIMIT_BYTES:
+            raise InputError(f"{path} has more than {_FILE_LIMIT_BYTES:,} B; it is no board's file")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8; save it as that") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; name a board's file") from error
+
+
+def _board(name: str, text: str, source: str) -> Board:
+    try:
+        facts = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source} is not TOML: {error}; see docs/boards.md") from error
+    return Board(name=name, environment=name, **read_facts(facts, source))

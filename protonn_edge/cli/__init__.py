@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from protonn_edge import __version__
+from protonn_edge.cli.boards import boards_command
 from protonn_edge.cli.build import build_command
+from protonn_edge.cli.calibrate import calibrate_command
+from protonn_edge.cli.convert import convert_command
 from protonn_edge.cli.demo import demo_command
 from protonn_edge.cli.emulate import emulate_command
 from protonn_edge.cli.export import export_command
@@ -30,6 +33,8 @@ def main() -> None:
 main.add_command(demo_command)
 main.add_command(train_command)
 main.add_command(tune_command)
+main.add_command(convert_command)
+main.add_command(calibrate_command)
 main.add_command(inspect_command)
 main.add_command(build_command)
 main.add_command(export_command)
@@ -37,3 +42,4 @@ main.add_command(verify_command)
 main.add_command(hil_command)
 main.add_command(report_command)
 main.add_command(emulate_command)
+main.add_command(boards_command)

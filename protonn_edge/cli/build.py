@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.budget import OverBudget
 from protonn_edge.cli.command import (
     Command,
@@ -20,9 +22,10 @@ from protonn_edge.cli.command import (
 from protonn_edge.codegen import KERNELS, KernelName, Plan
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model import load_model
-from protonn_edge.project import Wishes, build, check_folder
+from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.project import Wishes, build, build_for_host, check_folder
 from protonn_edge.quantization import IntegerModel, device_model, measure_activity, stage_losses
+from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 from protonn_edge.toolchain.platformio import upload_command
@@ -80,8 +83,8 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    'pio run -t upload' in the same folder then puts it on the board. With --data, the plan's mean
-    cycles are those on these points, and the fastest plan is the fastest on them.
+    'pio run -t upload' in the same folder then puts it on the board. The plan's mean cycles are
+    those on training points, or, with --data, on these; the fastest plan is the fastest on them.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
@@ -115,11 +118,18 @@ def build_command(
                 f"{100 * in_integers:.2f} %",
             ),
         ]
+        if reference.rejection is not None:
+            share = float(np.mean(predicted == UNKNOWN))
+            record["unknown_share"] = share
+            facts.append(("answered unknown", f"{100 * share:.2f} %"))
         if max_drop is not None and 100 * (in_float - in_integers) > max_drop:
             out.finish(record, _drop_failure(in_float, in_integers, max_drop))
+    wishes = Wishes(max_flash, max_sram, kernel, activity, precision)
+    if not board.is_chip:
+        _build_for_host(out, model, board, output, wishes, (record, facts))
+        return
     try:
         with out.status(f"building for {board.name}"):
-            wishes = Wishes(max_flash, max_sram, kernel, activity, precision)
             built = build(model, board, output, wishes)
     except OverBudget as failure:
         out.finish(record | failure.usage.to_json(), failure)
@@ -127,8 +137,24 @@ def build_command(
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
     if isinstance(built.plan, Plan):
         out.say("its plan:", plan_table(built.plan))
-    out.say("next, with the board on USB:", f"  {upload_command(output)}")
+    how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
+    out.say(f"next, with the board {how}:", f"  {upload_command(output, board.environment)}")
     out.finish(record | usage.to_json() | {"plan": built.plan.to_json()})
+
+
+def _build_for_host(
+    out: Output,
+    model: ProtoNNModel,
+    board: Board,
+    folder: Path,
+    wishes: Wishes,
+    known: tuple[dict[str, Any], list[tuple[str, str]]],
+) -> None:
+    record, facts = known
+    with out.status("building for this computer"):
+        program = build_for_host(model, board, folder, wishes)
+    out.say("program for this computer:", fact_table([*facts, ("program", str(program))]))
+    out.finish(record | {"program": str(program)})
 
 
 def _drop_failure(in_float: float, in_integers: float, max_drop: float) -> CheckFailed:

@@ -34,10 +34,10 @@ json_option = click.option(
 board_option = click.option(
     "--board",
     "board_name",
-    type=click.Choice(board_names()),
+    metavar=f"[{'|'.join(board_names())}|FILE.toml]",
     default="uno",
     show_default=True,
-    help="The board, real or emulated.",
+    help="The board, real or emulated; a .toml file describes one of your own.",
 )
 
 

@@ -70,7 +70,10 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
         )
     show(measurement, out)
     say_agreement([on_host, measurement.agreement], out)
-    out.say(f"the project is in {output}; with a board on USB:", f"  {upload_command(output)}")
+    out.say(
+        f"the project is in {output}; with a board on USB:",
+        f"  {upload_command(output, board.environment)}",
+    )
     report = output / "report.html"
     run = gather(output / "results.csv", [model], [Project(output)], board, data=points)
     write_report([run], report, out, title="Handwritten digits on an Uno")

@@ -15,9 +15,9 @@ from typing import NoReturn
 
 import click
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 
 _LOOK_EVERY_S = 0.2
@@ -64,17 +64,19 @@ def emulate_command(
         raise click.UsageError("there is nothing to run; name a FIRMWARE, or give --bootloader")
     out = Output(as_json)
     with _stopped_by_signals():
-        board = EmulatedUno(
+        board = load_board(board_name)
+        emulated = EmulatedBoard(
             firmware,
             bootloader=bootloader,
-            board=load_board(board_name),
+            board=board,
             link="tcp" if device is None else "pty",
             port=port or 0,
             wire_speed=wire_speed,
         )
-        with board as uno, _linked(device, uno.url) as url:
-            _introduce(out, uno, url, firmware, bootloader)
-            _report_faults(out, uno)
+        with emulated, _linked(device, emulated.url) as url:
+            named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
+            _introduce(out, board, emulated, url, (firmware, named))
+            _report_faults(out, emulated)
 
 
 @contextlib.contextmanager
@@ -105,13 +107,19 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
 
 
 def _introduce(
-    out: Output, uno: EmulatedUno, url: str, firmware: Path | None, bootloader: bool
+    out: Output,
+    board: Board,
+    emulated: EmulatedBoard,
+    url: str,
+    said: tuple[Path | None, str],
 ) -> None:
-    upload_port = uno.upload_port if uno.port else url
-    out.say(f"emulated uno with {firmware or 'an empty flash'} at {url}")
-    name = shlex.quote(url)
-    out.say(f"  a terminal:  {Path(sys.executable).name} -m serial.tools.miniterm {name} 115200")
-    out.say(f"  test points: protonn-edge hil test.csv --port {name}")
+    firmware, of_board = said
+    upload_port = emulated.upload_port if emulated.port else url
+    bootloader = emulated.has_bootloader
+    out.say(f"emulated {board.name} with {firmware or 'an empty flash'} at {url}")
+    name, python = shlex.quote(url), Path(sys.executable).name
+    out.say(f"  a terminal:  {python} -m serial.tools.miniterm {name} {board.baud}")
+    out.say(f"  test points: protonn-edge hil test.csv{of_board} --port {name}")
     if bootloader:
         out.say(f"  upload:      pio run -t upload --upload-port {shlex.quote(upload_port)}")
     out.say("opening the line resets the board; Ctrl-C ends it")
@@ -124,11 +132,11 @@ def _introduce(
     )
 
 
-def _report_faults(out: Output, uno: EmulatedUno) -> NoReturn:
+def _report_faults(out: Output, emulated: EmulatedBoard) -> NoReturn:
     """Say what stops the firmware, for as long as the board is on."""
     said = 0
     while True:
-        faults = uno.stats().faults
+        faults = emulated.stats().faults
         for fault in faults[said:]:
             out.say(f"fault: {fault}; the board stands still until it is reset")
         said = len(faults)

@@ -109,6 +109,7 @@ def hil_command(
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     if output is not None:
         words = ["report", str(output), "--project", str(folder), "--data", str(data)]
+        words += [] if board_name == "uno" else ["--board", board_name]
         out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
     out.finish(measurement.to_json(), disagreement([measurement.agreement]))
 

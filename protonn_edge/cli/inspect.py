@@ -10,10 +10,11 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_points
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.quantization import IntegerModel, quantize, stage_losses, why_floats_alone
+from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.reduction import Reduction, shape_text
 from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.sizes import paper_bytes
@@ -35,7 +36,7 @@ def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
     out = Output(as_json)
     model = load_model(model_file)
     record = _describe(model)
-    out.say(f"{model_file.name}:", fact_table(_facts(record)))
+    out.say(f"{model_file.name}:", fact_table([*_facts(record), *rejection_facts(model)]))
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
         losses = stage_losses(model, X, y)
@@ -58,6 +59,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "gamma": model.gamma,
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
+        "rejection": rejection_record(model),
         "nonzero": {
             "W": _nonzero_share(model.projection),
             "B": _nonzero_share(model.prototypes),
@@ -66,11 +68,12 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "paper_bytes": paper_bytes(model),
         "record": dict(model.record),
     }
-    return record | ({"no_device": reason} if reason else _describe_integers(quantize(model)))
+    return record | ({"no_device": reason} if reason else _describe_integers(model))
 
 
-def _describe_integers(integer_model: IntegerModel) -> dict[str, Any]:
-    plan = make_plan(integer_model)
+def _describe_integers(model: ProtoNNModel) -> dict[str, Any]:
+    integer_model = quantize(model)
+    plan = make_plan(integer_model, activity=model.activity)
     return {
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,

@@ -37,3 +37,19 @@ class Bytes(click.ParamType[int]):
         if not count:
             self.fail(f"{value!r} is no number of bytes, such as 16kB, 900B or 16000", param, ctx)
         return count
+
+
+class Share(click.ParamType[float]):
+    """A share between 0 and 1, such as 1%, 0.5 % or 0.01."""
+
+    name = "SHARE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the share."""
+        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(%?)\s*", str(value))
+        share = 0.0 if found is None else float(found[1]) / (100 if found[2] else 1)
+        if not 0 < share < 1:
+            self.fail(f"{value!r} is no share between 0 and 1, such as 1% or 0.01", param, ctx)
+        return share

@@ -12,30 +12,50 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import numpy as np
 from click.core import ParameterSource
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.cli.quantities import Bytes, ImageShape
+from protonn_edge.cli.unknown import (
+    DEFAULT_STATISTICS,
+    by_option,
+    rejection_facts,
+    rejection_record,
+    unknown_option,
+)
+from protonn_edge.conversion import from_reference
 from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import check_counts, quantize, why_floats_alone
+from protonn_edge.quantization import (
+    Statistics,
+    check_counts,
+    check_rate,
+    quantize,
+    why_floats_alone,
+    with_rejection,
+)
 from protonn_edge.reduction import reduction_for
 from protonn_edge.reference_model import read_reference_model
+from protonn_edge.rejection import UNKNOWN, Statistic
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.ranking import PLACES, precision_at
+from protonn_edge.report.terminal import fact_table
 from protonn_edge.sizes import paper_bytes
 from protonn_edge.training import EpochReport, ProtoNNClassifier
-from protonn_edge.training.warm_start import model_of
+from protonn_edge.training.held_out import FOLDS, held_out_statistics
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _SHARE = FiniteRange(0, 1, min_open=True)
 _COUNT = click.IntRange(1)
 _POSITIVE = FiniteRange(0, min_open=True)
+_STRANGERS = 0.5  # with --unknown
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
 
 
@@ -162,6 +182,17 @@ def _setting(
     click.BOOL,
     "Joint: shift, turn, scale and distort the images a little at random.",
 )
+@_setting(
+    "--strangers",
+    "strangers",
+    FiniteRange(0),
+    "Joint: made-up points of no class a training point.  [default: 0.5 with --unknown, else 0]",
+)
+@unknown_option(
+    'Answer "unknown" to what is unlike all classes, with this share of false alarms, such as 1%; '
+    f"trains {FOLDS} more models to find out where."
+)
+@by_option
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--holdout",
@@ -181,6 +212,8 @@ def train_command(
     seed: int,
     share: float | None,
     start_from: Path | None,
+    rate: float | None,
+    by: tuple[Statistic, ...],
     verbose: bool,
     as_json: bool,
     **settings: Any,
@@ -196,14 +229,22 @@ def train_command(
     if share is not None:
         dataset = holdout(dataset, share, seed)
     _settle_sizes(dataset, settings)
+    by = by or DEFAULT_STATISTICS
+    if rate is not None:
+        _settle_rejection(dataset, settings, rate, len(by))
+    elif _was_given("by"):
+        raise InputError("--unknown-by is given without --unknown, which says how often")
     given = {name: value for name, value in settings.items() if value is not None}
     if start_from is not None:
         given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
     model = train(dataset, out, seed=seed, verbose=verbose, **given)
+    if rate is not None:
+        model = with_rejection(model, _held_out(model, dataset, out, seed, given), rate, by)
+        out.say(fact_table(rejection_facts(model)))
     model = with_accuracy_floor(model, dataset)
     save_model(model, output)
     record = describe(model, dataset)
-    out.say(_sentence(record), f"wrote {output}")
+    out.say(sentence_of(record), f"wrote {output}")
     out.finish(record)
 
 
@@ -231,6 +272,36 @@ def train(
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
 
 
+def _held_out(
+    model: ProtoNNModel, dataset: Dataset, out: Output, seed: int, settings: dict[str, Any]
+) -> Statistics:
+    """Return the statistics of the training points, each by a model that was trained without it."""
+    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    with out.progress("calibrating", FOLDS) as bar:
+        return held_out_statistics(
+            classifier,
+            dense_features(dataset.X_train, "the training part"),
+            dataset.y_train,
+            model,
+            on_fold=lambda number, folds: bar.move_to(number - 1, f"model {number} of {folds}"),
+        )
+
+
+def _settle_rejection(
+    dataset: Dataset, settings: dict[str, Any], rate: float, statistics: int
+) -> None:
+    """Refuse what would only fail after the training, and let strangers be among its points."""
+    if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
+        raise InputError(
+            "--unknown is for models of one class a point that a device can run; leave it out, or "
+            "train with one label a point and another --normalization than l2"
+        )
+    check_rate(len(dataset.y_train), rate / statistics)
+    joint = settings["optimizer"] == "joint" and not issparse(dataset.X_train)
+    if joint and not _was_given("strangers"):
+        settings["strangers"] = _STRANGERS
+
+
 def _note(report: EpochReport) -> str:
     turn = f"{report.parameter}: " if report.parameter else ""
     return (
@@ -256,7 +327,20 @@ def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNMod
     if not path.is_dir():
         return load_model(path)
     kind = normalization if _was_given("normalization") else "none"
-    return model_of(read_reference_model(path), dataset.X_train, kind, dataset.classes)
+    return reference_model_for(dataset, path, kind)
+
+
+def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> ProtoNNModel:
+    """Return the model of the reference's files in a folder, for this data."""
+    label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
+    return from_reference(
+        read_reference_model(folder),
+        dataset.X_train,
+        normalization,
+        dataset.classes,
+        feature_names=dataset.feature_names,
+        label_sets=label_sets,
+    )
 
 
 def _epochs(settings: dict[str, Any]) -> int:
@@ -276,17 +360,21 @@ def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
         "float_accuracy": share_right(model.predict(X), y) if len(y) else None,
         "n": len(y),
         "restarts": list(model.record.get("restarts", ())),
+        "rejection": rejection_record(model),
+        "unknown_share": None,
     }
     reason = why_floats_alone(model)
     if reason is not None:
         return record | {"accuracy": None, "paper_bytes": paper_bytes(model), "no_device": reason}
     integer_model = quantize(model)
-    in_integers = None
+    in_integers = unknown = None
     if len(y) > 0:
         Q = integer_model.quantize(dense_features(X, "the test part"))
-        in_integers = share_right(integer_model.predict(Q), y)
+        predicted = integer_model.predict(Q)
+        in_integers, unknown = share_right(predicted, y), float(np.mean(predicted == UNKNOWN))
     return record | {
         "accuracy": in_integers,
+        "unknown_share": unknown if model.rejection is not None else None,
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
     }
@@ -341,7 +429,8 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
     return f"{_precisions(record)} of {record['n']:,} test points ({trained}), {sizes}"
 
 
-def _sentence(record: dict[str, Any]) -> str:
+def sentence_of(record: dict[str, Any]) -> str:
+    """Return what `describe` found, for people."""
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:
@@ -354,7 +443,10 @@ def _sentence(record: dict[str, Any]) -> str:
     tested = f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} %"
     if record["accuracy"] is None:
         return f"{tested}; {sizes}"
-    return f"{tested} in float, {100 * record['accuracy']:.2f} % in integers; {sizes}"
+    tested += f" in float, {100 * record['accuracy']:.2f} % in integers"
+    if record["unknown_share"] is not None:
+        tested += f", {100 * record['unknown_share']:.2f} % answered unknown"
+    return f"{tested}; {sizes}"
 
 
 def check_output(path: Path) -> None:

@@ -14,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge import shell
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement
 from protonn_edge.datasets import load_points
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.model import load_model
 from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import DeviceModel, device_model
@@ -44,6 +44,8 @@ def verify_command(
 ) -> None:
     """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
 
+    With --board host there is no emulated one.
+
     The points are the test part of DATA, or all of it if it has none. One difference is a failure
     (with --precision float32, one that rounding does not explain).
     """
@@ -54,20 +56,21 @@ def verify_command(
     Q = reference.quantize(X)
 
     if port is not None:
-        with open_session(port, reference):
+        with open_session(port, reference, _baud(board)):
             pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
     with ExitStack() as stack:
-        if not shell.WINDOWS:  # where there is no emulator
+        if board.is_chip and not shell.WINDOWS:  # which has no emulator
             with out.status(f"building for {board.name}"):
                 trial = stack.enter_context(
                     trial_build(model, board, wishes=Wishes(precision=precision))
                 )
-            uno = stack.enter_context(EmulatedUno(trial.elf, board=board))
-            agreements.append(_verify_device(out, f"emulated {board.name}", uno.url, reference, Q))
+            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
+            name = f"emulated {board.name}"
+            agreements.append(_verify_device(out, name, emulated.url, board, (reference, Q)))
     if port is not None:
-        agreements.append(_verify_device(out, port, port, reference, Q))
+        agreements.append(_verify_device(out, port, port, board, (reference, Q)))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -88,10 +91,19 @@ def verify_command(
 
 
 def _verify_device(
-    out: Output, name: str, url: str, model: DeviceModel, Q: NDArray[np.uint8]
+    out: Output,
+    name: str,
+    url: str,
+    board: Board,
+    points: tuple[DeviceModel, NDArray[np.uint8]],
 ) -> Agreement:
-    with out.progress(name, len(Q)) as bar:
-        return verify_device(name, url, model, Q, sink=lambda _: bar.advance())[0]
+    with out.progress(name, len(points[1])) as bar:
+        sink = lambda _: bar.advance()  # noqa: E731
+        return verify_device(name, url, *points, sink=sink, baud=_baud(board))[0]
+
+
+def _baud(board: Board) -> int | None:
+    return board.baud or None
 
 
 def _table(agreements: list[Agreement]) -> Table:

@@ -35,6 +35,7 @@ from protonn_edge.quantization import (
     RawScale,
 )
 from protonn_edge.reduction import Reduction, shape_text
+from protonn_edge.rejection import UNKNOWN, IntegerRejection
 
 API_VERSION = 1
 _COUNTED_IN_A_BYTE = 255
@@ -147,6 +148,9 @@ class RenderContext:
     """All that `templates/c` needs; see the templates for what each value becomes."""
 
     tool_version: str
+    chip: str
+    estimated: bool
+    far_calls: bool
     stages: tuple[Stage, ...]
     api_version: int
     model_sha256: str
@@ -192,6 +196,8 @@ class RenderContext:
     reduction: ReductionContext | None
     upright: UprightContext | None
     raw: RawContext
+    rejection: IntegerRejection | None
+    unknown: int
 
 
 def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
@@ -208,6 +214,9 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
     table = model.table.tolist()
     return RenderContext(
         tool_version=__version__,
+        chip=plan.core.chip,
+        estimated=plan.estimated,
+        far_calls=plan.core.return_bytes > 2,
         stages=plan.stages,
         api_version=API_VERSION,
         model_sha256=model.model_sha256,
@@ -259,6 +268,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
         upright=_upright_context(model.reduction),
         raw=raw_context(model.raw_inputs),
+        rejection=model.rejection,
+        unknown=UNKNOWN,
     )
 
 

@@ -20,7 +20,9 @@ from protonn_edge.files import write_atomically
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.toolchain.host import build_host_executable
 
-_HOST_MAIN = Path(__file__).with_name("host_main.c")
+HOST_MAIN = Path(__file__).with_name("host_main.c")
+"""The program around the generated C."""
+
 _DEADLINE_S = 300.0
 
 Feeding = Literal["whole", "push", "split", "chunks", "short"]
@@ -88,7 +90,7 @@ def host_program(
         for name, text in render_c(model, plan).items():
             write_atomically(folder / name, text)
         executable = build_host_executable(
-            [_HOST_MAIN, folder / "pnn_model.c"],
+            [HOST_MAIN, folder / "pnn_model.c"],
             include=folder,
             out=folder / "model",
             sanitize=sanitize,

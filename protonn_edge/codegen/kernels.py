@@ -15,6 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.rejection import Statistic
+
 KernelName = Literal["columns", "masked", "unrolled"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled")
 
@@ -32,6 +34,13 @@ COMPARE_BY_COMPILER = 40
 VOTE_BY_COMPILER = 24
 BEGIN_BY_COMPILER = 20
 SCORE_BY_COMPILER = 17
+
+# For the answer "unknown", by the compiler: for all, for each near prototype, for each time that
+# the list of them votes, and for each class by the bytes of a score; and flash.
+LEAST_SCORE_BY_COMPILER = 10
+LEAST_KERNEL_BY_COMPILER, NEAREST_BY_COMPILER, NEAREST_ROUND_BY_COMPILER = 30, 13, 15
+LEAST_MARGIN_BY_COMPILER, SECOND_BY_COMPILER = 15, {2: 5, 4: 7}
+LEAST_SCORE_BYTES, LEAST_KERNEL_BYTES, LEAST_MARGIN_BYTES = 18, 46, 46
 
 # A prototype whose end looks like that of the last one, until the upper byte is looked at.
 ACCIDENT_CYCLES = 4
@@ -102,7 +111,7 @@ def _columns(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArra
 
 
 def _masked(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
-    looking = 12 + 3 * -(-len(weights) // 8) + 3 * len(weights)
+    looking = 11 + 3 * -(-len(weights) // 8) + 3 * len(weights)
     return 14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0)
 
 
@@ -346,3 +355,28 @@ def rescaling_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: 
     """Return the cycles of bringing the sums to the scale of the prototypes, at most."""
     product = 10 if multiplier < 256 else 17
     return 12 + outputs * (21 + 2 * dropped_bytes + product + 13 * clamps)
+
+
+def rejection_cycles(
+    by: Sequence[Statistic], classes: int, score_bytes: int, near: float, rounds: float
+) -> float:
+    """Return the cycles of the answer "unknown" with so many near prototypes, at most."""
+    cycles = 0.0
+    if "score" in by:
+        cycles += LEAST_SCORE_BY_COMPILER
+    if "distance" in by:
+        cycles += LEAST_KERNEL_BY_COMPILER + classes
+        cycles += NEAREST_BY_COMPILER * near + NEAREST_ROUND_BY_COMPILER * rounds
+    if "margin" in by:
+        cycles += LEAST_MARGIN_BY_COMPILER + SECOND_BY_COMPILER[score_bytes] * classes
+    return cycles
+
+
+def rejection_bytes(by: Sequence[Statistic]) -> int:
+    """Return the flash of the same, about."""
+    each = {
+        "score": LEAST_SCORE_BYTES,
+        "distance": LEAST_KERNEL_BYTES,
+        "margin": LEAST_MARGIN_BYTES,
+    }
+    return sum(each[name] for name in by)

@@ -7,13 +7,14 @@ much there is to do on the points that the model is for (`Activity`).
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.kernels import (
     ACCIDENT_CYCLES,
     BEGIN_BY_COMPILER,
@@ -32,10 +33,13 @@ from protonn_edge.codegen.kernels import (
     comparison,
     feature_cycles,
     projection_bytes,
+    rejection_bytes,
+    rejection_cycles,
     rescaling_cycles,
     vote_cycles,
 )
 from protonn_edge.codegen.reach import near_at_most
+from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.quantization import PROJECTION_MAXIMUM, PROJECTION_MINIMUM, Activity, IntegerModel
 from protonn_edge.reduction import Reduction
 
@@ -66,6 +70,7 @@ _PIXEL_CYCLES = 12
 _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _REDUCTION_CALL_CYCLES = 60
+_ROW_CALLS = 3  # for a row or a call, at most
 
 # The same where a push brings all pixels: a row that has whole areas, its last one with averages.
 _WHOLE_ROW_CYCLES = 106
@@ -90,6 +95,7 @@ _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
 _UPRIGHT_ROW_CYCLES = 70
+_UPRIGHT_CALLS = 6  # for a row, at most
 
 # What the firmware lets a push take with interrupts disabled: at 115,200 baud a byte arrives every
 # 1,389 cycles, and the fourth after the first would be lost.
@@ -101,6 +107,9 @@ PIXELS_AT_ONCE = 32
 # The most features that the firmware collects before it pushes them, where it does not hold all.
 _CHUNK_FEATURES = 64
 _COUNTED_IN_A_BYTE = 255
+
+
+_REJECTION = "rejection"
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,11 @@ class Plan:
         Bounds of what ``pnn_push_many`` takes: for each feature, for one that is 0, for each call.
     stages : tuple of Stage
         The stages of a prediction.
+    apart_cycles : int
+        How many cycles of the stages' bounds no input takes together.
+    core : Core
+        The kind of chip that cycles are counted for. Where it has no multiplier, the loops are the
+        compiler's, and cycles are an estimate.
     """
 
     kernel: KernelName
@@ -176,6 +190,13 @@ class Plan:
     push_zero_cycles: int
     push_call_cycles: int
     stages: tuple[Stage, ...]
+    apart_cycles: int = 0
+    core: Core = UNO_CORE
+
+    @property
+    def estimated(self) -> bool:
+        """Whether nobody knows more of the cycles than their order of magnitude."""
+        return not self.core.multiplies
 
     @property
     def fed_feature_cycles(self) -> float:
@@ -201,13 +222,14 @@ class Plan:
         return {
             "kernel": self.kernel,
             "cycles": {"mean": self.mean_cycles, "worst": self.worst_cycles},
+            "estimated": self.estimated,
             "stages": [asdict(stage) for stage in self.stages],
         }
 
     @property
     def worst_cycles(self) -> int:
         """Cycles that no prediction exceeds."""
-        return sum(stage.worst for stage in self.stages)
+        return sum(stage.worst for stage in self.stages) - self.apart_cycles
 
 
 def plan_with(
@@ -217,10 +239,11 @@ def plan_with(
     *,
     buffered: bool = True,
     keeps_averages: bool = True,
+    core: Core = UNO_CORE,
 ) -> Plan:
     """Return the plan with a given kernel of the projection, with all features in SRAM or not.
 
-    The same is asked about the averages of a reduction.
+    The same is asked about the averages of a reduction. Cycles are those of chips with this core.
     """
     reduction = model.reduction
     upright = reduction is not None and reduction.deskewed is not None
@@ -233,12 +256,12 @@ def plan_with(
     compared = _comparison(model)
     neighbours = _neighbours_at_once(model.n_prototypes)
     features = feature_cycles(kernel, model.projection, blocks, model.inputs.maximum)
-    push = _push_cycles(kernel, features, blocks)
-    feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole)
+    push = _push_cycles(kernel, features, blocks, core)
+    feed = _Feed(chunk_features, model.n_features, kernel, reduction, keeps, push.whole, core)
     if upright:
         push = _COPYING
     elif reduction is not None:
-        push = _reducing(_NOT_PROJECTING if keeps else push, reduction)
+        push = _reducing(_NOT_PROJECTING if keeps else push, reduction, core)
     weights, code = projection_bytes(kernel, model.projection, blocks, model.inputs.maximum)
     constants = d * (width + 3 + 2 * model.clamps) + model.table.nbytes
     prototypes = int(model.prototypes.nbytes + model.labels.nbytes)
@@ -246,7 +269,11 @@ def plan_with(
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += _reduction_bytes(model, keeps)
     stages = (
-        *((_upright_stage(reduction, buffered),) if upright and reduction is not None else ()),
+        *(
+            (_upright_stage(reduction, buffered, core),)
+            if upright and reduction is not None
+            else ()
+        ),
         _projection_stage(
             kernel,
             features,
@@ -257,12 +284,16 @@ def plan_with(
             feed,
         ),
         _rescaling_stage(model),
-        _prototype_stage(model, votes, compared, neighbours, activity),
+        _prototype_stage(model, votes, compared, neighbours, activity, core),
+        *_rejection_stages(model, neighbours, activity),
     )
+    if not core.multiplies:
+        stages = tuple(map(without_multiplier, stages))
     # A firmware that holds an image leaves out the one into which pixels would be pushed.
     held = 0 if upright and buffered else chunk_features
     rest = _CODE_BYTES + _STREAMING_CODE_BYTES * (chunk_features < model.n_features)
     rest += _REDUCTION_CODE_BYTES * (reduction is not None) + _UPRIGHT_CODE_BYTES * upright
+    rest += sum(stage.flash_bytes for stage in stages if stage.name == _REJECTION)
     rest += _CODE_BYTES_PER_COORDINATE * d + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
@@ -281,7 +312,28 @@ def plan_with(
         push_zero_cycles=push.zero,
         push_call_cycles=push.call,
         stages=stages,
+        apart_cycles=_apart_cycles(reduction, features) if upright and reduction else 0,
+        core=core,
     )
+
+
+# What the compiler's loops take, without a multiplier, of what those in assembly take with one:
+# seven models of 4 to 12 projections and 4 to 100 prototypes on the emulated ATtiny85 were within
+# 15 % of it.
+_WITHOUT_MULTIPLIER = {
+    "projection": 8.2,
+    "rescaling": 17.0,
+    "prototypes": 10.1,
+    "upright": 8.2,
+    _REJECTION: 1.2,
+}
+
+
+def without_multiplier(stage: Stage) -> Stage:
+    """Return a stage as portable C takes it on a chip that cannot multiply: an estimate."""
+    factor = _WITHOUT_MULTIPLIER[stage.name]
+    mean = None if stage.mean is None else factor * stage.mean
+    return replace(stage, kernel="portable C", mean=mean, worst=math.ceil(factor * stage.worst))
 
 
 @dataclass(frozen=True)
@@ -298,9 +350,12 @@ class _PushCycles:
 
 
 def _push_cycles(
-    kernel: KernelName, features: FeatureCycles, blocks: tuple[Block, ...]
+    kernel: KernelName, features: FeatureCycles, blocks: tuple[Block, ...], core: Core
 ) -> _PushCycles:
     call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
+    call += core.call_cycles * (2 + len(blocks))
+    if kernel == "unrolled":
+        call += core.tablejump_cycles * len(blocks)
     feature, zero = int(features.other.max()), int(features.zero.max())
     if kernel != "unrolled":
         return _PushCycles(feature, zero, call, call)
@@ -340,6 +395,7 @@ class _Feed:
     reduction: Reduction | None
     keeps_averages: bool
     projecting: int
+    core: Core
 
     @property
     def buffered(self) -> bool:
@@ -363,7 +419,7 @@ def _projection_stage(
     feed: _Feed,
 ) -> Stage:
     """Return the stage from ``pnn_begin`` to the last ``pnn_push_many``, fed by the firmware."""
-    begin = BEGIN_BY_COMPILER + 3 * sum(block.bytes for block in blocks)
+    begin = BEGIN_BY_COMPILER + feed.core.call_cycles + 3 * sum(block.bytes for block in blocks)
     if kernel == "unrolled":
         begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
     every = np.ones(len(features.other))
@@ -382,8 +438,9 @@ def _calls_cycles(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) ->
         at_most = bool(share.min() == 1)
         whole = feed.buffered or feed.reduction.deskewed is not None
         if feed.keeps_averages and whole and has_whole_rows(feed.reduction):
-            return _whole_rows_cycles(feed.reduction, share) + feed.projecting * feed.parts
-        pixels = _reduction_cycles(feed.reduction, at_most=at_most)
+            rows = _whole_rows_cycles(feed.reduction, share, feed.core)
+            return rows + feed.projecting * feed.parts
+        pixels = _reduction_cycles(feed.reduction, feed.core, at_most=at_most)
         if feed.keeps_averages:
             calls = -(-feed.n_features // feed.chunk_features)
             return pixels + push.whole * calls + feed.projecting * feed.parts
@@ -403,16 +460,46 @@ def _calls(share: NDArray[np.float64], push: _PushCycles, feed: _Feed) -> float:
     return calls + (chunk > 0)
 
 
-def _upright_stage(reduction: Reduction, buffered: bool) -> Stage:
+def _upright_stage(reduction: Reduction, buffered: bool, core: Core) -> Stage:
     """Return the stage that finds the slant of an image and moves the rows that count."""
-    rows, columns, pixels = reduction.rows, reduction.columns, reduction.n_features
-    moments = _MOMENT_CYCLES + _MOMENT_ROW_CYCLES * rows.side
-    moved = rows.pixels * (_MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * columns.pixels)
+    rows, pixels = reduction.rows, reduction.n_features
+    calls = core.call_cycles * _UPRIGHT_CALLS
+    moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
+    moved = rows.pixels * (_moved_row_cycles(reduction) + calls)
     pushes = -(-pixels // PIXELS_AT_ONCE)
     copies = 0 if buffered else _COPYING.feature * pixels + _COPYING.call * pushes
     mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
     worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
     return Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst)
+
+
+def _apart_cycles(reduction: Reduction, features: FeatureCycles) -> int:
+    """Return what rows that move and inputs that are not 0 do not take together."""
+    row = _moved_row_cycles(reduction)
+    most = most_with_slants(reduction, row, features.other - features.zero)
+    return reduction.rows.pixels * row - most
+
+
+def _moved_row_cycles(reduction: Reduction) -> int:
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * reduction.columns.pixels
+
+
+def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+    cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
+    return cycles
+
+
+def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
+    """Return the cycles (D,) that each input of the projection takes more if it is not 0."""
+    features = feature_cycles(plan.kernel, model.projection, plan.blocks, model.inputs.maximum)
+    return features.other - features.zero
 
 
 def _rescaling_stage(model: IntegerModel) -> Stage:
@@ -428,27 +515,49 @@ def _prototype_stage(
     loop: Comparison,
     neighbours_at_once: int,
     activity: Activity | None,
+    core: Core,
 ) -> Stage:
     """Return the stage of the distances and the votes, with what is around them."""
     call, each = vote_cycles(votes)
+    call += core.call_cycles * (1 + len(votes))
+    start = loop.start + core.call_cycles
     m = model.n_prototypes
-    around = FINISH_BY_COMPILER + SCORE_BY_COMPILER * model.n_classes
+    around = FINISH_BY_COMPILER + 3 * core.call_cycles + SCORE_BY_COMPILER * model.n_classes
     around += ACCIDENT_CYCLES * _accidents(model)
     at_most = near_at_most(model)
     rounds = int(at_most[-1]) // neighbours_at_once + 1
     costs = np.maximum.accumulate(_prototype_costs(loop, each))
-    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (loop.start + call)
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (start + call)
     mean = None
     if activity is not None:
         near = activity.neighbours
         left = m * (activity.coordinates - np.append(activity.coordinates[1:], near / m))
         rounds_mean = near / neighbours_at_once + 0.5
         mean = around + float(left @ loop.left_after) + near * (loop.near + each)
-        mean += (rounds_mean + 0.5) * loop.start + rounds_mean * call
+        mean += (rounds_mean + 0.5) * start + rounds_mean * call
     flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
     fetched = any(step.register is None for step in loop.steps)
     where = "partly in registers" if fetched else "in registers"
     return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
+
+
+def _rejection_stages(
+    model: IntegerModel, neighbours_at_once: int, activity: Activity | None
+) -> tuple[Stage, ...]:
+    """Return the stage that finds whether a point is unknown, in a model that asks for it."""
+    if model.rejection is None:
+        return ()
+    by = model.rejection.statistics
+
+    def cycles(near: float, rounds: float) -> float:
+        return rejection_cycles(by, model.n_classes, model.score_bits // 8, near, rounds)
+
+    at_most = int(near_at_most(model)[-1])
+    worst = math.ceil(cycles(at_most, at_most // neighbours_at_once + 1))
+    mean = None
+    if activity is not None:
+        mean = cycles(activity.neighbours, activity.neighbours / neighbours_at_once + 0.5)
+    return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst),)
 
 
 def _accidents(model: IntegerModel) -> int:
@@ -544,7 +653,7 @@ def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
     return tuple(coordinates)
 
 
-def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
+def _reducing(projecting: _PushCycles, reduction: Reduction, core: Core) -> _PushCycles:
     """Return the bounds for pixels, given those for the averages that they complete.
 
     Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one, whatever they
@@ -552,21 +661,24 @@ def _reducing(projecting: _PushCycles, reduction: Reduction) -> _PushCycles:
     """
     n, k = reduction.columns.pixels, reduction.columns.outputs
     area = _AREA_CYCLES + projecting.feature
-    pixel = _PIXEL_CYCLES - (-(area * k + _ROW_CYCLES) // n)
-    call = projecting.call + _REDUCTION_CALL_CYCLES + area + 2 * _ROW_CYCLES
-    return _PushCycles(pixel, pixel, call, projecting.whole + _REDUCTION_CALL_CYCLES)
+    row = _ROW_CYCLES + _ROW_CALLS * core.call_cycles
+    around = _REDUCTION_CALL_CYCLES + _ROW_CALLS * core.call_cycles
+    pixel = _PIXEL_CYCLES - (-(area * k + row) // n)
+    call = projecting.call + around + area + 2 * row
+    return _PushCycles(pixel, pixel, call, projecting.whole + around)
 
 
-def _reduction_cycles(reduction: Reduction, *, at_most: bool) -> int:
+def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int:
     """Return the cycles that all pixels of an image take, but for those of the calls."""
     rows, columns = reduction.rows, reduction.columns
     pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
     if not at_most:
         pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
+    row += _ROW_CALLS * core.call_cycles
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
-def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> float:
+def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64], core: Core) -> float:
     """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
     rows, width = reduction.rows.pixels, reduction.columns.output_units
     last, areas = reduction.rows.outputs, reduction.columns.outputs
@@ -576,6 +688,7 @@ def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64]) -> floa
         last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
     )
     row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
+    row += _ROW_CALLS * core.call_cycles
     return first + middle + complete + rows * row + _REDUCTION_CALL_CYCLES
 
 

@@ -5,26 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board
+from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.kernels import KERNELS, KernelName
 from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.errors import InputError
 from protonn_edge.quantization import Activity, IntegerModel
+
+READABLE_BYTES = 0x10000
+"""Flash that the generated code can read constants from: LPM has a pointer of 16 bits."""
+
+_OTHER_CONSTANTS = 2_048  # vectors, names of classes, and what the compiler puts in front of them
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the firmware may take, in bytes: flash, and SRAM with the stack."""
+    """What the firmware may take, in bytes: flash, and SRAM with the stack; and on what chip."""
 
     flash_bytes: int = 32_256
     sram_bytes: int = 2_048
+    core: Core = UNO_CORE
 
     @classmethod
     def of(cls, board: Board) -> Limits:
         """Return all that a board has."""
-        return cls(board.flash_bytes, board.sram_bytes)
+        return cls(board.flash_bytes, board.sram_bytes, board.cpu)
 
     def hold(self, plan: Plan) -> bool:
         """Whether a plan fits, as far as can be told before it is linked."""
-        return plan.flash_bytes <= self.flash_bytes and plan.sram_bytes <= self.sram_bytes
+        return (
+            plan.flash_bytes <= self.flash_bytes
+            and plan.sram_bytes <= self.sram_bytes
+            and plan.table_bytes <= READABLE_BYTES - _OTHER_CONSTANTS
+        )
 
 
 def make_plan(
@@ -64,18 +76,31 @@ def plans(
     list of Plan
         At least one. The last one is the smallest: if it does not fit, none does.
     """
-    kernels = KERNELS if kernel is None else (kernel,)
+    limits = limits or Limits()
+    core = limits.core
     every = [
-        plan_with(model, each, activity, buffered=buffered, keeps_averages=keeps)
-        for each in kernels
-        for buffered in (True, False)
+        plan_with(model, each, activity, buffered=buffered, keeps_averages=keeps, core=core)
+        for each in _kernels(kernel, core)
+        for buffered in ((True, False) if core.multiplies else (True,))
         for keeps in ((True,) if model.reduction is None else (True, False))
     ]
-    limits = limits or Limits()
     fitting = [plan for plan in every if limits.hold(plan)]
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
     return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
+
+
+def _kernels(wished: KernelName | None, core: Core) -> tuple[KernelName, ...]:
+    """Return the kernels to choose from: multiples as instructions are for chips that multiply."""
+    able = tuple(each for each in KERNELS if core.multiplies or each != "unrolled")
+    if wished is None:
+        return able
+    if wished not in able:
+        raise InputError(
+            f"--plan {wished} needs a hardware multiplier, which {core.chip} has not; choose one "
+            f"of {', '.join(able)}"
+        )
+    return (wished,)
 
 
 def _cycles(plan: Plan) -> float:

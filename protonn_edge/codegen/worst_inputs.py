@@ -2,26 +2,48 @@
 
 Where the projected point is decides how many prototypes are looked at how far. So the search climbs
 in the projected space first, where it is easy, and then looks for inputs that are projected there,
-none of them 0. Nothing says that there are no worse ones; that is what the bound is for.
+none of them 0. Of images that are set upright, it looks for some whose rows have to move. Nothing
+says that there are no worse ones; that is what the bound is for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from protonn_edge.codegen.plan import Plan, prototype_costs
-from protonn_edge.quantization import IntegerModel, compared
+from protonn_edge.codegen.plan import (
+    Plan,
+    input_cycles,
+    moved_cycles,
+    prototype_costs,
+)
+from protonn_edge.deskewing import row_shifts
+from protonn_edge.quantization import FEATURE_MAXIMUM, IntegerModel, compared
 from protonn_edge.quantization.integer_model import RESCALING_SHIFT
+from protonn_edge.reduction import Reduction
+
+Int64 = NDArray[np.int64]
 
 _POINTS = 32
-_ROUNDS = 800
+_ROUNDS = 4_000
 _TARGETS = 6
 _REFINEMENTS = 400
+_IMAGE_REFINEMENTS = 2_000
 _PARTNERS = 200
+
+# How often points move as others of them differ (differential evolution).
+_TOGETHER = 0.3
+
+# Of all cycles, what a point may lose on the way in the beginning, about.
+_TEMPERATURE = 0.004
+
+# Slopes of images that are to be set upright, and how they are found.
+_SLOPES = (0.0, 0.25, 0.3, 0.35, 0.4, 0.5, -0.25, -0.3, -0.35, -0.4, -0.5)
+_SETTLINGS = 2
+_BISECTIONS = 24
 
 
 def worst_inputs(model: IntegerModel, plan: Plan, count: int, seed: int = 0) -> NDArray[np.uint8]:
@@ -41,112 +63,257 @@ def worst_inputs(model: IntegerModel, plan: Plan, count: int, seed: int = 0) -> 
     generator = np.random.default_rng(seed)
     costs = prototype_costs(plan)
     targets = _climb(model, _middles(model, generator), costs, generator)[:_TARGETS]
-    found = np.array([_input_near(model, target) for target in targets])
-    inputs = _refine(model, found, costs, generator)[:count]
-    return images_of(model, inputs)
+    most = np.full(model.n_inputs, model.inputs.maximum)
+    if model.reduction is not None and model.reduction.deskewed is not None:
+        slanting = _slanting(model, model.reduction, targets, costs, generator)
+        return _refine_images(model, plan, np.concatenate(list(slanting)), generator)[:count]
+    return images_of(model, _inputs_near(model, targets, most, costs, generator)[:count])
 
 
-def prototype_cycles(
-    model: IntegerModel, points: NDArray[np.int64], costs: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
     """Return the cycles (n,) that all prototypes take for projected points (n, d)."""
     reached = compared(model, points)[:, :, 1:].sum(axis=1)
-    cycles: NDArray[np.int64] = model.n_prototypes * costs[0] + reached @ np.diff(costs)
+    cycles: Int64 = model.n_prototypes * costs[0] + reached @ np.diff(costs)
     return cycles
 
 
-def _middles(model: IntegerModel, generator: np.random.Generator) -> NDArray[np.int64]:
+def _middles(model: IntegerModel, generator: np.random.Generator) -> Int64:
     """Return prototypes, what is halfway between two of them, and what is around their mean."""
     B = model.prototypes.T.astype(np.int64)
     some = B[generator.integers(0, len(B), (_PARTNERS, 2))].mean(axis=1)
     mean = B.mean(axis=0) + generator.normal(0, 8, (_PARTNERS // 4, B.shape[1]))
     few = B[generator.permutation(len(B))[:_PARTNERS]]
-    middles: NDArray[np.int64] = np.rint(np.concatenate([few, some, mean])).astype(np.int64)
+    middles: Int64 = np.rint(np.concatenate([few, some, mean])).astype(np.int64)
     return middles
 
 
 def _climb(
-    model: IntegerModel,
-    points: NDArray[np.int64],
-    costs: NDArray[np.int64],
-    generator: np.random.Generator,
-) -> NDArray[np.int64]:
+    model: IntegerModel, points: Int64, costs: Int64, generator: np.random.Generator
+) -> Int64:
     """Move projected points to where prototypes take longer; the worst first."""
 
-    def cycles(tried: NDArray[np.int64]) -> NDArray[np.int64]:
+    def cycles(tried: Int64) -> Int64:
         return prototype_cycles(model, tried, costs)
 
-    def moved(points: NDArray[np.int64]) -> NDArray[np.int64]:
-        size = generator.choice([1, 4, 10, 20])
+    def moved(points: Int64) -> Int64:
+        size = generator.choice([1, 3, 6, 12])
         some = generator.random(points.shape) < generator.choice([0.1, 0.3, 1.0])
-        step = np.rint(generator.normal(0, size, points.shape) * some).astype(np.int64)
-        limited: NDArray[np.int64] = np.clip(points + step, -128, 127)
+        step = generator.normal(0, size, points.shape) * some
+        if generator.random() < _TOGETHER:  # along where two others differ
+            one, other = generator.integers(0, len(points), (2, len(points)))
+            step = (points[one] - points[other]) * generator.random((len(points), 1))
+        limited: Int64 = np.clip(points + np.rint(step).astype(np.int64), -128, 127)
         return limited
 
     best = np.argsort(-cycles(points), kind="stable")[:_POINTS]
-    return _ascend(points[best], cycles, moved, _ROUNDS)
+    return _ascend(points[best], cycles, moved, _ROUNDS, generator)
 
 
-def _input_near(model: IntegerModel, target: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return inputs (D,) of the projection, none 0, that are projected near a target (d,)."""
-    unit = model.multiplier / (1 << (RESCALING_SHIFT + model.accumulator_bits - 16))
-    constant = model.offset / (1 << RESCALING_SHIFT) + unit * model.start - 0.5
-    W, maximum = unit * model.projection.astype(np.float64), model.inputs.maximum
-    if maximum == 1:
-        return np.ones(model.n_inputs, np.int64)
-    solved = lsq_linear(W, target - constant, (1, maximum), max_iter=100, lsmr_tol="auto")
-    rounded: NDArray[np.int64] = np.rint(solved.x).astype(np.int64)
-    return rounded
+def _inputs_near(
+    model: IntegerModel, targets: Int64, most: Int64, costs: Int64, generator: np.random.Generator
+) -> Int64:
+    """Return inputs up to `most` (D,), 0 only where they must be, projected about to targets.
 
+    They are changed a little to where prototypes then take longer; the worst first.
+    """
+    least = np.minimum(most, 1)
+    found = np.array([_solved(model, target, least, most) for target in targets])
+    inputs = np.repeat(found, -(-_POINTS // len(found)), axis=0)
 
-def _refine(
-    model: IntegerModel,
-    inputs: NDArray[np.int64],
-    costs: NDArray[np.int64],
-    generator: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Change inputs a little where prototypes then take longer; the worst first."""
-    inputs = np.repeat(inputs, -(-_POINTS // len(inputs)), axis=0)
-
-    def cycles(tried: NDArray[np.int64]) -> NDArray[np.int64]:
+    def cycles(tried: Int64) -> Int64:
         return prototype_cycles(model, model.project(tried.astype(np.uint8)), costs)
 
-    def changed(inputs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def changed(inputs: Int64) -> Int64:
         some = generator.random(inputs.shape) < generator.choice([0.01, 0.05, 0.3])
         step = generator.integers(-3, 4, inputs.shape) * some
-        limited: NDArray[np.int64] = np.clip(inputs + step, 1, model.inputs.maximum)
+        limited: Int64 = np.clip(inputs + step, least, most)
         return limited
 
-    return _ascend(inputs, cycles, changed, _REFINEMENTS)
+    return _ascend(inputs, cycles, changed, _REFINEMENTS, generator)
+
+
+def _solved(model: IntegerModel, target: Int64, least: Int64, most: Int64) -> Int64:
+    """Return inputs (D,) between limits whose projection comes close to a target (d,)."""
+    unit = model.multiplier / (1 << (RESCALING_SHIFT + model.accumulator_bits - 16))
+    constant = model.offset / (1 << RESCALING_SHIFT) + unit * model.start - 0.5
+    free, inputs = most > least, least.copy()
+    if free.any():
+        W = unit * model.projection.astype(np.float64)
+        wanted = target - constant - W[:, ~free] @ least[~free]
+        limits = least[free], most[free]
+        solved = lsq_linear(W[:, free], wanted, limits, max_iter=100, lsmr_tol="auto")
+        inputs[free] = np.rint(solved.x)
+    return inputs
 
 
 def _ascend(
-    points: NDArray[np.int64],
-    cycles: Callable[[NDArray[np.int64]], NDArray[np.int64]],
-    changed: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    points: Int64,
+    cycles: Callable[[Int64], Int64],
+    changed: Callable[[Int64], Int64],
     rounds: int,
-) -> NDArray[np.int64]:
-    """Change points, each on its own, and keep what takes longer; return the worst first."""
+    generator: np.random.Generator,
+) -> Int64:
+    """Change points, each on its own, to what takes longer; return the worst ones first.
+
+    In the beginning they may take shorter for a while (simulated annealing).
+    """
+    points = points.copy()
     taken = cycles(points)
-    for _ in range(rounds):
+    best, most = points.copy(), taken.copy()
+    for heat in np.linspace(_TEMPERATURE, 0, rounds):
         tried = changed(points)
         now = cycles(tried)
-        better = now > taken
-        points[better], taken[better] = tried[better], now[better]
-    worst: NDArray[np.int64] = points[np.argsort(-taken, kind="stable")]
+        kept = now > taken - heat * taken * generator.exponential(size=len(taken))
+        points[kept], taken[kept] = tried[kept], now[kept]
+        better = taken > most
+        best[better], most[better] = points[better], taken[better]
+    worst: Int64 = best[np.argsort(-most, kind="stable")]
     return worst
 
 
-def images_of(model: IntegerModel, inputs: NDArray[np.int64]) -> NDArray[np.uint8]:
+def images_of(model: IntegerModel, inputs: Int64) -> NDArray[np.uint8]:
     """Return what the device is fed for inputs of the projection: with a reduction, plain areas."""
     if model.reduction is None:
         return inputs.astype(np.uint8)
     rows, columns = model.reduction.rows, model.reduction.columns
-    pixels = np.rint(inputs * model.features.maximum / model.inputs.maximum).astype(np.uint8)
-    y = (np.arange(rows.pixels) * rows.pixel_units) // rows.output_units
-    x = (np.arange(columns.pixels) * columns.pixel_units) // columns.output_units
-    areas = pixels.reshape(-1, rows.outputs, columns.outputs)[:, y][:, :, x]
     images = np.zeros((len(inputs), rows.side, columns.side), np.uint8)
     last, right = rows.first + rows.pixels, columns.first + columns.pixels
-    images[:, rows.first : last, columns.first : right] = areas
+    everywhere = np.ones((rows.pixels, columns.pixels), np.bool_)
+    pixels = _pixels(model, model.reduction, inputs, everywhere)
+    images[:, rows.first : last, columns.first : right] = pixels
     return images.reshape(len(inputs), -1)
+
+
+def _area_of(reduction: Reduction) -> Int64:
+    """Return the number of the area, (h, w), in which each pixel that counts begins."""
+    rows, columns = reduction.rows, reduction.columns
+    y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
+    x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
+    numbers: Int64 = y[:, None] * columns.outputs + x
+    return numbers
+
+
+def _shares(reduction: Reduction, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return how much of each area (D,) pixels (h, w) are that are inside of the image."""
+    area = _area_of(reduction)
+    every = np.bincount(area.ravel(), minlength=reduction.n_outputs)
+    counted = np.bincount(area[inside], minlength=reduction.n_outputs)
+    shares: NDArray[np.float64] = counted / every
+    return shares
+
+
+def _pixels(
+    model: IntegerModel, reduction: Reduction, inputs: Int64, inside: NDArray[np.bool_]
+) -> Int64:
+    """Return pixels (n, h, w) that are 0 where not inside, and average to these inputs, about.
+
+    Areas of whole pixels do so exactly, as long as a byte is enough.
+    """
+    area, shares = _area_of(reduction), _shares(reduction, inside)
+    sums = np.rint(inputs * ((1 << 16) / model.reduction_multiplier))
+    wanted = (sums / np.maximum(shares * reduction.area, 1))[:, area]
+    ordered = np.argsort(np.where(inside, area, reduction.n_outputs), axis=None, kind="stable")
+    sorted_areas = area.ravel()[ordered]
+    place = np.empty(area.size)
+    place[ordered] = np.arange(area.size) - np.searchsorted(
+        sorted_areas[: inside.sum()], sorted_areas
+    )
+    count = np.bincount(area[inside], minlength=reduction.n_outputs)[area]
+    more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
+    pixels: Int64 = np.clip(np.floor(wanted) + more, 0, FEATURE_MAXIMUM).astype(np.int64)
+    return np.where(inside, pixels, 0)
+
+
+def _slanting(
+    model: IntegerModel,
+    reduction: Reduction,
+    targets: Int64,
+    costs: Int64,
+    generator: np.random.Generator,
+) -> Iterator[NDArray[np.uint8]]:
+    """Yield images that are set upright and then, about, projected to these targets.
+
+    The pixels that do not count are free to give an image its slope, from which follows how far
+    rows move, and so what inputs there may be.
+    """
+    y = np.arange(reduction.rows.side) - reduction.rows.side // 2
+    for slope in _SLOPES:
+        shifts = np.rint(slope * y).astype(np.int64)
+        for _ in range(_SETTLINGS):
+            inside, _ = _inside(reduction, shifts)
+            most = np.floor(_shares(reduction, inside) * model.inputs.maximum).astype(np.int64)
+            inputs = _inputs_near(model, targets, most, costs, generator)[0]
+            image = _slanted(model, reduction, inputs, shifts, slope)
+            yield image.reshape(1, -1)
+            shifts = row_shifts(image)[0]
+
+
+def _inside(reduction: Reduction, shifts: Int64) -> tuple[NDArray[np.bool_], tuple[Int64, Int64]]:
+    """Return which pixels that count, (h, w), are inside of an image whose rows move so.
+
+    And where these are in the image.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    y = np.arange(rows.first, rows.first + rows.pixels)[:, None]
+    x = np.arange(columns.pixels) + columns.first + shifts[y]
+    inside = (x >= 0) & (x < columns.side)
+    return inside, (np.broadcast_to(y, x.shape)[inside], x[inside])
+
+
+def _slanted(
+    model: IntegerModel, reduction: Reduction, inputs: Int64, shifts: Int64, slope: float
+) -> NDArray[np.uint8]:
+    """Return an image (1, H, W) that has these inputs (D,) once its rows have moved."""
+    inside, at = _inside(reduction, shifts)
+    image = np.zeros((1, *reduction.image_shape))
+    image[:, *at] = _pixels(model, reduction, inputs[None], inside)[:, inside]
+    free = np.ones(reduction.image_shape, np.bool_)
+    free[at] = False
+    return _with_slope(image, free, slope)
+
+
+def _with_slope(
+    images: NDArray[np.float64], free: NDArray[np.bool_], slope: float
+) -> NDArray[np.uint8]:
+    """Choose the free pixels (H, W) of images (n, H, W) such that rows move by a slope."""
+    height, width = free.shape
+    y = np.arange(height)[:, None] - height // 2
+    leverage = y * (np.arange(width) - width // 2) * free
+    wanted = np.rint(slope * (y[-1, 0] - y[0, 0]))
+    least, most = np.full(len(images), -8.0), np.full(len(images), 8.0)
+    made = images.astype(np.uint8)
+    for _ in range(_BISECTIONS):
+        middle = (least + most) / 2
+        filled = np.clip(128 + middle[:, None, None] * leverage, 1, FEATURE_MAXIMUM)
+        made = np.where(free, filled, images).astype(np.uint8)
+        shifts = row_shifts(made)
+        below = shifts[:, -1] - shifts[:, 0] < wanted
+        least, most = np.where(below, middle, least), np.where(below, most, middle)
+    return made
+
+
+def _refine_images(
+    model: IntegerModel, plan: Plan, images: NDArray[np.uint8], generator: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Change pixels a little where images then take longer; the worst first."""
+    costs, weights = prototype_costs(plan), input_cycles(model, plan)
+
+    def cycles(tried: Int64) -> Int64:
+        fed = tried.astype(np.uint8)
+        inputs = model.reduce(fed)
+        taken: Int64 = prototype_cycles(model, model.project(inputs), costs)
+        taken += (inputs != 0) @ weights
+        assert model.reduction is not None
+        shape = model.reduction.image_shape
+        taken += moved_cycles(model.reduction, row_shifts(fed.reshape(-1, *shape)))
+        return taken
+
+    def changed(images: Int64) -> Int64:
+        some = generator.random(images.shape) < generator.choice([0.002, 0.01, 0.05])
+        step = generator.integers(-30, 31, images.shape) * some
+        limited: Int64 = np.clip(images + step, 1, FEATURE_MAXIMUM)
+        return limited
+
+    whole = images.astype(np.int64)
+    worst = whole[np.argsort(-cycles(whole), kind="stable")[:_POINTS]]
+    return _ascend(worst, cycles, changed, _IMAGE_REFINEMENTS, generator).astype(np.uint8)

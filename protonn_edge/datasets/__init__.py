@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.datasets.dataset import Dataset, holdout
 from protonn_edge.datasets.label_sets import MultiLabelDataset
-from protonn_edge.datasets.reading import load_dataset, load_points
+from protonn_edge.datasets.reading import load_dataset, load_held_out_points, load_points
 from protonn_edge.datasets.shipped import load_digits_dataset
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "holdout",
     "load_dataset",
     "load_digits_dataset",
+    "load_held_out_points",
     "load_points",
 ]

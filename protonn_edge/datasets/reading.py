@@ -89,12 +89,39 @@ def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple
         As `load_dataset`, and if the points have another number of features, a label that is not
         one of the classes, or sets of labels.
     """
+    train, test = _parts(path, n_features)
+    return _points_of(test or train, classes, n_features)
+
+
+def load_held_out_points(
+    path: Path, *, classes: Sequence[str], n_features: int
+) -> tuple[Float32, Indices]:
+    """Read points to calibrate a model with: all of `path`, which must not have two parts.
+
+    Parameters and result are those of `load_points`.
+
+    Raises
+    ------
+    InputError
+        As `load_points`, and if `path` has a test part.
+    """
+    train, test = _parts(path, n_features)
+    if test is not None and test.X.shape[0]:
+        raise InputError(
+            f"{path} has a training and a test part, and a model is calibrated on neither; hold "
+            "points out into a file of their own"
+        )
+    return _points_of(train, classes, n_features)
+
+
+def _parts(path: Path, n_features: int) -> tuple[Table, Table | None]:
     if path.suffix.lower() == ".npz" and not path.is_dir():
         parts = read_npz(path)
-        table = parts.test or parts.train
-    else:
-        train, test = _tables(path, n_features)
-        table = test or train
+        return parts.train, parts.test
+    return _tables(path, n_features)
+
+
+def _points_of(table: Table, classes: Sequence[str], n_features: int) -> tuple[Float32, Indices]:
     if isinstance(table, LabelSetTable):
         raise InputError(
             f"{table.source} has sets of labels, the model answers with one class; use data with "

@@ -1,5 +1,5 @@
 /*
- * The ATmega328P: libsimavr's core, one instruction at a time, and what has to be put right in it.
+ * The chip: libsimavr's core, one instruction at a time, and what has to be put right in it.
  *
  * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no time for an
  * interrupt, sleeps without SE, and only logs an illegal opcode or a stray access.
@@ -12,13 +12,14 @@
 #include <simavr/sim_core.h>
 
 enum {
-    SLICE_CYCLES = CLOCK_HZ / 1000,
-    INTERRUPT_CYCLES = 4, /* from the request to the vector (datasheet 8271, 7.7.1) */
-    FLASH_PAGE_BYTES = 128,
+    INTERRUPT_CYCLES = 4,    /* from the request to the vector (datasheet 8271, 7.7.1) */
+    FLASH_PAGE_BYTES = 256,  /* at most */
     ADDRESS_SPACE = 0x10000, /* what a 16-bit pointer can reach */
+    FAR_SPACE = 0x1000000,   /* and with RAMPZ */
 };
 
 avr_t *avr;
+struct chip chip;
 
 static struct core_options options;
 
@@ -29,7 +30,7 @@ static struct {
     avr_flashaddr_t previous_pc;       /* who lowered the stack or jumped to where no program is */
     uint16_t lowest_stack, peak_stack; /* lowest SP since the reset, and ever */
     bool reflashed;                    /* the image's symbols and .bss may be another program's */
-} cpu = {.peak_stack = RAMEND};
+} cpu;
 
 /* ---- faults: the program did what no working program does; the core stops until a reset ---- */
 
@@ -80,7 +81,7 @@ static void on_simavr_log(avr_t *core, const int level, const char *format, va_l
         stop_at(pc, "illegal opcode 0x%04x", word);
     } else {
         stop_at(pc, "%s address 0x%04x, past the end of the SRAM at 0x%04x",
-                write ? "writes to" : "reads", va_arg(arguments, unsigned), RAMEND);
+                write ? "writes to" : "reads", va_arg(arguments, unsigned), chip.ramend);
     }
 }
 
@@ -95,7 +96,7 @@ enum remark {
     ERASED,
 };
 
-static uint8_t remarks[FLASH_BYTES / 2]; /* one per word of flash */
+static uint8_t *remarks; /* one per word of flash */
 
 static uint16_t flash_word(avr_flashaddr_t address)
 {
@@ -132,7 +133,7 @@ static uint8_t remark_on(uint16_t opcode)
 
 static void remark_on_flash(void)
 {
-    for (avr_flashaddr_t address = 0; address < FLASH_BYTES; address += 2) {
+    for (avr_flashaddr_t address = 0; address < chip.flash_bytes; address += 2) {
         const uint16_t opcode = flash_word(address);
         const bool skips = is_skip(opcode) && is_taken_for_two_words(flash_word(address + 2));
         remarks[address / 2] = skips && options.skip_fix ? SKIPS_WORD : remark_on(opcode);
@@ -170,7 +171,7 @@ static void write_gpior0(avr_t *core, avr_io_addr_t address, uint8_t value, void
 
 static bool is_program(avr_flashaddr_t pc)
 {
-    if (pc >= FLASH_BYTES) {
+    if (pc >= chip.flash_bytes) {
         stop_at(cpu.previous_pc, "jumps to 0x%04x, outside of the flash", pc);
         return false;
     }
@@ -202,7 +203,7 @@ static avr_flashaddr_t run_remarkable(uint8_t remark)
         cpu.stack_settles = 0;
     } else if (remark == WRITES_FLASH && spm_command & (PGERS | PGWRT)) {
         cpu.reflashed = true;
-        options.stack_floor = SRAM_START;
+        options.stack_floor = chip.sram_start;
         remark_on_flash();
     }
     return next;
@@ -234,7 +235,7 @@ static void run_instruction(void)
         note_lower_stack(sp);
     }
     if (avr->state == cpu_Sleeping) {
-        if (!(avr->data[SMCR] & SE)) {
+        if (!(avr->data[chip.sleep_register] & chip.sleep_enable)) {
             avr->state = cpu_Running;
         } else if (!avr->sreg[S_I]) {
             stop_at(cpu.previous_pc, "sleeps with interrupts disabled");
@@ -300,7 +301,7 @@ bool core_run_slice(void)
         return false;
     }
     cpu.slept = 0;
-    cpu.slice_end += SLICE_CYCLES;
+    cpu.slice_end += chip.clock_hz / 1000;
     while (avr->cycle < cpu.slice_end && core_is_alive()) {
         if (avr->run == run_once) {
             run_once(avr);
@@ -308,7 +309,7 @@ bool core_run_slice(void)
             reset_by_watchdog();
         }
     }
-    return cpu.slept > SLICE_CYCLES / 2;
+    return cpu.slept > chip.clock_hz / 2000;
 }
 
 bool core_is_alive(void) { return avr->state == cpu_Running || avr->state == cpu_Sleeping; }
@@ -319,7 +320,7 @@ static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)
 {
     (void)irq, (void)parameter;
     if (entered) {
-        avr->cycle += INTERRUPT_CYCLES;
+        avr->cycle += chip.interrupt_cycles;
     }
 }
 
@@ -327,41 +328,59 @@ static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)
 static void on_reset(avr_t *core)
 {
     (void)core;
-    cpu.lowest_stack = RAMEND;
+    cpu.lowest_stack = chip.ramend;
     cpu.stack_settles = 0;
     cpu.previous_pc = options.reset_pc;
     spans.open = false;
 }
 
-/* Room for every address that 16 bits can name: simavr reports a stray access and then makes it. */
-static bool make_memories(const uint8_t image[FLASH_BYTES])
+/* Room for every address that can be named: simavr reports a stray access and then makes it. Memory
+ * far behind the flash is never touched, and so takes none. */
+static bool make_memories(const uint8_t *image, size_t image_bytes)
 {
-    const size_t flash_bytes = ADDRESS_SPACE + FLASH_PAGE_BYTES;
+    const size_t space = avr->rampz ? FAR_SPACE : ADDRESS_SPACE;
+    const size_t erased = chip.flash_bytes > ADDRESS_SPACE ? chip.flash_bytes : ADDRESS_SPACE;
     avr->data = realloc(avr->data, ADDRESS_SPACE);
-    avr->flash = realloc(avr->flash, flash_bytes);
-    if (!avr->data || !avr->flash) {
+    avr->flash = realloc(avr->flash, space + FLASH_PAGE_BYTES);
+    remarks = malloc(chip.flash_bytes / 2);
+    if (!avr->data || !avr->flash || !remarks) {
         return false;
     }
-    memset(avr->flash, 0xFF, flash_bytes);
-    memcpy(avr->flash, image, FLASH_BYTES);
+    memset(avr->flash, 0xFF, erased + FLASH_PAGE_BYTES);
+    memcpy(avr->flash, image, image_bytes);
     remark_on_flash();
     return true;
 }
 
-bool core_make(const struct core_options *chosen, const uint8_t image[FLASH_BYTES])
+bool core_find(void)
 {
-    options = *chosen;
     avr_global_logger_set(on_simavr_log);
-    avr = avr_make_mcu_by_name("atmega328p");
-    if (!avr || avr_init(avr) != 0 || !make_memories(image)) {
+    avr = avr_make_mcu_by_name(chip.mcu);
+    if (!avr || avr_init(avr) != 0) {
         return false;
     }
-    avr->frequency = CLOCK_HZ;
+    chip.flash_bytes = avr->flashend + 1;
+    chip.sram_start = avr->ioend + 1;
+    chip.ramend = avr->ramend;
+    chip.interrupt_cycles = INTERRUPT_CYCLES + (avr->address_size == 3);
+    cpu.peak_stack = chip.ramend;
+    avr->frequency = chip.clock_hz;
+    return true;
+}
+
+bool core_make(const struct core_options *chosen, const uint8_t *image, size_t image_bytes)
+{
+    options = *chosen;
+    if (options.stack_floor < chip.sram_start) {
+        options.stack_floor = chip.sram_start;
+    }
+    if (image_bytes > chip.flash_bytes || !make_memories(image, image_bytes)) {
+        return false;
+    }
     avr->reset_pc = options.reset_pc;
     avr->reset = on_reset;
     avr->run = run_once;
-    usart_install();
-    avr_register_io_write(avr, GPIOR0, write_gpior0, NULL);
+    avr_register_io_write(avr, chip.gpior0, write_gpior0, NULL);
     for (int i = 0; i < avr->interrupts.vector_count; i++) {
         avr_irq_t *running = avr->interrupts.vector[i]->irq + AVR_INT_IRQ_RUNNING;
         avr_irq_register_notify(running, on_interrupt, NULL);
@@ -379,11 +398,11 @@ void core_print_stats(FILE *stream)
                                                      : "crashed";
     fprintf(stream,
             "{\"cycles\": %llu, \"marked_cycles\": %llu, \"marked_spans\": %llu, "
-            "\"lowest_sp\": %u, \"overruns\": %llu, \"reflashed\": %s, \"state\": \"%s\", "
+            "\"stack_bytes\": %u, \"overruns\": %llu, \"reflashed\": %s, \"state\": \"%s\", "
             "\"faults\": [",
             (unsigned long long)avr->cycle, (unsigned long long)spans.cycles,
-            (unsigned long long)spans.count, cpu.peak_stack, (unsigned long long)usart_overruns(),
-            cpu.reflashed ? "true" : "false", state);
+            (unsigned long long)spans.count, chip.ramend - cpu.peak_stack,
+            (unsigned long long)line.overruns(), cpu.reflashed ? "true" : "false", state);
     for (int i = 0; i < faults.count; i++) {
         fprintf(stream, "%s{\"what\": \"%s\", \"pc\": %u}", i ? ", " : "", faults.fault[i].what,
                 (unsigned)faults.fault[i].pc);

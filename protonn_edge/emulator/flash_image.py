@@ -12,7 +12,7 @@ from pathlib import Path
 
 from protonn_edge.emulator.intel_hex import hex_chunks
 from protonn_edge.errors import InputError
-from protonn_edge.toolchain.elf import SRAM_START, Symbol, read_program
+from protonn_edge.toolchain.elf import Symbol, read_program
 from protonn_edge.toolchain.flow import Names
 
 FLASH_BYTES = 0x8000
@@ -28,15 +28,15 @@ class FlashImage:
     Attributes
     ----------
     flash : bytes
-        ``FLASH_BYTES`` bytes, 0xFF where the firmware has none.
+        All of the chip's, 0xFF where the firmware has none.
     data_end : int
-        The first data address past the static variables; ``SRAM_START`` where it is not known.
+        The first data address past the static variables; 0 where it is not known.
     symbols : tuple of Symbol
         Functions and labels; empty where they are not known.
     """
 
     flash: bytes
-    data_end: int = SRAM_START
+    data_end: int = 0
     symbols: tuple[Symbol, ...] = field(default=(), repr=False)
 
     def describe(self, address: int) -> str:
@@ -63,12 +63,17 @@ class FlashImage:
         return FlashImage(self.flash[:start] + bootloader.flash[start:], self.data_end, symbols)
 
 
-EMPTY = FlashImage(b"\xff" * FLASH_BYTES)
-"""A chip that nobody has programmed yet."""
+def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
+    """Return the image of a chip that nobody has programmed yet."""
+    return FlashImage(b"\xff" * flash_bytes)
 
 
-def load_image(path: Path) -> FlashImage:
-    """Read an ELF or an Intel HEX file for an ATmega328P.
+EMPTY = empty_image()
+"""An ATmega328P that nobody has programmed yet."""
+
+
+def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328p") -> FlashImage:
+    """Read an ELF or an Intel HEX file for a chip, by default an ATmega328P.
 
     Raises
     ------
@@ -78,9 +83,10 @@ def load_image(path: Path) -> FlashImage:
     content = _read(path)
     if content.startswith(b"\x7fELF"):
         program = read_program(path)
-        return FlashImage(_placed([(0, program.code)], path), program.data_end, program.symbols)
+        flash = _placed([(0, program.code)], path, flash_bytes, mcu)
+        return FlashImage(flash, program.data_end, program.symbols)
     if content.lstrip().startswith(b":"):
-        return FlashImage(_placed(hex_chunks(content, path), path))
+        return FlashImage(_placed(hex_chunks(content, path), path, flash_bytes, mcu))
     raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give one of them")
 
 
@@ -99,16 +105,16 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _placed(chunks: Iterable[tuple[int, bytes]], path: Path) -> bytes:
+def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str) -> bytes:
     """Return the flash with each chunk at its address."""
-    flash = bytearray(b"\xff" * FLASH_BYTES)
+    flash = bytearray(b"\xff" * flash_bytes)
     is_empty = True
     for address, chunk in chunks:
         end = address + len(chunk)
-        if end > FLASH_BYTES:
+        if end > flash_bytes:
             raise InputError(
-                f"{path} reaches up to 0x{end:x}, the flash ends at 0x{FLASH_BYTES:x}; "
-                "build it for an atmega328p and make it smaller"
+                f"{path} reaches up to 0x{end:x}, the flash ends at 0x{flash_bytes:x}; "
+                f"build it for an {mcu} and make it smaller"
             )
         flash[address:end] = chunk
         is_empty = is_empty and not chunk

@@ -1,5 +1,5 @@
 /*
- * The serial line's other end: bytes between the USART and whoever has opened the line, through a
+ * The serial line's other end: bytes between the chip and whoever has opened the line, through a
  * TCP port (tcp.c) or a pseudo-terminal (pty.c).
  */
 #include "link.h"
@@ -64,10 +64,10 @@ void link_flush(void)
 bool link_receive(void)
 {
     size_t room;
-    uint8_t *wire = usart_wire(&room);
+    uint8_t *wire = wire_room(&room);
     const ssize_t count = read(serial_link.stream, wire, room);
     if (count > 0) {
-        usart_wire_filled((size_t)count);
+        wire_filled((size_t)count);
     }
     return count > 0 || (count < 0 && !is_broken(count));
 }
@@ -77,7 +77,7 @@ bool link_receive(void)
 void link_watch(struct pollfd watched[LINK_WATCHED])
 {
     size_t room;
-    usart_wire(&room);
+    wire_room(&room);
     watched[0] = (struct pollfd){.fd = serial_link.door, .events = POLLIN};
     watched[1] = (struct pollfd){.fd = serial_link.stream,
                                  .events = (room ? POLLIN : 0) | (out_count ? POLLOUT : 0)};

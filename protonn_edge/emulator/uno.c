@@ -1,10 +1,12 @@
 /*
- * An Arduino Uno in a process: an ATmega328P at 16 MHz (core.c) with its serial line on a link.
+ * A board in a process: a chip (core.c) with its serial line on a link.
  *
- *   uno [--port NUMBER | --pty] [--wire-speed] [--reset-pc ADDRESS] [--bss-end ADDRESS]
- *       [--no-skip-fix]
+ *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
+ *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
+ *         [--port NUMBER | --pty] [--wire-speed] [--reset-pc ADDRESS] [--bss-end ADDRESS]
+ *         [--no-skip-fix]
  *
- * stdin brings the flash image first (32,768 bytes), then commands, one a line: "stats" and "reset"
+ * stdin brings the flash image first, then commands, one a line: "stats" and "reset"
  * are each answered with a line of JSON on stdout, "quit" and the end of stdin end the process. The
  * first line on stdout is {"url": "..."}, which names the link.
  *
@@ -27,7 +29,7 @@
 
 void board_reset(void)
 {
-    usart_flush();
+    wire_flush();
     link_forget();
     core_reset();
 }
@@ -123,9 +125,9 @@ static void run_freely(void)
     enum { FORGIVEN_NS = 10 * SLICE_NS };
     int64_t due = wall_nanoseconds();
     for (;;) {
-        usart_watch();
+        wire_watch();
         const bool slept = core_run_slice();
-        const bool waits = (slept || usart_was_polled()) && !usart_was_busy();
+        const bool waits = (slept || wire_was_polled()) && !wire_was_busy();
         link_flush();
         if (!core_is_alive()) {
             attend(-1);
@@ -142,7 +144,7 @@ static void run_freely(void)
 
 /* ---- main ---- */
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, EXIT_CHIP = 3, IMAGE_BYTES_MAX = 1 << 20 };
 
 static void die(int status, const char *why)
 {
@@ -154,7 +156,36 @@ static struct {
     struct core_options core;
     bool pty, wire_speed;
     uint16_t port;
-} options = {.core = {.stack_floor = SRAM_START, .skip_fix = true}};
+    unsigned image_bytes;
+    const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
+    uint32_t baud;      /* of pins; a USART is told by the program */
+} options = {.core = {.skip_fix = true}, .serial = "usart0"};
+
+static void read_number(const char *name, const char *value)
+{
+    const unsigned long number = strtoul(value, NULL, 0);
+    if (strcmp(name, "--port") == 0) {
+        options.port = (uint16_t)number;
+    } else if (strcmp(name, "--reset-pc") == 0) {
+        options.core.reset_pc = number & ~1ul;
+    } else if (strcmp(name, "--bss-end") == 0) {
+        options.core.stack_floor = (uint16_t)number;
+    } else if (strcmp(name, "--image-bytes") == 0) {
+        options.image_bytes = number;
+    } else if (strcmp(name, "--clock") == 0) {
+        chip.clock_hz = number;
+    } else if (strcmp(name, "--gpior0") == 0) {
+        chip.gpior0 = (uint16_t)number;
+    } else if (strcmp(name, "--sleep-register") == 0) {
+        chip.sleep_register = (uint16_t)number;
+    } else if (strcmp(name, "--sleep-bit") == 0) {
+        chip.sleep_enable = (uint8_t)(1u << number);
+    } else if (strcmp(name, "--baud") == 0) {
+        options.baud = number;
+    } else {
+        die(EXIT_FAILURE, "unknown option");
+    }
+}
 
 static void parse_options(char **argument)
 {
@@ -166,42 +197,62 @@ static void parse_options(char **argument)
             options.wire_speed = true;
         } else if (strcmp(name, "--pty") == 0) {
             options.pty = true;
-        } else if (strcmp(name, "--port") == 0 && argument[1]) {
-            options.port = (uint16_t)strtoul(*++argument, NULL, 0);
-        } else if (strcmp(name, "--reset-pc") == 0 && argument[1]) {
-            options.core.reset_pc = strtoul(*++argument, NULL, 0) & (FLASH_BYTES - 2);
-        } else if (strcmp(name, "--bss-end") == 0 && argument[1]) {
-            options.core.stack_floor = (uint16_t)strtoul(*++argument, NULL, 0);
-        } else {
+        } else if (!argument[1]) {
             die(EXIT_FAILURE, "unknown option");
+        } else if (strcmp(name, "--mcu") == 0) {
+            chip.mcu = *++argument;
+        } else if (strcmp(name, "--serial") == 0) {
+            options.serial = *++argument;
+        } else {
+            read_number(name, *++argument);
         }
     }
 }
 
-static void read_image(uint8_t image[FLASH_BYTES])
+static uint8_t *read_image(void)
 {
-    for (size_t done = 0; done < FLASH_BYTES;) {
-        const ssize_t count = read(STDIN_FILENO, image + done, FLASH_BYTES - done);
+    uint8_t *image = options.image_bytes <= IMAGE_BYTES_MAX ? malloc(options.image_bytes) : NULL;
+    if (!image) {
+        die(EXIT_FAILURE, "there is no room for the flash image");
+    }
+    for (size_t done = 0; done < options.image_bytes;) {
+        const ssize_t count = read(STDIN_FILENO, image + done, options.image_bytes - done);
         if (count <= 0) {
             die(EXIT_FAILURE, "stdin ended before the flash image did");
         }
         done += (size_t)count;
     }
+    return image;
+}
+
+static bool install_line(void)
+{
+    unsigned number, rx, tx;
+    if (sscanf(options.serial, "usart%u", &number) == 1) {
+        return usart_install(number);
+    }
+    return sscanf(options.serial, "%u,%u", &rx, &tx) == 2 && rx < 8 && tx < 8 && options.baud &&
+           pins_install(rx, tx, options.baud);
 }
 
 int main(int argc, char **argv)
 {
-    static uint8_t image[FLASH_BYTES];
     (void)argc;
     signal(SIGINT, SIG_IGN);  /* Ctrl-C is for the parent, which then closes stdin */
     signal(SIGPIPE, SIG_IGN); /* a client that goes is told of by write() */
     prctl(PR_SET_TIMERSLACK, 1);
     parse_options(argv + 1);
-    read_image(image);
+    const uint8_t *image = read_image();
     answers = fdopen(dup(STDOUT_FILENO), "w");
     dup2(STDERR_FILENO, STDOUT_FILENO); /* should simavr ever print */
-    if (!core_make(&options.core, image)) {
-        die(EXIT_FAILURE, "simavr does not make an atmega328p");
+    if (!chip.mcu || !chip.clock_hz || !core_find()) {
+        die(EXIT_CHIP, "simavr does not know the chip");
+    }
+    if (!install_line()) {
+        die(EXIT_CHIP, "the chip has no such serial line");
+    }
+    if (!core_make(&options.core, image, options.image_bytes)) {
+        die(EXIT_CHIP, "the chip has less flash");
     }
     if (!(options.pty ? pty_open() : tcp_open(options.port)) || !answers) {
         die(EXIT_USAGE, strerror(errno));

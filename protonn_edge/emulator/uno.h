@@ -1,6 +1,7 @@
 /*
- * What the parts of the emulated Uno know of each other: the core (core.c) runs the program and
- * calls on the serial line (usart.c), which hands its bytes to the link (link.c).
+ * What the parts of the emulated board know of each other: the core (core.c) runs the program and
+ * calls on the serial line (usart.c, or pins.c), which hands its bytes to the link (link.c) and takes
+ * those of the link from the wire (wire.c).
  */
 #ifndef UNO_H
 #define UNO_H
@@ -11,14 +12,24 @@
 
 #include <simavr/sim_avr.h>
 
-enum { CLOCK_HZ = 16000000, FLASH_BYTES = 0x8000, SRAM_START = 0x100, RAMEND = 0x8FF };
+/* What differs from chip to chip. The first lines are said by whoever starts the board, the rest by
+ * simavr. Registers are addresses in data space. */
+extern struct chip {
+    const char *mcu;
+    uint32_t clock_hz;
+    uint16_t gpior0, sleep_register;
+    uint8_t sleep_enable; /* a mask */
 
-/* Registers, as addresses in data space, and their bits (datasheet 8271, chapter 36). */
-enum { GPIOR0 = 0x3E, SMCR = 0x53, MCUSR = 0x54, SPMCSR = 0x57 };
-enum { UCSR0A = 0xC0, UCSR0B = 0xC1, UCSR0C = 0xC2, UBRR0L = 0xC4, UBRR0H = 0xC5, UDR0 = 0xC6 };
-enum { SE = 0x01, PORF = 0x01, EXTRF = 0x02, PGERS = 0x02, PGWRT = 0x04 };
-enum { RXC = 0x80, TXC = 0x40, UDRE = 0x20, DOR = 0x08, U2X = 0x02, MPCM = 0x01 }; /* UCSR0A */
-enum { RXEN = 0x10, TXEN = 0x08, RXB8 = 0x02 }; /* UCSR0B; it enables RXC, TXC, UDRE bit by bit */
+    uint32_t flash_bytes;
+    uint16_t sram_start, ramend;
+    uint8_t interrupt_cycles; /* from the request to the vector */
+} chip;
+
+/* Registers that all chips have in the same place, and their bits (datasheet 8271, chapter 36). */
+enum { MCUSR = 0x54, SPMCSR = 0x57 };
+enum { PORF = 0x01, EXTRF = 0x02, PGERS = 0x02, PGWRT = 0x04 };
+enum { RXC = 0x80, TXC = 0x40, UDRE = 0x20, DOR = 0x08, U2X = 0x02, MPCM = 0x01 }; /* UCSRnA */
+enum { RXEN = 0x10, TXEN = 0x08, RXB8 = 0x02 }; /* UCSRnB; it enables RXC, TXC, UDRE bit by bit */
 
 extern avr_t *avr;
 
@@ -30,7 +41,11 @@ struct core_options {
     bool skip_fix;            /* false only to show what simavr does without it */
 };
 
-bool core_make(const struct core_options *options, const uint8_t image[FLASH_BYTES]);
+/* Find out what simavr knows of the chip; false if it does not know it. */
+bool core_find(void);
+
+/* Put `image_bytes` of `image` into its flash, and reset it. The line is installed in between. */
+bool core_make(const struct core_options *options, const uint8_t *image, size_t image_bytes);
 
 /* As the button on the board does to the chip. */
 void core_reset(void);
@@ -45,30 +60,53 @@ void core_print_stats(FILE *stream);
 
 /* ---- usart.c ---- */
 
-/* Registers the peripheral with `avr`, in the place of simavr's own. */
-void usart_install(void);
+/* Registers USART `number` with `avr`, in the place of simavr's own; false if there is none. */
+bool usart_install(unsigned number);
 
-/* Where bytes from the peer may be written, and how many; then how many there are. */
-uint8_t *usart_wire(size_t *room);
-void usart_wire_filled(size_t count);
-
-/* Forgets what the peer has sent and the line has not brought yet. */
-void usart_flush(void);
-
-/* Frames lost because the program did not read them in time. */
-uint64_t usart_overruns(void);
-
-/* The activity since the last call of usart_watch. */
-void usart_watch(void);
-bool usart_was_busy(void);   /* bytes flow */
-bool usart_was_polled(void); /* the program asks for bytes and finds none */
+/* Its registers UCSRnA and UCSRnB; 0 and 0 without one. */
+extern struct usart_status {
+    uint16_t a, b;
+} usart_status;
 
 /* Interrupts that are wanted now. Level-triggered: wanted again after RETI if nothing changed. */
 static inline uint8_t usart_requests(void)
 {
-    return avr->data[UCSR0A] & avr->data[UCSR0B] & (RXC | TXC | UDRE);
+    const uint8_t all = usart_status.a ? RXC | TXC | UDRE : 0;
+    return avr->data[usart_status.a] & avr->data[usart_status.b] & all;
 }
 void usart_raise_interrupt(void);
+
+/* ---- pins.c ---- */
+
+/* Makes two pins of port B the line; false if there is no such port. */
+bool pins_install(unsigned rx, unsigned tx, uint32_t baud);
+
+/* ---- wire.c ---- */
+
+/* What the line does; whoever installs it says how. */
+extern struct line {
+    void (*start)(void);        /* bytes wait on the wire */
+    bool (*is_busy)(void);      /* it brings a byte, or takes one */
+    uint64_t (*overruns)(void); /* frames lost because the program did not read them in time */
+} line;
+
+/* Where bytes from the peer may be written, and how many; then how many there are. */
+uint8_t *wire_room(size_t *room);
+void wire_filled(size_t count);
+
+/* Forgets what the peer has sent and the line has not brought yet. */
+void wire_flush(void);
+
+/* For the line: whether bytes wait, and the first of them; one was moved; one was asked for. */
+bool wire_waits(void);
+uint8_t wire_take(void);
+void wire_moved(void);
+void wire_polled_in_vain(void);
+
+/* The activity since the last call of wire_watch. */
+void wire_watch(void);
+bool wire_was_busy(void);   /* bytes flow */
+bool wire_was_polled(void); /* the program asks for bytes and finds none */
 
 /* ---- link.c ---- */
 

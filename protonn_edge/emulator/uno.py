@@ -1,4 +1,4 @@
-"""Start and question the emulated Uno, a C program of its own process.
+"""Start and question an emulated board, a C program of its own process.
 
 The process is apart for three reasons: a crash in simavr takes nothing else along, simavr's GPL
 stays out of this package, and C steps 16 MHz of instructions many times faster than real time.
@@ -23,22 +23,22 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.compiler import run_compiler
-from protonn_edge.emulator.flash_image import EMPTY, load_image
+from protonn_edge.emulator.flash_image import EMPTY, empty_image, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 
 _HERE = Path(__file__).resolve().parent
 _HEADERS = ("uno.h", "link.h")
-_SOURCES = ("core.c", "usart.c", "link.c", "tcp.c", "pty.c", "uno.c")
+_SOURCES = ("core.c", "usart.c", "pins.c", "wire.c", "link.c", "tcp.c", "pty.c", "uno.c")
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
-_RAMEND = 0x8FF
 _USAGE = 2  # the helper's exit code for a link that cannot be had
+_CHIP = 3  # and for a chip that it does not have
 _ANSWER_DEADLINE_S = 10.0
 _EXIT_DEADLINE_S = 2.0
 
 
 class EmulatorError(ProtoNNEdgeError):
-    """The emulated Uno ended or went silent by itself (exit code 1)."""
+    """The emulated board ended or went silent by itself (exit code 1)."""
 
     exit_code = 1
 
@@ -78,8 +78,8 @@ class EmulatorStats:
     faults: tuple[str, ...]
 
 
-class EmulatedUno:
-    """An Arduino Uno with a TCP port or a pseudo-terminal for its serial line, in a ``with``.
+class EmulatedBoard:
+    """A board with a TCP port or a pseudo-terminal for its serial line, in a ``with``.
 
     Opening the line resets the board, as opening the serial port of a real one does. One client at
     a time is served; the board goes on when it leaves. The line has the chip's buffer of two bytes
@@ -96,7 +96,7 @@ class EmulatedUno:
         Have Optiboot resident, which runs first after every reset, so that avrdude can upload to
         `upload_port`: ``avrdude -c arduino -p atmega328p -P PORT -U flash:w:firmware.hex:i``.
     board : Board, optional
-        The Uno's description; another one with the same chip and clock will do.
+        What to emulate, by default an Arduino Uno. A serial line in software is two pins of it.
     link : {"tcp", "pty"}
         A TCP port of 127.0.0.1, or a pseudo-terminal: a device that any terminal program opens.
     port : int
@@ -104,6 +104,11 @@ class EmulatedUno:
     wire_speed : bool
         Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us of it. What a busy
         computer withholds is made up for, up to a quarter of a second of it.
+
+    Attributes
+    ----------
+    has_bootloader : bool
+        Whether Optiboot is resident.
 
     Raises
     ------
@@ -115,7 +120,7 @@ class EmulatedUno:
 
     Examples
     --------
-    >>> with EmulatedUno(Path("firmware.elf")) as uno:  # doctest: +SKIP
+    >>> with EmulatedBoard(Path("firmware.elf")) as uno:  # doctest: +SKIP
     ...     link = serial.serial_for_url(uno.url, timeout=1.0)
     """
 
@@ -132,11 +137,20 @@ class EmulatedUno:
         port: int = 0,
         wire_speed: bool = False,
     ) -> None:
-        _check_board(board or load_board("uno"))
+        self._board = board or load_board("uno")
+        _check_board(self._board, bootloader)
         if firmware is None and not bootloader:
             raise InputError("there is nothing to run; give a firmware, or bootloader=True")
-        self._image = EMPTY if firmware is None else load_image(firmware)
-        self._options = ["--bss-end", str(self._image.data_end)]
+        flash_bytes = self._board.flash_total_bytes
+        self._image = (
+            empty_image(flash_bytes)
+            if firmware is None
+            else load_image(firmware, flash_bytes, self._board.mcu)
+        )
+        self.has_bootloader = bootloader
+        self._options = _chip_options(self._board)
+        self._options += ["--image-bytes", str(flash_bytes)]
+        self._options += ["--bss-end", str(self._image.data_end)]
         if bootloader:
             self._image = self._image.with_bootloader(load_optiboot(), BOOTLOADER_START)
             self._options += ["--reset-pc", str(BOOTLOADER_START)]
@@ -203,7 +217,7 @@ class EmulatedUno:
             cycles=answer["cycles"],
             marked_cycles=answer["marked_cycles"],
             marked_spans=answer["marked_spans"],
-            stack_bytes=_RAMEND - answer["lowest_sp"],
+            stack_bytes=answer["stack_bytes"],
             overruns=answer["overruns"],
             state=answer["state"],
             faults=tuple(
@@ -240,7 +254,7 @@ class EmulatedUno:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
                 raise EmulatorError(
-                    f"the emulated Uno did not answer within {_ANSWER_DEADLINE_S:.0f} s; try again"
+                    f"{self._name} did not answer within {_ANSWER_DEADLINE_S:.0f} s; try again"
                 )
             chunk = os.read(process.stdout.fileno(), 65536)
             if not chunk:
@@ -252,7 +266,7 @@ class EmulatedUno:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            raise EmulatorError("the emulated Uno is not running; use it inside a with statement")
+            raise EmulatorError(f"{self._name} is not running; use it inside a with statement")
         return self._process
 
     def _ended(self) -> ProtoNNEdgeError:
@@ -264,8 +278,17 @@ class EmulatedUno:
         words = os.read(process.stderr.fileno(), 1000).decode(errors="replace") if ready else ""
         reason = words.strip() or f"exit code {process.returncode}"
         if process.returncode == _USAGE:
-            return InputError(f"the emulated Uno cannot have {self._link}: {reason}; try another")
-        return EmulatorError(f"the emulated Uno ended: {reason}; install {_PACKAGES} again")
+            return InputError(f"{self._name} cannot have {self._link}: {reason}; try another")
+        if process.returncode == _CHIP:
+            return InputError(
+                f"{self._board.name} cannot be emulated: {reason} ({self._board.mcu}, "
+                f"{self._board.serial}); use --port with a real board"
+            )
+        return EmulatorError(f"{self._name} ended: {reason}; install {_PACKAGES} again")
+
+    @property
+    def _name(self) -> str:
+        return f"the emulated {self._board.title.removeprefix('Arduino ')}"
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -282,12 +305,34 @@ class EmulatedUno:
             process.wait()
 
 
-def _check_board(board: Board) -> None:
-    if (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
+EmulatedUno = EmulatedBoard
+"""The same, for those who have no other board in mind."""
+
+
+def _check_board(board: Board, bootloader: bool) -> None:
+    board.check_is_chip("program memory and serial line")
+    if bootloader and (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
         raise InputError(
-            f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, the emulator is an "
-            "atmega328p at 16,000,000 Hz; use --port with a real board"
+            f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, the emulator's bootloader "
+            "is for an atmega328p at 16,000,000 Hz; leave it out and name a firmware"
         )
+
+
+def _chip_options(board: Board) -> list[str]:
+    """Return what the helper has to be told of the chip; simavr knows the rest."""
+    register, bit = board.sleep_enable
+    facts = {
+        "--mcu": board.mcu,
+        "--clock": board.clock_hz,
+        "--gpior0": board.gpior0,
+        "--sleep-register": register,
+        "--sleep-bit": bit,
+        "--baud": board.baud,
+        "--serial": board.serial,
+    }
+    if board.serial == "software":
+        facts["--serial"] = f"{board.rx_pin[2:]},{board.tx_pin[2:]}"
+    return [str(part) for fact in facts.items() for part in fact]
 
 
 def _build_emulator() -> Path:

@@ -1,5 +1,5 @@
 /*
- * USART0 of the ATmega328P, double-buffered both ways and at wire speed in emulated time.
+ * A USART of the chip, double-buffered both ways and at wire speed in emulated time.
  *
  * It replaces simavr's, whose receiver holds 64 bytes where the chip holds two and a half, whose
  * transmitter has no buffer, which counts a parity bit always and which sleeps when it is polled.
@@ -14,8 +14,7 @@
 static struct {
     avr_int_vector_t *rxc, *udre, *txc;
 
-    uint8_t wire[4096]; /* what the peer has sent and the line has not brought yet */
-    size_t wire_begin, wire_end;
+    uint16_t udr, ucsrc, ubrrl, ubrrh;
     bool line_busy, in_frame; /* the receive timer runs; it is inside of a frame */
     uint8_t incoming;
     uint8_t received[3]; /* two buffer registers, and a frame that waits in the shift register */
@@ -24,21 +23,21 @@ static struct {
 
     uint8_t tx_shift, tx_buffer; /* the buffer is full while UDRE is 0 */
     bool tx_busy;
-
-    unsigned bytes_moved, empty_polls; /* since usart_watch */
 } usart;
+
+struct usart_status usart_status;
 
 /* ---- timing (20.3.1, 20.4) ---- */
 
 static avr_cycle_count_t bit_cycles(void)
 {
-    const unsigned divisor = avr->data[UBRR0L] | (avr->data[UBRR0H] & 0x0F) << 8;
-    return (divisor + 1) * (avr->data[UCSR0A] & U2X ? 8 : 16);
+    const unsigned divisor = avr->data[usart.ubrrl] | (avr->data[usart.ubrrh] & 0x0F) << 8;
+    return (divisor + 1) * (avr->data[usart_status.a] & U2X ? 8 : 16);
 }
 
 static unsigned frame_bits(void)
 {
-    const uint8_t format = avr->data[UCSR0C];
+    const uint8_t format = avr->data[usart.ucsrc];
     const unsigned start = 1, data = 5 + (format >> 1 & 3);
     const unsigned parity = format & 0x30 ? 1 : 0, stop = format & 0x08 ? 2 : 1;
     return start + data + parity + stop;
@@ -50,9 +49,9 @@ static void set_received_count(int count)
 {
     usart.received_count = count;
     if (count > 0) {
-        avr->data[UCSR0A] |= RXC;
+        avr->data[usart_status.a] |= RXC;
     } else {
-        avr->data[UCSR0A] &= ~RXC;
+        avr->data[usart_status.a] &= ~RXC;
         usart.rxc->pending = 0;
     }
 }
@@ -65,24 +64,24 @@ static avr_cycle_count_t on_line(avr_t *core, avr_cycle_count_t when, void *para
         usart.in_frame = false;
         usart.received[usart.received_count] = usart.incoming;
         set_received_count(usart.received_count + 1);
-        usart.bytes_moved++;
-        usart.line_busy = usart.wire_begin < usart.wire_end;
+        wire_moved();
+        usart.line_busy = wire_waits();
         return usart.line_busy ? when + bit_cycles() : 0;
     }
     if (usart.received_count == 3) { /* the new frame takes the place of the waiting one (20.7.4) */
         set_received_count(2);
-        avr->data[UCSR0A] |= DOR;
+        avr->data[usart_status.a] |= DOR;
         usart.overruns++;
     }
     usart.in_frame = true;
-    usart.incoming = usart.wire[usart.wire_begin++];
+    usart.incoming = wire_take();
     return when + (frame_bits() - 1) * bit_cycles();
 }
 
 /* Bytes wait for a receiver: nothing is lost while the program sets it up. */
 static void start_line(void)
 {
-    if (!usart.line_busy && usart.wire_begin < usart.wire_end && avr->data[UCSR0B] & RXEN) {
+    if (!usart.line_busy && wire_waits() && avr->data[usart_status.b] & RXEN) {
         usart.line_busy = true;
         avr_cycle_timer_register(avr, bit_cycles(), on_line, NULL);
     }
@@ -103,7 +102,7 @@ static uint8_t read_udr(avr_t *core, avr_io_addr_t address, void *parameter)
         memmove(usart.received, usart.received + 1, sizeof usart.received - 1);
         set_received_count(usart.received_count - 1);
     }
-    avr->data[UCSR0A] &= ~DOR;
+    avr->data[usart_status.a] &= ~DOR;
     return byte;
 }
 
@@ -113,26 +112,26 @@ static avr_cycle_count_t on_sent(avr_t *core, avr_cycle_count_t when, void *para
 {
     (void)core, (void)parameter;
     link_send(usart.tx_shift);
-    usart.bytes_moved++;
-    usart.tx_busy = !(avr->data[UCSR0A] & UDRE);
+    wire_moved();
+    usart.tx_busy = !(avr->data[usart_status.a] & UDRE);
     if (!usart.tx_busy) {
-        avr->data[UCSR0A] |= TXC;
+        avr->data[usart_status.a] |= TXC;
         return 0;
     }
     usart.tx_shift = usart.tx_buffer;
-    avr->data[UCSR0A] |= UDRE;
+    avr->data[usart_status.a] |= UDRE;
     return when + frame_bits() * bit_cycles();
 }
 
 static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *parameter)
 {
     (void)core, (void)address, (void)parameter;
-    if (!(avr->data[UCSR0B] & TXEN) || !(avr->data[UCSR0A] & UDRE)) {
+    if (!(avr->data[usart_status.b] & TXEN) || !(avr->data[usart_status.a] & UDRE)) {
         return; /* the chip takes no notice either */
     }
     if (usart.tx_busy) {
         usart.tx_buffer = byte;
-        avr->data[UCSR0A] &= ~UDRE;
+        avr->data[usart_status.a] &= ~UDRE;
         usart.udre->pending = 0;
     } else {
         usart.tx_shift = byte;
@@ -146,7 +145,9 @@ static void write_udr(avr_t *core, avr_io_addr_t address, uint8_t byte, void *pa
 static uint8_t read_ucsra(avr_t *core, avr_io_addr_t address, void *parameter)
 {
     (void)core, (void)parameter;
-    usart.empty_polls += !(avr->data[address] & RXC);
+    if (!(avr->data[address] & RXC)) {
+        wire_polled_in_vain();
+    }
     return avr->data[address];
 }
 
@@ -185,69 +186,60 @@ static void on_reset(avr_io_t *io)
     (void)io;
     usart.line_busy = usart.in_frame = usart.tx_busy = false;
     usart.received_count = 0;
-    avr->data[UCSR0A] = UDRE;
-    avr->data[UCSR0C] = 0x06; /* 8N1 */
+    avr->data[usart_status.a] = UDRE;
+    avr->data[usart.ucsrc] = 0x06; /* 8N1 */
 }
 
-void usart_install(void)
+static bool is_busy(void) { return usart.line_busy || usart.tx_busy; }
+
+static uint64_t overruns(void) { return usart.overruns; }
+
+/* Where simavr's own is in its list; NULL if the chip has none. */
+static avr_io_t **find(char name)
+{
+    for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {
+        if (strcmp((*link)->kind, "uart") == 0 && ((avr_uart_t *)*link)->name == name) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
+bool usart_install(unsigned number)
 {
     static avr_io_t io = {.kind = "usart", .reset = on_reset};
-    avr_io_t **link = &avr->io_port;
-    while (strcmp((*link)->kind, "uart") != 0) {
-        link = &(*link)->next;
+    avr_io_t **link = find((char)('0' + number));
+    if (!link) {
+        return false;
     }
     avr_uart_t *replaced = (avr_uart_t *)*link;
     usart.rxc = &replaced->rxc;
     usart.udre = &replaced->udrc;
     usart.txc = &replaced->txc;
+    usart.udr = replaced->r_udr;
+    usart.ucsrc = replaced->r_ucsrc;
+    usart.ubrrl = replaced->ubrrl.reg;
+    usart.ubrrh = replaced->ubrrh.reg;
+    usart_status = (struct usart_status){replaced->r_ucsra, replaced->r_ucsrb};
     io.avr = avr;
     io.next = replaced->io.next;
     *link = &io;
 
-    static const struct {
+    const struct {
         uint16_t address;
         avr_io_read_t read;
         avr_io_write_t write;
     } registers[] = {
-        {UDR0, read_udr, write_udr},
-        {UCSR0A, read_ucsra, write_ucsra},
-        {UCSR0B, NULL, write_ucsrb},
-        {UBRR0L, NULL, NULL},
+        {usart.udr, read_udr, write_udr},
+        {usart_status.a, read_ucsra, write_ucsra},
+        {usart_status.b, NULL, write_ucsrb},
+        {usart.ubrrl, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++) {
-        const uint16_t number = AVR_DATA_TO_IO(registers[i].address);
-        avr->io[number].r.c = registers[i].read;
-        avr->io[number].w.c = registers[i].write;
+        const uint16_t place = AVR_DATA_TO_IO(registers[i].address);
+        avr->io[place].r.c = registers[i].read;
+        avr->io[place].w.c = registers[i].write;
     }
-}
-
-/* ---- the peer's side ---- */
-
-uint8_t *usart_wire(size_t *room)
-{
-    memmove(usart.wire, usart.wire + usart.wire_begin, usart.wire_end - usart.wire_begin);
-    usart.wire_end -= usart.wire_begin;
-    usart.wire_begin = 0;
-    *room = sizeof usart.wire - usart.wire_end;
-    return usart.wire + usart.wire_end;
-}
-
-void usart_wire_filled(size_t count)
-{
-    usart.wire_end += count;
-    start_line();
-}
-
-void usart_flush(void) { usart.wire_begin = usart.wire_end = 0; }
-
-uint64_t usart_overruns(void) { return usart.overruns; }
-
-void usart_watch(void) { usart.bytes_moved = usart.empty_polls = 0; }
-
-bool usart_was_busy(void) { return usart.bytes_moved > 0 || usart.line_busy || usart.tx_busy; }
-
-bool usart_was_polled(void)
-{
-    enum { MANY = 32 }; /* in 1 ms: every 500 cycles, so nothing much is computed in between */
-    return usart.empty_polls >= MANY;
+    line = (struct line){.start = start_line, .is_busy = is_busy, .overruns = overruns};
+    return true;
 }

@@ -99,7 +99,8 @@ def export(
     reference = quantize(model)
     vectors = _vectors(model, reference, board, points)
     beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs))
-    plan = make_plan(reference, Limits(board.flash_bytes - beside, board.sram_bytes))
+    limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
+    plan = make_plan(reference, limits, activity=model.activity)
     library = Library(
         library_name(name or place.name),
         reference,

@@ -55,6 +55,7 @@ class ExportContext:
     score_width: int
     name_size: int
     buffered: bool
+    jumps_short: bool
     pins: bool
     pixels: bool
     features: tuple[Feature, ...]
@@ -62,6 +63,7 @@ class ExportContext:
     scores: tuple[tuple[int, ...], ...]
     classes: tuple[int, ...]
     from_data: bool
+    rejects: bool
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,9 @@ def _templates(kind: Kind, name: str) -> dict[str, str]:
 
 def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     model, vectors = library.model, library.vectors
-    longest = max(len(name.encode()) for name in model.classes)
+    rejects = model.rejection is not None
+    names = (*model.classes, *(["unknown"] if rejects else []))
+    longest = max(len(name.encode()) for name in names)
     sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
@@ -155,6 +159,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         name_size=min(longest + 1, _LONGEST_NAME),
         buffered=sram_bytes <= board.sram_bytes,
+        jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         pins=model.n_features <= _ANALOG_PINS,
         pixels=model.reduction is not None,
         features=_features(model, library.feature_names),
@@ -162,6 +167,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
         from_data=library.from_data,
+        rejects=rejects,
     )
 
 

@@ -30,6 +30,7 @@ from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.rejection import UNKNOWN
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _MAX_LINES = 10_000_000
@@ -74,7 +75,8 @@ class Result:
     label : int
         Index of the true class.
     predicted : int or None
-        Index of the class that the device answered; None if the point was lost: no answer came.
+        Index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost:
+        no answer came.
     cycles : int or None
         CPU cycles of the prediction; None if it was lost.
     mismatch : bool or None
@@ -114,7 +116,7 @@ class Result:
             raise ValueError(f"it has {len(fields)} fields, not {len(_FIXED) + n_classes}")
         index = _integer("index", fields[0], _UINT32)
         label = _integer("label", fields[1], _UINT32)
-        predicted = _optional("predicted", fields[2], range(255))
+        predicted = _optional("predicted", fields[2], range(UNKNOWN + 1))
         cycles = _optional("cycles", fields[3], _UINT32)
         mismatch = _optional("mismatch", fields[4], range(2))
         if (predicted is None) != (cycles is None):
@@ -310,6 +312,8 @@ class Summary:
         Points where class or scores differ from the integer model's; anything but 0 is a bug.
     lost : int
         Points that got no answer.
+    unknown : int
+        Points that were answered "unknown", which is not right, whatever they are.
     cycles, latency_ms, energy_mj : Spread or None
         Of one prediction, over the points that were answered; None if none was. Energy is the
         board's power times the time (ProtoNN paper, section 5).
@@ -319,13 +323,20 @@ class Summary:
     n: int
     mismatches: int
     lost: int
+    unknown: int
     cycles: Spread | None
     latency_ms: Spread | None
     energy_mj: Spread | None
 
+    @property
+    def accuracy_of_classified(self) -> float | None:
+        """Share of the points answered with a class that are of that class; None without any."""
+        classified = self.n - self.lost - self.unknown
+        return self.accuracy * self.n / classified if classified else None
+
     def to_json(self) -> dict[str, object]:
         """Return the summary as what `json.dumps` takes."""
-        return asdict(self)
+        return {**asdict(self), "accuracy_of_classified": self.accuracy_of_classified}
 
 
 def summarize(results: Sequence[Result], board: Board) -> Summary:
@@ -352,6 +363,7 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         n=len(results),
         mismatches=sum(r.mismatch is True for r in results),
         lost=sum(r.predicted is None for r in results),
+        unknown=sum(r.predicted == UNKNOWN for r in results),
         cycles=spread,
         latency_ms=spread and _scaled(spread, board.milliseconds(1)),
         energy_mj=spread and _scaled(spread, board.millijoules(1)),

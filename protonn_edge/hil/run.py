@@ -87,6 +87,7 @@ def run(
     sink: Callable[[Result], None] | None = None,
     skip: Collection[int] = (),
     tolerance: int = 0,
+    expected_classes: ArrayLike | None = None,
 ) -> Run:
     """Classify test points on devices.
 
@@ -107,6 +108,9 @@ def run(
         Rows to leave out, because an earlier run has their results.
     tolerance : int, keyword-only
         By how much scores may differ, see `differs`; only those of a float build may.
+    expected_classes : array_like of int, shape (n,), optional, keyword-only
+        From `IntegerModel.answers`, where they do not follow from the scores alone: of a model that
+        rejects.
 
     Raises
     ------
@@ -117,6 +121,7 @@ def run(
     """
     labels = np.asarray(y)
     expected = None if expected_scores is None else np.asarray(expected_scores)
+    classes = None if expected_classes is None else np.asarray(expected_classes)
     _check_shapes(Q, labels, expected)
     stock = _Stock(row for row in range(len(Q)) if row not in skip)
     arrivals: queue.SimpleQueue[_Answer | Share] = queue.SimpleQueue()
@@ -142,7 +147,7 @@ def run(
             if isinstance(arrival, Share):
                 shares.append(arrival)
                 continue
-            result = arrival.result(labels, expected, tolerance)
+            result = arrival.result(labels, expected, tolerance, classes)
             results.append(result)
             if sink is not None:
                 sink(result)
@@ -167,12 +172,19 @@ class _Answer:
     prediction: Prediction | None
 
     def result(
-        self, labels: NDArray[np.int64], expected: NDArray[np.int64] | None, tolerance: int
+        self,
+        labels: NDArray[np.int64],
+        expected: NDArray[np.int64] | None,
+        tolerance: int,
+        classes: NDArray[np.int64] | None,
     ) -> Result:
         label, answer = int(labels[self.row]), self.prediction
         if answer is None:
             return Result(self.row, label, None, None, device=self.device)
-        mismatch = None if expected is None else _differs(answer, expected[self.row], tolerance)
+        mismatch = None
+        if expected is not None:
+            of_row = None if classes is None else classes[[self.row]]
+            mismatch = _differs(answer, expected[self.row], tolerance, of_row)
         return Result(
             self.row, label, answer.label, answer.cycles, mismatch, answer.scores, self.device
         )
@@ -263,6 +275,7 @@ def differs(
     labels: NDArray[np.int64],
     scores: NDArray[np.int64],
     tolerance: int = 0,
+    classes: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
     """Say which answers differ from the reference.
 
@@ -275,6 +288,9 @@ def differs(
     tolerance : int
         By how much a score may differ. The class must then be one whose expected score comes that
         near to the largest, twice over; without tolerance it is the first of the largest.
+    classes : ndarray of int64, shape (n,), optional
+        The reference's classes, where they do not follow from the scores alone; for executions
+        without tolerance.
 
     Returns
     -------
@@ -282,18 +298,24 @@ def differs(
     """
     wrong: NDArray[np.bool_] = (np.abs(scores - expected) > tolerance).any(axis=1)
     if tolerance == 0:
-        wrong |= labels != expected.argmax(axis=1)
+        wrong |= labels != (expected.argmax(axis=1) if classes is None else classes)
     else:
         chosen = np.take_along_axis(expected, labels[:, None], axis=1)[:, 0]
         wrong |= expected.max(axis=1) - chosen > 2 * tolerance
     return wrong
 
 
-def _differs(answer: Prediction, expected: NDArray[np.int64], tolerance: int) -> bool:
+def _differs(
+    answer: Prediction,
+    expected: NDArray[np.int64],
+    tolerance: int,
+    classes: NDArray[np.int64] | None,
+) -> bool:
     scores = np.array([answer.scores], np.int64)
     if scores.shape != (1, len(expected)):
         return True
-    return bool(differs(expected[None], np.array([answer.label]), scores, tolerance)[0])
+    labels = np.array([answer.label])
+    return bool(differs(expected[None], labels, scores, tolerance, classes)[0])
 
 
 def _check_shapes(

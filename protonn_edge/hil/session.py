@@ -28,6 +28,7 @@ from protonn_edge.hil.protocol import (
     StatsReply,
     StatsRequest,
 )
+from protonn_edge.rejection import UNKNOWN
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 
@@ -42,7 +43,7 @@ class Prediction:
     Attributes
     ----------
     label : int
-        Index of the class.
+        Index of the class, or `UNKNOWN`.
     cycles : int
         CPU cycles that the prediction took on the device.
     scores : tuple of int or None
@@ -283,7 +284,7 @@ class Session:
         self, reply: PredictReply | ScoresReply, scores: tuple[int, ...] | None = None
     ) -> Prediction:
         classes = self.device.classes
-        if reply.label >= classes:
+        if reply.label >= classes and reply.label != UNKNOWN:
             raise ProtocolError(
                 f"the device answered class {reply.label}, its model has {classes} classes; {MEND}"
             )

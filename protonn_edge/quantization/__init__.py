@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from protonn_edge.quantization.activity import Activity, compared, measure_activity
+from protonn_edge.activity import Activity
+from protonn_edge.quantization.activity import compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import (
     KERNEL_CUTOFF,
     cut_kernel,
     exponential_table,
     tabulated_kernel,
+)
+from protonn_edge.quantization.false_alarms import (
+    Statistics,
+    check_rate,
+    rejection_for,
+    statistics_of,
+    together,
+    with_rejection,
 )
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
@@ -20,7 +29,12 @@ from protonn_edge.quantization.integer_model import (
     IntegerModel,
     check_counts,
 )
-from protonn_edge.quantization.precision import PRECISIONS, DeviceModel, device_model
+from protonn_edge.quantization.precision import (
+    PRECISIONS,
+    DeviceModel,
+    device_model,
+    precisions_of,
+)
 from protonn_edge.quantization.quantizer import (
     Precision,
     input_quantizer,
@@ -56,7 +70,9 @@ __all__ = [
     "RawQuantizer",
     "RawScale",
     "StageLoss",
+    "Statistics",
     "check_counts",
+    "check_rate",
     "compared",
     "cut_kernel",
     "dequantize",
@@ -66,10 +82,15 @@ __all__ = [
     "input_quantizer",
     "measure_activity",
     "precision_for",
+    "precisions_of",
     "quantize",
     "quantize_in_order",
     "raw_quantizer",
+    "rejection_for",
     "stage_losses",
+    "statistics_of",
     "tabulated_kernel",
+    "together",
     "why_floats_alone",
+    "with_rejection",
 ]

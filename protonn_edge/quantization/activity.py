@@ -6,39 +6,14 @@ far. The planner turns these shares into mean cycles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.activity import Activity
 from protonn_edge.errors import InputError
 from protonn_edge.quantization.integer_model import IntegerModel
 
 _ROWS_AT_ONCE = 256
-
-
-@dataclass(frozen=True, eq=False)
-class Activity:
-    """Shares of points, each 0..1.
-
-    Attributes
-    ----------
-    inputs : ndarray of shape (D,), float64
-        Of points whose input is not 0, for each input of the projection.
-    coordinates : ndarray of shape (d,), float64
-        Of points and prototypes that are compared up to each coordinate.
-    prototypes : ndarray of shape (m,), float64
-        Of points that each prototype is near to.
-    """
-
-    inputs: NDArray[np.float64]
-    coordinates: NDArray[np.float64]
-    prototypes: NDArray[np.float64]
-
-    @property
-    def neighbours(self) -> float:
-        """Near prototypes of a point, on average."""
-        return float(self.prototypes.sum())
 
 
 def measure_activity(model: IntegerModel, Q: NDArray[np.uint8]) -> Activity:

@@ -65,6 +65,7 @@ class Float32Model(SizedByMatrices):
     """
 
     reduction = None
+    rejection = None
     score_tolerance: ClassVar[int] = 1 << 8
     """Units by which scores may differ between executions: 1/65536 of the largest score."""
 
@@ -120,6 +121,10 @@ class Float32Model(SizedByMatrices):
         indices: NDArray[np.int64] = self._sums(Q).argmax(axis=1).astype(np.int64)
         return indices
 
+    def answers(self, Q: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return class indices (n,) and scores (n, L) of quantized inputs Q, (n, D) uint8."""
+        return self.predict(Q), self.scores(Q)
+
     def _sums(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
         parts = [self._part(Q[i : i + _ROWS_AT_ONCE]) for i in range(0, len(Q), _ROWS_AT_ONCE)]
         return np.concatenate(parts) if parts else np.zeros((0, self.n_classes))
@@ -142,11 +147,17 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     Raises
     ------
     InputError
-        If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction.
+        If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction
+        or rejects points.
     """
     if model.reduction is not None:
         raise InputError(
             "a float build does not reduce images; build in int8, or train without --reduce"
+        )
+    if model.rejection is not None:
+        raise InputError(
+            'a float build has no answer "unknown", which the model gives; build in int8, or take '
+            "the model as it was before it was calibrated"
         )
     inputs, gamma = integer_model.inputs, model.gamma
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below

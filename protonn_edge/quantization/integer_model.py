@@ -14,7 +14,7 @@ The rest is the same for both::
     r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
     e_j = table[r_j >> distance_shift], or 0 where prototype j is far
     s_l = sum_j Z_lj e_j                              16 or 32 bits
-    class = the first l with the largest s_l
+    class = the first l with the largest s_l, or "unknown" (see `protonn_edge.rejection`)
 
 ``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
 the last one fits.
@@ -42,6 +42,7 @@ from protonn_edge.quantization.exponential import (
 )
 from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.sizes import SizedByMatrices
 
 IntArray = NDArray[np.int64]
@@ -144,6 +145,8 @@ class IntegerModel(SizedByMatrices):
         Names of the L classes.
     reduction : Reduction, optional
         What the device averages before it projects.
+    rejection : IntegerRejection, optional
+        Thresholds below which the answer is `UNKNOWN`.
     """
 
     score_tolerance: ClassVar[int] = 0
@@ -162,6 +165,7 @@ class IntegerModel(SizedByMatrices):
     score_scale: float
     classes: tuple[str, ...]
     reduction: Reduction | None = None
+    rejection: IntegerRejection | None = None
 
     def __post_init__(self) -> None:
         check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
@@ -188,6 +192,7 @@ class IntegerModel(SizedByMatrices):
                 f"distance shift {self.distance_shift}",
             ),
             (self._reduction_fits(), "a reduction that does not give the projection's inputs"),
+            (self._rejection_fits(), "thresholds that no score or no kernel reaches"),
         ):
             if not fits:
                 raise InputError(
@@ -207,6 +212,19 @@ class IntegerModel(SizedByMatrices):
             and self.reduction_multiplier <= MAXIMUM_MULTIPLIER
             and (largest + _HALF) >> 16 == self.inputs.maximum
         )
+
+    def _rejection_fits(self) -> bool:
+        """Whether thresholds are within what they are compared with, on any input."""
+        if self.rejection is None:
+            return True
+        thresholds = self.rejection
+        low, high = self.score_range()
+        within = (
+            0 <= thresholds.score <= max(0, high)
+            and 0 <= thresholds.kernel <= int(self.table.max())
+            and 0 <= thresholds.margin <= high - low
+        )
+        return within and self.n_classes <= UNKNOWN and bool(thresholds.statistics)
 
     @cached_property
     def features(self) -> InputQuantizer:
@@ -311,10 +329,30 @@ class IntegerModel(SizedByMatrices):
         ]
         return np.concatenate(rows) if rows else np.zeros((0, self.n_classes), np.int64)
 
+    def nearest_kernels(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the kernel of the nearest prototype, (n,) in 0..127, of quantized inputs Q."""
+        rows = [
+            self.kernels(self.project(self.reduce(Q[i : i + _ROWS_AT_ONCE]))).max(axis=1)
+            for i in range(0, len(Q), _ROWS_AT_ONCE)
+        ]
+        return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+    def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
+
+        Ties go to the lower index. A point that is rejected has the class `UNKNOWN`, 255, and its
+        scores all the same.
+        """
+        scores = self.scores(Q)
+        classes: IntArray = scores.argmax(axis=1)
+        if self.rejection is not None:
+            nearest = self.nearest_kernels(Q) if self.rejection.kernel else np.zeros(len(Q))
+            classes[self.rejection.rejects(scores, nearest)] = UNKNOWN
+        return classes, scores
+
     def predict(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the class index, (n,) int64, of quantized inputs Q: ties go to the lower index."""
-        classes: IntArray = self.scores(Q).argmax(axis=1)
-        return classes
+        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
+        return self.answers(Q)[0]
 
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""

@@ -12,6 +12,12 @@ PRECISIONS = ("int8", "float32")
 DeviceModel = IntegerModel | Float32Model
 
 
+def precisions_of(model: ProtoNNModel) -> tuple[str, ...]:
+    """Return the precisions in which a model can be built: floats neither reduce nor reject."""
+    alike = model.reduction is None and model.rejection is None
+    return PRECISIONS if alike else PRECISIONS[:1]
+
+
 def device_model(model: ProtoNNModel, precision: str = "int8") -> DeviceModel:
     """Return the reference of what the device computes.
 

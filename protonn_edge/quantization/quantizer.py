@@ -166,6 +166,8 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         if fitted is None:
             raise _no_scale()
         best = fitted
+    score_scale = float(np.abs(model.labels).max()) / label_maximum / KERNEL_MAXIMUM
+    rejection = model.rejection
     return IntegerModel(
         inputs=best.inputs,
         projection=best.residuals,
@@ -177,9 +179,10 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         distance_shift=prototypes.distance_shift,
         table=exponential_table(),
         labels=_quantize_labels(model, label_maximum),
-        score_scale=float(np.abs(model.labels).max()) / label_maximum / KERNEL_MAXIMUM,
+        score_scale=score_scale,
         classes=model.classes,
         reduction=model.reduction,
+        rejection=None if rejection is None else rejection.in_integers(score_scale),
     )
 
 

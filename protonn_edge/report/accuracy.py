@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from protonn_edge.hil import Result
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.rejection import UNKNOWN
 
 Labels = NDArray[np.int64]
 
@@ -36,6 +41,21 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
     return counts
 
 
+def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.int64]:
+    """Return the answers' confusion matrix (L, L), or (L, L + 1) of a model that rejects.
+
+    The last column then has the points of each class that were answered "unknown".
+    """
+    n = model.n_classes
+    answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
+    pairs = np.array(answered, np.int64).reshape(-1, 2)
+    rejected = pairs[:, 0] == UNKNOWN
+    counts = confusion_matrix(pairs[~rejected, 0], pairs[~rejected, 1], n)
+    if model.rejection is None:
+        return counts
+    return np.column_stack([counts, np.bincount(pairs[rejected, 1], minlength=n)])
+
+
 @dataclass(frozen=True)
 class Confusion:
     """How many points of a class, by index, were taken for another one."""
@@ -46,7 +66,8 @@ class Confusion:
 
 
 def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[Confusion]:
-    """Return the mistakes of a confusion matrix (L, L), at most so many, the commonest first."""
+    """Return the mistakes of a confusion matrix, at most so many, the commonest first."""
+    counts = counts[:, : len(counts)]
     wrong = counts - np.diag(counts.diagonal())
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]
     pairs = [divmod(int(place), len(counts)) for place in order]
@@ -73,11 +94,14 @@ class ClassFigures:
 
 
 def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
-    """Return the figures of each class from the confusion matrix (L, L)."""
+    """Return the figures of each class from the confusion matrix (L, L), or with "unknown"."""
     return [
         ClassFigures(int(actual), _share(right, said), _share(right, actual))
         for right, said, actual in zip(
-            counts.diagonal(), counts.sum(axis=0), counts.sum(axis=1), strict=True
+            counts.diagonal(),
+            counts[:, : len(counts)].sum(axis=0),
+            counts.sum(axis=1),
+            strict=True,
         )
     ]
 

@@ -24,17 +24,18 @@ from protonn_edge.hil import Origin, Result, Summary, read_results, summarize
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, Wishes, trial_build
 from protonn_edge.quantization import (
-    PRECISIONS,
     DeviceModel,
     Float32Model,
     IntegerModel,
     StageLoss,
     device_model,
     measure_activity,
+    precisions_of,
     stage_losses,
 )
 from protonn_edge.reduction import Shape
-from protonn_edge.report.accuracy import confusion_matrix
+from protonn_edge.rejection import UNKNOWN
+from protonn_edge.report.accuracy import answer_matrix
 from protonn_edge.toolchain.elf import Sections, read_program, read_sections
 
 Floats = NDArray[np.float32]
@@ -137,9 +138,8 @@ class Evidence:
 
     @property
     def confusion(self) -> NDArray[np.int64]:
-        """Counts (L, L) of the answers: row the actual class, column the predicted one."""
-        pairs = np.array([(r.predicted, r.label) for r in self.answered], np.int64).reshape(-1, 2)
-        return confusion_matrix(pairs[:, 0], pairs[:, 1], self.reference.n_classes)
+        """Counts of the answers, a row an actual class, a column an answer; see `answer_matrix`."""
+        return answer_matrix(self.results, self.reference)
 
     @property
     def worst_cycles(self) -> int | None:
@@ -228,7 +228,7 @@ def _model_of(
     path: Path, origin: Origin, models: Sequence[ProtoNNModel]
 ) -> tuple[ProtoNNModel, DeviceModel]:
     for model in models:
-        for precision in PRECISIONS:
+        for precision in precisions_of(model):
             reference = device_model(model, precision)
             if reference.model_sha256 == origin.model_sha256:
                 return model, reference
@@ -243,7 +243,9 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
     n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)
-        if max(result.label, result.predicted or 0) >= n or scores != n:
+        rejected = result.predicted == UNKNOWN and reference.rejection is not None
+        predicted = 0 if rejected else result.predicted or 0
+        if max(result.label, predicted) >= n or scores != n:
             raise InputError(
                 f"{path} has a class or scores at index {result.index} that the model with its {n} "
                 "classes does not have; run `protonn-edge hil` again"
@@ -307,6 +309,7 @@ def _with_means(
         activity,
         buffered=plan.buffered,
         keeps_averages=plan.keeps_averages,
+        core=plan.core,
     )
 
 

@@ -18,17 +18,20 @@ _NAME_WIDTH = 12
 
 
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
-    """Return the confusion matrix (L, L): a row per actual, a column per predicted class."""
-    n = len(classes)
+    """Return the confusion matrix: a row per actual, a column per predicted class.
+
+    It is (L, L), or (L, L + 1) with a last column for "unknown".
+    """
+    n, columns = counts.shape
     with axes(WIDTH, salt) as (area, drawn):
-        area.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
+        area.set(xlim=(-0.5, columns - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
         area.grid(visible=False)
         area.spines[:].set_visible(False)
         area.tick_params(length=0)
         area.set(xlabel="predicted", ylabel="actual")
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         for row, column in np.argwhere(counts).tolist():
-            colour = ACCENT if row == column else LIMIT
+            colour = ACCENT if row == column else LIMIT if column < n else MUTED
             # A few mistakes of many must be seen; ink must stay readable on all of them.
             alpha = round(0.12 + 0.4 * float(np.sqrt(shares[row, column])), 2)
             cell = (column - 0.47, row - 0.47)
@@ -37,10 +40,10 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
                 text = str(counts[row, column])
                 area.text(column, row, text, ha="center", va="center_baseline", fontsize=10)
         names = [_shortened(name) for name in classes] if n <= _MOST_NAMED else []
-        places = list(range(len(names)))
+        answers = [*names, *["?"] * (columns - n)] if names else []
         turned = 90 if max(map(len, names), default=0) > 3 else 0
-        area.set_xticks(places, names, rotation=turned)
-        area.set_yticks(places, names)
+        area.set_xticks(list(range(len(answers))), answers, rotation=turned)
+        area.set_yticks(list(range(len(names))), names)
     return drawn[0]
 
 

@@ -66,6 +66,8 @@ def render_page(
         What a search found.
     """
     first = evidence[0]
+    if first.board.mcu != _PAGE_MCU:
+        script = PageScript(None, _OTHER_CHIP)
     environment = Environment(
         loader=FileSystemLoader(resource("templates") / "html", encoding="utf-8"),
         autoescape=True,
@@ -93,8 +95,14 @@ def render_page(
     )
 
 
+_PAGE_MCU = "atmega328p"  # of web/uno.js
+_OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
+
+
 def _title(one: Evidence) -> str:
-    return f"{one.reference.n_classes} classes on an {one.board.name.capitalize()}"
+    board = one.board.title.removeprefix("Arduino ")
+    article = "an" if board[0] in "AEIOU" else "a"
+    return f"{one.reference.n_classes} classes on {article} {board}"
 
 
 def _headlines(one: Evidence) -> tuple[Headline, ...]:
@@ -125,7 +133,8 @@ def _of(limit: int) -> str:
 def _side_by_side(evidence: Sequence[Evidence]) -> Table:
     """Return the main figures with a column per run."""
     columns = [_figures(one) for one in evidence]
-    rows = tuple((name, *(column[name] for column in columns)) for name in columns[0])
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    rows = tuple((name, *(column.get(name, "-") for column in columns)) for name in names)
     return Table(("", *(one.name for one in evidence)), rows)
 
 
@@ -138,6 +147,7 @@ def _figures(one: Evidence) -> dict[str, str]:
         "points": f"{summary.n:,}",
         "accuracy": f"{100 * summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
+        **_rejected(one),
         "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
         "latency, most": "-" if latency is None else f"{latency.max:.3f} ms",
         "bound": "-" if worst is None else f"{one.board.milliseconds(worst):.3f} ms",
@@ -145,6 +155,13 @@ def _figures(one: Evidence) -> dict[str, str]:
         "flash": f"{usage.flash_bytes:,} B",
         "SRAM with stack": f"{usage.sram_bytes + usage.stack_bytes:,} B",
     }
+
+
+def _rejected(one: Evidence) -> dict[str, str]:
+    """Return how many points are unknown, where a run's model rejects some."""
+    if one.reference.rejection is None:
+        return {}
+    return {"unknown": f"{100 * one.summary.unknown / one.summary.n:.2f} %"}
 
 
 def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, str]]:

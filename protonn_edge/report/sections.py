@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen import Plan
 from protonn_edge.hil import Result
+from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Gallery, Panel, Section, Table
@@ -103,6 +104,7 @@ def _accuracy(one: Evidence, salt: str) -> list[Panel]:
     words = f"{right:,} of {n:,} points right: {100 * right / n:.2f} %, with 95 % confidence "
     words += f"{100 * low:.1f} to {100 * high:.1f} % (Wilson)."
     words += f" {lost:,} points got no answer." if lost else ""
+    words += _unknown_words(one)
     return [
         Panel(
             figure=_figure(confusion_figure(counts, classes, salt), "Confusion matrix. " + words),
@@ -118,12 +120,30 @@ def _accuracy(one: Evidence, salt: str) -> list[Panel]:
     ]
 
 
+def _unknown_words(one: Evidence) -> str:
+    """Return what is to be said of points that were rejected, a sentence with a space in front."""
+    summary = one.summary
+    if one.reference.rejection is None:
+        return ""
+    words = (
+        f" {summary.unknown:,} were answered 'unknown' ({100 * summary.unknown / summary.n:.2f} %)"
+    )
+    right = summary.accuracy_of_classified
+    return words + ("." if right is None else f"; of the others {100 * right:.2f} % are right.")
+
+
+def _answer_names(counts: NDArray[np.int64], classes: Sequence[str]) -> tuple[str, ...]:
+    """Return what the columns of a confusion matrix are called."""
+    return (*classes, *["unknown"] * (counts.shape[1] - len(counts)))
+
+
 def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
     """Return the confusion matrix as text; of many classes only what is confused most often."""
     if len(classes) <= _MATRIX_CLASSES:
         rows = zip(classes, counts.tolist(), strict=True)
         return Table(
-            ("actual \\ predicted", *classes), tuple((name, *map(str, row)) for name, row in rows)
+            ("actual \\ predicted", *_answer_names(counts, classes)),
+            tuple((name, *map(str, row)) for name, row in rows),
         )
     confused = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return Table(
@@ -136,7 +156,7 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
 def _mistakes(one: Evidence, salt: str) -> list[Panel]:
     if one.points is None:
         return []
-    wrong = sorted((r for r in one.answered if r.predicted != r.label), key=_confidence)
+    wrong = sorted((r for r in one.answered if _is_mistake(r)), key=_confidence)
     if not wrong:
         return []
     classes, levels = one.reference.classes, levels_of(one)
@@ -150,6 +170,10 @@ def _mistakes(one: Evidence, salt: str) -> list[Panel]:
     more = len(wrong) - len(pictures)
     caption = f"{more:,} more are not shown." if more else ""
     return [Panel(gallery=Gallery(tuple(pictures)), caption=caption)]
+
+
+def _is_mistake(result: Result) -> bool:
+    return result.predicted not in (result.label, UNKNOWN)
 
 
 def _confidence(result: Result) -> int:
@@ -297,6 +321,8 @@ def _plan(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of 
         )
         for stage in plan.stages
     ]
+    if plan.apart_cycles:
+        rows.append(("not together", "", "", "", f"-{plan.apart_cycles:,}"))
     mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     rows.append(("prediction", "", f"{plan.flash_bytes:,}", mean, f"{plan.worst_cycles:,}"))
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")

@@ -58,11 +58,14 @@ def plan_table(plan: Plan) -> Table:
     table = Table(box=box.SIMPLE)
     for heading in ("stage", "kernel"):
         table.add_column(heading)
-    for heading in ("flash B", "cycles mean", "cycles at most"):
+    most = "cycles, about" if plan.estimated else "cycles at most"
+    for heading in ("flash B", "cycles mean", most):
         table.add_column(heading, justify="right")
     for stage in plan.stages:
         mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
         table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
+    if plan.apart_cycles:
+        table.add_row("not together", "", "", "", f"-{plan.apart_cycles:,}")
     total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
     return table
@@ -75,6 +78,8 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
         ("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"),
         ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
     ]
+    if summary.unknown:
+        rows.append(("unknown", _unknown(summary)))
     if summary.lost:
         rows.append(("lost", f"{summary.lost:,} points"))
     if summary.cycles is not None:
@@ -154,11 +159,12 @@ def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Tabl
 def confusion_parts(
     counts: NDArray[np.int64], classes: Sequence[str]
 ) -> tuple[RenderableType, RenderableType]:
-    """Return a sentence and a table: the confusion matrix (L, L), or what is most often confused.
+    """Return a sentence and a table: the confusion matrix, or what is most often confused.
 
-    The latter where the matrix does not fit a terminal.
+    The latter where the matrix does not fit a terminal. Of a model that rejects, the matrix has one
+    more column, "unknown".
     """
-    names = [_short(name) for name in classes]
+    names = [_short(name) for name in (*classes, *["unknown"] * (counts.shape[1] - len(counts)))]
     widths = [
         max(len(name), len(str(largest)))
         for name, largest in zip(names, counts.max(axis=0).tolist(), strict=True)
@@ -174,7 +180,7 @@ def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
     table.add_column("", style="bold")
     for name in names:
         table.add_column(name, justify="right", header_style="bold")
-    for actual, name in enumerate(names):
+    for actual, name in enumerate(names[: len(counts)]):
         cells = [
             f"[bold]{count}[/]" if actual == predicted else (str(count) if count else "[dim].[/]")
             for predicted, count in enumerate(counts[actual].tolist())
@@ -191,6 +197,12 @@ def _confusions_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table
     for each in frequent_confusions(counts, _CONFUSIONS_SHOWN):
         table.add_row(names[each.actual], names[each.predicted], f"{each.n:,}")
     return table
+
+
+def _unknown(summary: Summary) -> str:
+    share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
+    right = summary.accuracy_of_classified
+    return share if right is None else f"{share}; of the others {100 * right:.2f} % are right"
 
 
 def _of(used: int, limit: int) -> str:

@@ -44,6 +44,8 @@ ld     1001000ddddd0001 30
 ld     1001000ddddd0010 30
 lpm    1001000ddddd0100
 lpm    1001000ddddd0101 30
+elpm   1001000ddddd0110
+elpm   1001000ddddd0111 30
 ld     1001000ddddd1001 28
 ld     1001000ddddd1010 28
 ld     1001000ddddd1100
@@ -71,12 +73,15 @@ bclr   100101001sss1000
 dec    1001010ddddd1010
 ijmp   1001010000001001
 icall  1001010100001001
+eijmp  1001010000011001
+eicall 1001010100011001
 ret    1001010100001000
 reti   1001010100011000
 sleep  1001010110001000
 break  1001010110011000
 wdr    1001010110101000
 lpm    1001010111001000
+elpm   1001010111011000
 spm    1001010111101000
 spm    1001010111111000
 jmp    1001010kkkkk110k
@@ -130,8 +135,11 @@ class Instruction(NamedTuple):
         return self.address + self.size
 
 
-def decode(code: bytes, address: int) -> Instruction | None:
-    """Return the instruction at a byte address, or None where there is none."""
+def decode(code: bytes, address: int, wraps_at: int = 0) -> Instruction | None:
+    """Return the instruction at a byte address, or None where there is none.
+
+    On chips whose short jumps reach across the flash's end, `wraps_at` is where it ends.
+    """
     first = _word(code, address)
     encoding = None if first is None else _encoding(first)
     if first is None or encoding is None:
@@ -142,7 +150,8 @@ def decode(code: bytes, address: int) -> Instruction | None:
         if name in _DISTANCE_BITS:
             bits = _DISTANCE_BITS[name]
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
-            operands["k"] = address + 2 + 2 * distance
+            target = address + 2 + 2 * distance
+            operands["k"] = target % wraps_at if wraps_at else target
         return Instruction(name, address, 2, operands, encoding.moved)
     second = _word(code, address + 2)
     if second is None:

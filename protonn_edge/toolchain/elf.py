@@ -10,13 +10,11 @@ from typing import TypeVar
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from protonn_edge.boards.cores import CORES, Core, core_of_machine
 from protonn_edge.errors import InputError
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
 _SRAM_BASE = 0x800000
-SRAM_START = 0x100
-"""The first data address behind the registers of an ATmega328P."""
-
 _EEPROM_BASE = 0x810000
 # A firmware of 32 kB with all of its debug information is far below; anything above is no firmware.
 _LARGEST_FILE = 16 << 20
@@ -81,12 +79,15 @@ class Program:
     symbols : tuple of Symbol
         Functions and labels in it, by address.
     data_end : int
-        The first data address past the static variables.
+        The first data address past the static variables; 0 if there are none.
+    core : Core
+        The kind of chip that it was compiled for.
     """
 
     code: bytes
     symbols: tuple[Symbol, ...]
     data_end: int
+    core: Core
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,10 @@ def _parse(path: Path) -> tuple[Sections, Program]:
     """Read all that this module knows of a firmware."""
     sections, program = _read(
         path,
-        lambda elf: (_sizes(elf), Program(_flash(elf), _code_symbols(elf), _data_end(elf))),
+        lambda elf: (
+            _sizes(elf),
+            Program(_flash(elf), _code_symbols(elf), _data_end(elf), _core(elf, path)),
+        ),
     )
     if not program.code:
         raise InputError(f"{path} has no code in it; give the ELF file that avr-gcc linked")
@@ -284,7 +288,19 @@ def _data_end(elf: ELFFile) -> int:
         for section in elf.iter_sections()
         if section["sh_flags"] & _ALLOCATED and _SRAM_BASE <= section["sh_addr"] < _EEPROM_BASE
     ]
-    return min(max([SRAM_START, *ends]), 0xFFFF)
+    return min(max(ends, default=0), 0xFFFF)
+
+
+_MACHINE = 0x7F  # of e_flags; above is a note of the linker's
+
+
+def _core(elf: ELFFile, path: Path) -> Core:
+    core = core_of_machine(elf["e_flags"] & _MACHINE)
+    if core is None:
+        raise InputError(
+            f"{path} is for another kind of AVR than {', '.join(CORES)}; build it for one of them"
+        )
+    return core
 
 
 def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain.avr import Instruction, decode
-from protonn_edge.toolchain.elf import Symbol
+from protonn_edge.toolchain.elf import Program, Symbol
 from protonn_edge.toolchain.registers import State
 
-RETURN_ADDRESS = 2  # bytes, on a chip with at most 128 kB of flash
-VECTORS = 26  # of the ATmega48 to 328 family, the reset vector included
 JUMPS = frozenset({"jmp", "rjmp"})
 CALLS = frozenset({"call", "rcall"})
 BRANCHES = frozenset({"brbs", "brbc"})
@@ -22,7 +21,7 @@ SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
 RETURNS = frozenset({"ret", "reti"})
 INTERRUPT_FLAG = 7
 _Z = 30
-_LARGEST_SRAM = 0x4000  # of any AVR with 2-byte return addresses
+_LARGEST_SRAM = 0x8000  # of any AVR
 
 
 class Names:
@@ -101,40 +100,50 @@ def variable_size(name: str) -> str:
     )
 
 
-def interrupt_handlers(code: bytes) -> dict[int, int]:
+def interrupt_handlers(program: Program) -> dict[int, int]:
     """Return the addresses that interrupt vectors jump to, by the vector's number.
 
     What avr-libc puts in place of a missing handler, a jump to reset, is none.
     """
-    vectors = {number: decode(code, 4 * number) for number in range(1, VECTORS)}
+    code, size = program.code, program.core.vector_bytes
+    named = (_VECTOR.fullmatch(symbol.name) for symbol in program.symbols)
+    last = max((int(match[1]) for match in named if match), default=_LAST_VECTOR)
+    wraps_at = program.core.wraps_at
+    vectors = {n: decode(code, size * n, wraps_at) for n in range(1, last + 1)}
     return {
         number: vector.operands["k"]
         for number, vector in vectors.items()
-        if vector and vector.name in JUMPS and not _restarts(code, vector.operands["k"])
+        if vector and vector.name in JUMPS and not _restarts(program, vector.operands["k"])
     }
 
 
-def _restarts(code: bytes, address: int) -> bool:
-    first = decode(code, address)
+_VECTOR = re.compile(r"__vector_(\d{1,3})")  # the start-up code has a name for each, used or not
+_LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another start-up code
+
+
+def _restarts(program: Program, address: int) -> bool:
+    first = decode(program.code, address, program.core.wraps_at)
     return first is not None and first.name in JUMPS and first.operands["k"] == 0
 
 
-def follow(code: bytes, names: Names, entry: int) -> Function:
-    """Follow the function at the byte address `entry`.
+def follow(program: Program, names: Names, entry: int) -> Function:
+    """Follow the function at the byte address `entry`; `names` are the program's.
 
     Raises
     ------
     CheckFailed
         If its use of the stack has no bound, or none that can be seen.
     """
-    return _Explorer(code, names, entry).function()
+    return _Explorer(program, names, entry).function()
 
 
 class _Explorer:
     """Follows all paths through one function; jumps out of it are followed like any other."""
 
-    def __init__(self, code: bytes, names: Names, entry: int) -> None:
-        self._code = code
+    def __init__(self, program: Program, names: Names, entry: int) -> None:
+        self._code = program.code
+        self._return_bytes = program.core.return_bytes
+        self._wraps_at = program.core.wraps_at
         self._names = names
         self._entry = entry
         self._name = names.name_of(entry)
@@ -178,7 +187,7 @@ class _Explorer:
 
     def _instruction(self, address: int) -> Instruction:
         """Return the instruction at an address that can be reached."""
-        instruction = decode(self._code, address)
+        instruction = decode(self._code, address, self._wraps_at)
         if instruction is None:
             raise CheckFailed(
                 f"the stack of {self._name} cannot be bounded because it reaches 0x{address:x}, "
@@ -193,9 +202,9 @@ class _Explorer:
             yield from self._jump(here.address, target, state)
         elif name in CALLS:
             yield from self._call(here, target, state)
-        elif name == "ijmp":
+        elif name in {"ijmp", "eijmp"}:
             yield from self._jump(here.address, self._pointer(state), state)
-        elif name == "icall":
+        elif name in {"icall", "eicall"}:
             yield from self._call(here, self._pointer(state), state)
         elif name in RETURNS:
             self._check_return(state)
@@ -221,8 +230,8 @@ class _Explorer:
 
     def _call(self, here: Instruction, target: int, state: State) -> Iterator[tuple[int, State]]:
         """Note a call, and yield where it returns to."""
-        if target == here.end:  # the shortest way to reserve two bytes
-            deeper = dataclasses.replace(state, depth=state.depth + RETURN_ADDRESS)
+        if target == here.end:  # the shortest way to reserve two bytes, or three
+            deeper = dataclasses.replace(state, depth=state.depth + self._return_bytes)
             yield here.end, self._bounded(deeper)
             return
         known = self._calls.get(target)

@@ -5,7 +5,8 @@ from its vector to its end, along all branches and into all calls; the longest p
 on the way has no bound that the code shows, so functions with loops that run with interrupts off
 need one from whoever knows it: the plan knows what the generated ones take.
 
-What is counted is what the ATmega328P takes for each instruction (datasheet 8271, chapter 31).
+What is counted is what the chip takes for each instruction (datasheet 8271, chapter 31; those with
+3-byte return addresses take a cycle more for each: datasheet 2549, chapter 34).
 """
 
 from __future__ import annotations
@@ -30,16 +31,17 @@ from protonn_edge.toolchain.flow import (
     interrupt_handlers,
 )
 
-_RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1)
+_RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1); 5 with 3-byte return addresses
 _LONGEST_INSTRUCTION = 4  # the one after SEI runs before any interrupt
 _SREG = 0x3F
 _CYCLES = {
     **dict.fromkeys(("mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu", "adiw", "sbiw"), 2),
     **dict.fromkeys(("ld", "ldd", "lds", "st", "std", "sts", "push", "pop", "sbi", "cbi"), 2),
-    **dict.fromkeys(("rjmp", "ijmp"), 2),
-    **dict.fromkeys(("lpm", "jmp", "rcall", "icall"), 3),
+    **dict.fromkeys(("rjmp", "ijmp", "eijmp"), 2),
+    **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
     **dict.fromkeys(("call", "ret", "reti"), 4),
 }
+_WITH_RETURN_ADDRESS = ("rcall", "icall", "eicall", "call", "ret", "reti")
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class MaskedSpans:
 
 
 def masked_spans(elf: Path, bounds: Mapping[str, int]) -> MaskedSpans:
-    """Return how long a firmware for the ATmega328P keeps interrupts off.
+    """Return how long a firmware keeps interrupts off.
 
     Parameters
     ----------
@@ -138,8 +140,12 @@ class _Spans:
     """The spans of one program, each function worked out once."""
 
     def __init__(self, program: Program, bounds: Mapping[str, int]) -> None:
+        self._program = program
         self._code = program.code
         self._names = Names(program.symbols)
+        self._longer = program.core.return_bytes - 2
+        longer = {name: _CYCLES[name] + self._longer for name in _WITH_RETURN_ADDRESS}
+        self._cycles = _CYCLES | longer
         self._called: dict[int, _Longest] = {}
         for name, cycles in bounds.items():
             address = self._names.address_of(name)
@@ -147,7 +153,7 @@ class _Spans:
                 self._called[address] = _Longest(None, cycles)
 
     def all(self) -> MaskedSpans:
-        entries = interrupt_handlers(self._code)
+        entries = interrupt_handlers(self._program)
         handlers = {number: self._handler(number, entry) for number, entry in entries.items()}
         spans = [self._span(address) for address in self._switches(entries)]
         nothing = MaskedSpan("nothing", 0)
@@ -160,7 +166,7 @@ class _Spans:
             entry = pending.pop()
             if entry not in seen:
                 seen.add(entry)
-                function = follow(self._code, self._names, entry)
+                function = follow(self._program, self._names, entry)
                 pending.extend(function.calls)
                 found.update(filter(self._is_cli, function.addresses))
         yield from sorted(found)
@@ -170,9 +176,10 @@ class _Spans:
         return here.name == "bclr" and here.operands["s"] == INTERRUPT_FLAG
 
     def _handler(self, number: int, entry: int) -> MaskedSpan:
-        jump = self._instruction(4 * number)
+        jump = self._instruction(self._program.core.vector_bytes * number)
         longest = self._call(entry)
-        cycles = _RESPONSE_CYCLES + _CYCLES[jump.name] + max(filter(None, longest))
+        response = _RESPONSE_CYCLES + self._longer
+        cycles = response + self._cycles[jump.name] + max(filter(None, longest))
         return MaskedSpan(self._names.name_of(entry), cycles)
 
     def _span(self, cli: int) -> MaskedSpan:
@@ -221,13 +228,13 @@ class _Spans:
     def _following(self, place: _Place, restores: bool) -> Iterator[_Next]:
         """Yield what can come after an instruction, and the cycles until then."""
         here = self._instruction(place.address)
-        name, cycles = here.name, _CYCLES.get(here.name, 1)
+        name, cycles = here.name, self._cycles.get(here.name, 1)
         after = _Place(here.end, place.kept)
         if name in RETURNS:
             yield cycles, _End(name == "reti")
         elif name in CALLS:
             yield from self._following_call(here, cycles, after)
-        elif name in {"ijmp", "icall"}:
+        elif name in {"ijmp", "icall", "eijmp", "eicall"}:
             raise self._no_bound(place)
         elif name in JUMPS:
             if here.operands["k"] != here.address:  # else this is where _exit() stops
@@ -253,7 +260,7 @@ class _Spans:
             yield cycles + called.to_return, after
 
     def _instruction(self, address: int) -> Instruction:
-        instruction = decode(self._code, address)
+        instruction = decode(self._code, address, self._program.core.wraps_at)
         assert instruction is not None  # the analysis of the stack has been there before
         return instruction
 

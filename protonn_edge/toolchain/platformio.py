@@ -24,6 +24,8 @@ import requests  # a dependency of PlatformIO: its way to the registry is the on
 from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
+from protonn_edge.boards import board_names, load_board
+from protonn_edge.boards.environment import description
 from protonn_edge.cache import built_once
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.shell import command_line, evaluated, from_here
@@ -41,7 +43,13 @@ _UNATTENDED = {
 }
 
 
-def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float = 600.0) -> Path:
+def build_firmware(
+    project: Path,
+    environment: str = "uno",
+    *,
+    product: str = "firmware.elf",
+    deadline_s: float = 600.0,
+) -> Path:
     """Compile and link a PlatformIO project.
 
     Parameters
@@ -50,14 +58,16 @@ def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float
         The folder with platformio.ini.
     environment : str
         The section ``[env:...]`` of platformio.ini to build.
+    product : str
+        What the platform calls the linked file.
     deadline_s : float
         The longest that it may take; the first build on a new machine downloads a compiler.
 
     Returns
     -------
     Path
-        The linked ELF file; the .su files of ``-fstack-usage`` lie below its folder. It may be
-        larger than the board: that is for the budget gate to say.
+        The linked file, an ELF file for a chip; the .su files of ``-fstack-usage`` lie below its
+        folder. It may be larger than the board: that is for the budget gate to say.
 
     Raises
     ------
@@ -77,7 +87,7 @@ def build_firmware(project: Path, environment: str = "uno", *, deadline_s: float
     done = _pio(project, arguments, deadline_s, {"PLATFORMIO_BUILD_DIR": str(builds)})
     if _TOO_LARGE not in done.stderr:
         _check(done, arguments)
-    elf = builds / environment / "firmware.elf"
+    elf = builds / environment / product
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without making {elf}; remove {builds} and try again")
     return elf
@@ -126,11 +136,17 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
         raise CheckFailed(f"'pio {' '.join(arguments)}' failed: {reason}")
 
 
-def upload_command(project: Path) -> str:
+def upload_command(project: Path, environment: str = "uno") -> str:
     """Return the shell command that uploads a project from here, for people to copy."""
+    settings = project / "platformio.ini"
+    named: list[str] = []
+    if settings.is_file():
+        text = settings.read_text("utf-8", errors="replace")
+        named = [] if f"default_envs = {environment}\n" in text else ["-e", environment]
     python = Path(sys.executable)
-    pio = "pio" if shutil.which("pio") else from_here(python.with_name(f"pio{python.suffix}"))
-    upload = command_line([pio, "run", "-t", "upload", "-d", str(project)])
+    suffix = python.suffix if python.suffix == ".exe" else ""
+    pio = "pio" if shutil.which("pio") else from_here(python.with_name(f"pio{suffix}"))
+    upload = command_line([pio, "run", *named, "-t", "upload", "-d", str(project)])
     if not pio_variables():
         return upload
     # Where the registry is out of reach, a plain `pio` needs to be told of the stand-in.
@@ -235,6 +251,10 @@ def _shim_files() -> dict[str, bytes]:
         for path in (_SHIM / folder).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
+    for board in map(load_board, board_names()):
+        if board.is_chip:
+            name = f"platforms/atmelavr/boards/{board.platformio_board}.json"
+            files[name] = json.dumps(description(board), indent=2).encode()
     # PlatformIO takes a package for installed if owner, name and version are the ones it asks for.
     name = "tool-scons"
     version = get_core_dependencies()[name].lstrip("~^=")

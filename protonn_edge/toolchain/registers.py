@@ -37,7 +37,7 @@ _READERS = frozenset(
 # Those that leave the carry flag as it is.
 _CARRY_KEEPERS = frozenset(
     {"ldi", "mov", "movw", "in", "out", "push", "pop", "swap", "nop"}
-    | {"ld", "ldd", "lds", "st", "std", "sts", "lpm"}
+    | {"ld", "ldd", "lds", "st", "std", "sts", "lpm", "elpm"}
 )
 
 
@@ -127,7 +127,7 @@ class State:
             return results
         if name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
             return {0: None, 1: None}
-        if name == "lpm" and "d" not in operands:
+        if name in {"lpm", "elpm"} and "d" not in operands:
             return {0: None}
         target = operands["d"]
         if name == "movw":

@@ -7,14 +7,15 @@ compiler made, library functions and assembler included, and takes nobody's word
 
 What a function needs is therefore known at each of its calls, and the worst case is
 
-    depth at a call + 2 bytes of return address + worst case of what is called
+    depth at a call + return address + worst case of what is called
 
-over all calls, plus the worst interrupt handler (2 bytes of return address and its own worst case)
-on top of the deepest point: handlers do not interrupt one another unless they ask for it.
+over all calls, plus the worst interrupt handler (a return address and its own worst case) on top
+of the deepest point: handlers do not interrupt one another unless they ask for it. A return address
+has 2 bytes, and 3 on chips with more than 128 kB of flash.
 
 The .su files of ``-fstack-usage`` are the compiler's own account of its functions and are held
-against it. avr-gcc counts in them the 2 bytes of the return address, the saved registers, the local
-variables, and arguments pushed for calls; so a function that needs nothing has 2. Where a .su file
+against it. avr-gcc counts in them the return address, the saved registers, the local variables, and
+arguments pushed for calls; so a function that needs nothing has 2, or 3. Where a .su file
 says more than the analysis saw, the larger number counts.
 """
 
@@ -29,7 +30,6 @@ from typing import NamedTuple
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.toolchain.elf import Program, read_program
 from protonn_edge.toolchain.flow import (
-    RETURN_ADDRESS,
     Depth,
     Function,
     Names,
@@ -58,7 +58,7 @@ class StackReport:
 
 
 def worst_case_stack(elf: Path, su_files: Iterable[Path] = ()) -> StackReport:
-    """Return the most that the stack of a firmware for the ATmega328P can take.
+    """Return the most that the stack of a firmware can take.
 
     Parameters
     ----------
@@ -76,22 +76,22 @@ def worst_case_stack(elf: Path, su_files: Iterable[Path] = ()) -> StackReport:
         array of variable size, an interrupt handler that allows others; the message names the
         function.
     """
-    code = read_program(elf)
-    if Names(code.symbols).address_of("__vectors") != 0:
+    program = read_program(elf)
+    if Names(program.symbols).address_of("__vectors") != 0:
         raise InputError(
             f"{elf} has no symbol for its interrupt vectors; link it with the start-up code of "
             "avr-libc, and do not strip it"
         )
-    firmware = _Firmware(code, _read_stack_usage(su_files))
-    program = firmware.worst_case(0)
-    entries = set(interrupt_handlers(code.code).values())
+    firmware = _Firmware(program, _read_stack_usage(su_files))
+    from_reset = firmware.worst_case(0)
+    entries = set(interrupt_handlers(program).values())
     handlers = [firmware.worst_case(entry, handler=True) for entry in entries]
-    path = program.path[1:] or program.path  # the start-up code goes without saying
+    path = from_reset.path[1:] or from_reset.path  # the start-up code goes without saying
     if not handlers:
-        return StackReport(program.bytes, path)
+        return StackReport(from_reset.bytes, path)
     handler = max(handlers, key=lambda report: report.bytes)
     return StackReport(
-        program.bytes + RETURN_ADDRESS + handler.bytes,
+        from_reset.bytes + program.core.return_bytes + handler.bytes,
         (*path, f"interrupt {handler.path[0]}", *handler.path[1:]),
     )
 
@@ -163,7 +163,7 @@ class _Firmware:
         deepest = StackReport(function.peak.bytes, _path(function, function.peak))
         for target, place in sorted(function.calls.items()):
             called = self.worst_case(target, callers, handler=handler)
-            size = place.bytes + RETURN_ADDRESS + called.bytes
+            size = place.bytes + self._program.core.return_bytes + called.bytes
             if size > deepest.bytes:
                 deepest = StackReport(size, (*_path(function, place), *called.path))
         return deepest
@@ -171,12 +171,13 @@ class _Firmware:
     def _function(self, entry: int) -> Function:
         """Return what following the code from `entry` found."""
         if entry not in self._functions:
-            function = follow(self._program.code, self._names, entry)
-            self._functions[entry] = _corrected(function, self._usage)
+            function = follow(self._program, self._names, entry)
+            return_bytes = self._program.core.return_bytes
+            self._functions[entry] = _corrected(function, self._usage, return_bytes)
         return self._functions[entry]
 
 
-def _corrected(function: Function, usage: Mapping[str, _StackUsage]) -> Function:
+def _corrected(function: Function, usage: Mapping[str, _StackUsage], return_bytes: int) -> Function:
     """Return a function made as large as the compiler says that it is."""
     # A clone of a function, like f.constprop.0, is in the .su file under its first name.
     account = usage.get(function.name) or usage.get(function.name.partition(".")[0])
@@ -184,7 +185,7 @@ def _corrected(function: Function, usage: Mapping[str, _StackUsage]) -> Function
         return function
     if account.kind == "dynamic":
         raise CheckFailed(variable_size(function.name))
-    lacking = max(0, account.bytes - RETURN_ADDRESS - function.peak.bytes)
+    lacking = max(0, account.bytes - return_bytes - function.peak.bytes)
     return dataclasses.replace(
         function,
         peak=Depth(function.peak.bytes + lacking, function.peak.within),

@@ -28,6 +28,8 @@ import protonn_edge
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
+from protonn_edge.quantization import statistics_of, with_rejection
+from protonn_edge.rejection import UNKNOWN, Statistic
 from protonn_edge.rows import Sparse
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.calibration import fitted_sharpness, softmax
@@ -153,6 +155,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     augment : bool, default=False
         Whether the joint optimizer shifts, turns, scales and distorts the images a little at
         random: worth it where a model is large enough to fit the training points, and not below.
+    strangers : float, default=0.0
+        Joint: made-up points of no class a training point, from which the model learns to tell what
+        is none of its classes; 0.5 is a good number where it shall reject such points. Give
+        `image_shape` where points are images: see `protonn_edge.training.strangers`.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None
@@ -196,6 +202,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    model_: ProtoNNModel
     _online: OnlineTraining | None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_projections": [_COUNT],
@@ -229,6 +236,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "cropped_shape": [tuple, None],
         "deskew": ["boolean"],
         "augment": ["boolean"],
+        "strangers": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
@@ -267,6 +275,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         cropped_shape: tuple[int, int] | None = None,
         deskew: bool = False,
         augment: bool = False,
+        strangers: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
     ) -> None:
@@ -301,6 +310,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.cropped_shape = cropped_shape
         self.deskew = deskew
         self.augment = augment
+        self.strangers = strangers
         self.random_state = random_state
         self.callback = callback
 
@@ -462,18 +472,82 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             return difference
         return scores
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[Any]:
         """Return the label with the highest score for each of the points X (n, D).
 
         After training with sets of labels: a matrix (n, L), 1 where a point has the label, sparse
         if the matrix of training was. The threshold is that of the best F1 on training points.
+
+        Parameters
+        ----------
+        X : array or scipy.sparse matrix of shape (n, D)
+            Raw features.
+        unknown : object, optional
+            The label to return for points that are unlike all classes, such as -1, as
+            `calibrate_rejection` has decided. Without it every point gets one of the classes.
+
+        Raises
+        ------
+        InputError
+            If `unknown` is given, but `calibrate_rejection` was not called, or it is a class.
         """
+        if unknown is not None:
+            return self._predict_or(unknown, X)
         scores = self._scores(X)
         if self.multilabel_:
             indicator = self.model_.labels_of(scores)
             return csr_array(indicator) if self._sparse_labels else indicator
         labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels
+
+    def calibrate_rejection(
+        self, X: ArrayLike, *, rate: float = 0.01, by: Sequence[Statistic] = ("score",)
+    ) -> Self:
+        """Choose thresholds below which points are unknown, for `predict` and the device.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Points of the classes that were neither trained on nor will be tested on.
+        rate : float
+            Share of such points that may be called unknown, above 0 and below 1.
+        by : sequence of {"score", "distance", "margin"}
+            See `protonn_edge.rejection`.
+
+        Returns
+        -------
+        ProtoNNClassifier
+            This estimator, whose model has a `rejection`.
+
+        Raises
+        ------
+        InputError
+            If there are too few points for the rate, or the model has no integers.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        model: ProtoNNModel = self.model_
+        self.model_ = with_rejection(model, statistics_of(model, points), rate, by)
+        return self
+
+    def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:
+        """Return labels, and `unknown` for what the model rejects."""
+        check_is_fitted(self)
+        if self.model_.rejection is None:
+            raise InputError(
+                f"predict was asked for {unknown!r} where points are unknown, but no thresholds "
+                "were chosen; call calibrate_rejection first"
+            )
+        if unknown in self.classes_.tolist():
+            raise InputError(f"the label for unknown points, {unknown!r}, is a class; take another")
+        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        indices = self.model_.predict(points)
+        rejected = indices == UNKNOWN
+        labels: NDArray[Any] = self.classes_[np.where(rejected, 0, indices)]
+        label = np.asarray(unknown)
+        if (label.dtype.kind in "iuf") != (labels.dtype.kind in "iuf"):
+            label, labels = label.astype(object), labels.astype(object)  # not -1 as a text
+        return np.where(rejected, label, labels)
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).

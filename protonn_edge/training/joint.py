@@ -21,6 +21,8 @@ from protonn_edge.quantization import KERNEL_CUTOFF, cut_kernel, tabulated_kerne
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
+    STRANGER_LOSSES,
+    Loss,
     Matrix,
     Parameters,
     objective_gradient,
@@ -142,7 +144,7 @@ class _Run:
         self._data = self._source = data
         self._schedule = schedule
         self._generator = np.random.default_rng(seed)
-        self._loss = (LABEL_LOSSES if data.multilabel else LOSSES)[schedule.loss]
+        self._loss = _losses_for(data)[schedule.loss]
         self._noise = np.float32(schedule.input_noise) * data.changing
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
         self._adam, self._sparsifier = Adam(parameters), Sparsifier(schedule.sparsity)
@@ -211,6 +213,12 @@ class _Run:
             self._rounding = self.quantization.choose_precision(self.parameters)
             if not self._rounding:
                 self.quantization = None
+
+
+def _losses_for(data: Source) -> dict[str, Loss]:
+    if data.multilabel:
+        return LABEL_LOSSES
+    return STRANGER_LOSSES if data.strangers else LOSSES
 
 
 class Adam:

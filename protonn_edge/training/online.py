@@ -90,7 +90,7 @@ class OnlineTraining:
         n_seen: int = 0,
         epochs: int = 0,
     ) -> None:
-        for name in ("augment", "clip", "deskew"):
+        for name in ("augment", "clip", "deskew", "strangers"):
             if getattr(settings, name):
                 raise InputError(
                     f"partial_fit was called with {name}, which needs all points at once; leave "

@@ -51,6 +51,10 @@ class Source(Protocol):
         """Whether the targets are sets of labels."""
 
     @property
+    def strangers(self) -> bool:
+        """Whether some points are of no class."""
+
+    @property
     def changing(self) -> NDArray[np.bool_]:
         """Which of the D features are not the same in all points, shape (D,)."""
 
@@ -80,7 +84,7 @@ class TrainingSet:
     X : ndarray or CSR matrix of shape (n, D), float32
         Normalized points.
     y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
-        Class indices; or sets of labels, the same as Y.
+        Class indices, L for a point of no class; or sets of labels, the same as Y.
     Y : ndarray or CSR matrix of shape (n, L), float32
         Targets: a row is 1 at the point's class, or at its labels, and 0 elsewhere.
     weights : ndarray of shape (n,), float32, or None
@@ -89,6 +93,8 @@ class TrainingSet:
         Normalized points and classes, or label sets, that are only reported on.
     change : callable, optional
         What is done to the points of a batch.
+    strangers : bool
+        Whether some points are of no class.
     """
 
     X: Float32 | Sparse
@@ -97,6 +103,7 @@ class TrainingSet:
     weights: Float32 | None = None
     test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
     change: Callable[[Float32], Float32] | None = None
+    strangers: bool = False
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -117,6 +124,10 @@ class TrainingSet:
         """Return the set whose targets are the classes `y` themselves."""
         return cls(X, y, np.eye(int(y.max()) + 1, dtype=np.float32)[y], weights, test)
 
+    def with_last_class_strange(self) -> TrainingSet:
+        """Return the set in which the points of the last class are of none."""
+        return replace(self, Y=self.Y[:, :-1], strangers=True)
+
     @classmethod
     def of_label_sets(
         cls,
@@ -136,8 +147,12 @@ class TrainingSet:
     @property
     def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
         """The points and classes that the training accuracy is measured on, at even distances."""
-        step = -(-len(self) // _EVALUATED_POINTS)
-        return self.X[::step], self.y[::step]
+        X, y = self.X, self.y
+        if self.strangers:
+            known = y < self.Y.shape[1]
+            X, y = X[known], y[known]
+        step = -(-X.shape[0] // _EVALUATED_POINTS)
+        return X[::step], y[::step]
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
         """Go through all points once, in an order of the generator's, `size` at a time."""

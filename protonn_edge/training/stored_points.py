@@ -168,6 +168,7 @@ class StoredSet:
     """
 
     multilabel = False
+    strangers = False
 
     def __init__(
         self,

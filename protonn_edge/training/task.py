@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
+from protonn_edge.activity import Activity
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel, common_range
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.reduction import Reduction, reduction_for
-from protonn_edge.rows import Sparse
+from protonn_edge.rows import Sparse, dense_rows
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
@@ -28,6 +30,7 @@ from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.sparse_statistics import sparse_statistics
 from protonn_edge.training.stored_points import LARGE_BYTES, StoredPoints, StoredSet
+from protonn_edge.training.strangers import make_strangers
 from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
 
@@ -40,6 +43,8 @@ _PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
 _THRESHOLD_SCORES = 4_000_000
 _BATCH_SIZE = 256
 _CALIBRATION_POINTS = 10_000
+_ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
+_VALUES = 4_000_000  # of these points, unless they are the least
 
 
 class Task:
@@ -101,9 +106,11 @@ class Task:
             n_classes = y.shape[1] if self._multilabel else len(np.unique(y))
         self._n_classes = n_classes
         self._stored = stored
+        self._known = int(points.shape[0])
+        self._add_strangers()
         self._reduction = self._chosen_reduction()
         self._ends = self._clipping()
-        self._points = self.reduced(points)
+        self._points = self.reduced(self._raw)
         self.running = RunningInputs(self._points.shape[1], self._reduction)
         self.data_sha256 = "" if stored is None else stored.survey(self.running)
         self.inputs = self._statistics()
@@ -158,8 +165,8 @@ class Task:
     @property
     def calibration(self) -> tuple[Float32 | Sparse, Indices]:
         """Raw training points and classes that are few enough to measure something on."""
-        step = -(-self._raw.shape[0] // _CALIBRATION_POINTS)
-        return self._raw[::step], self._y[::step]
+        step = -(-self._known // _CALIBRATION_POINTS)
+        return self._raw[: self._known : step], self._y[: self._known : step]
 
     @property
     def batch_size(self) -> int:
@@ -192,7 +199,20 @@ class Task:
             cutoff=trained.cutoff,
             clipped=self._ends is not None,
         )
-        return replace(model, threshold=self._threshold(model)) if model.multilabel else model
+        if model.multilabel:
+            return replace(model, threshold=self._threshold(model))
+        return replace(model, activity=self._activity(model))
+
+    def _activity(self, model: ProtoNNModel) -> Activity | None:
+        """Return what the model's integers have to do on some training points, if it has any."""
+        try:
+            reference = quantize(model)
+        except InputError:
+            return None
+        n, features = self._known, self._raw.shape[1]
+        step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
+        points = dense_rows(self._raw, slice(None, n, step))
+        return measure_activity(reference, reference.quantize(points))
 
     def _threshold(self, model: ProtoNNModel) -> float:
         """Return the score from which on a label is best predicted, on some training points."""
@@ -346,6 +366,8 @@ class Task:
         X = normalized(self._normalizer, self._points)
         of = TrainingSet.of_label_sets if self._multilabel else TrainingSet.of_classes
         data = of(X, self._y, self._weights)
+        if self._raw.shape[0] > self._known:
+            data = data.with_last_class_strange()
         if self.test is None:
             return data
         points, y = self.test
@@ -378,7 +400,32 @@ class Task:
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
         )
+        if data.strangers:  # their own prototypes begin without a label
+            start = replace(start, labels=start.labels[: self._n_classes])
         return start
+
+    def _add_strangers(self) -> None:
+        """Add points of no class, as those of one more, where the settings ask for some."""
+        share, shape = float(self._settings.strangers), self._settings.image_shape
+        if share == 0:
+            return
+        for refused, what in (
+            (self._multilabel, "points have sets of labels"),
+            (issparse(self._raw), "the points are sparse"),
+            (self._stored is not None, "the points are read in blocks"),
+            (self._settings.optimizer != "joint", "the alternating optimizer has no use for them"),
+        ):
+            if refused:
+                raise InputError(f"strangers is {share:g}, but {what}; leave strangers out")
+        if shape is not None:
+            check_image_shape(shape, self._raw.shape[1])
+        count = max(1, round(share * self._known))
+        made = make_strangers(self._raw, shape, count, np.random.default_rng([self.seed, 1]))
+        self._raw = np.concatenate([self._raw, made])
+        self._y = np.concatenate([self._y, np.full(count, self._n_classes)])
+        if self._weights is not None:
+            ones = np.ones(count, dtype=np.float32)
+            self._weights = np.concatenate([self._weights, ones])
 
     def _check_stored(self) -> None:
         """Refuse what needs all points in memory at once if they are too many for that."""

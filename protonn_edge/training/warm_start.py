@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.reference_model import ReferenceModel
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.sizes import SizedByMatrices
-from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32
 
 
 def parameters_of(model: ProtoNNModel, *, scores_are_logits: bool) -> Parameters:
@@ -42,38 +37,6 @@ def check_sizes(model: SizedByMatrices, n_features: int, n_classes: int) -> None
     ):
         if size != wanted:
             raise InputError(
-                f"the model to start from has {size:,} {name}, the data has {wanted:,}; start from "
-                "a model of the same data, or from none"
+                f"the given model has {size:,} {name}, the data has {wanted:,}; give a model and "
+                "data that go together"
             )
-
-
-def model_of(
-    reference: ReferenceModel, points: Float32, normalization: str, classes: Sequence[str]
-) -> ProtoNNModel:
-    """Return a model of the matrices that another program has written.
-
-    Parameters
-    ----------
-    reference : ReferenceModel
-        Its rows of Z are in the order of `classes`.
-    points : ndarray of shape (n, D), float32
-        Raw training points: what the normalization and the statistics come from.
-    normalization : {"standard", "minmax", "none"}
-        What was done to the features before the other program saw them, or by it.
-
-    Raises
-    ------
-    InputError
-        If the matrices have other numbers of features or classes.
-    """
-    check_sizes(reference, points.shape[1], len(classes))
-    inputs = InputStatistics.of(points)
-    return ProtoNNModel(
-        projection=reference.projection,
-        prototypes=reference.prototypes,
-        labels=reference.labels,
-        gamma=reference.gamma,
-        normalizer=normalizer_from(normalization, inputs),
-        inputs=inputs,
-        classes=tuple(classes),
-    )

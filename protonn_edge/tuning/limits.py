@@ -148,7 +148,7 @@ def fit_of(model: IntegerModel, Q: NDArray[np.uint8], board: Board, limits: Tuni
     if limits.flash_bytes is not None:
         flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)
     # The fastest first; the last one is the smallest.
-    allowed = Limits(flash, board.sram_bytes)
+    allowed = Limits(flash, board.sram_bytes, board.cpu)
     activity = measure_activity(model, Q)
     fits = [_fit(plan, board, limits) for plan in plans(model, allowed, activity=activity)]
     return min(fits, key=lambda fit: fit.worst)

@@ -159,6 +159,20 @@ def test_clamped_projection_gives_the_reference_scores() -> None:
         assert_equal_to_reference(program, model, random_inputs(2, 200, model))
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("without", [0, 4, 19, slice(None)])
+def test_features_without_weights_give_the_reference_scores(
+    kernel: KernelName, without: int | slice
+) -> None:
+    model = quantize(random_model(features=20, projections=12))
+    projection = model.projection.copy()
+    projection[10:, without] = 0
+    projection[:, 19 if without == 19 else 20 :] = 0
+    model = dataclasses.replace(model, projection=projection)
+    with host_program(model, plan_with(model, kernel)) as program:
+        assert_equal_to_reference(program, model, random_inputs(0, 50, model))
+
+
 def test_wide_accumulators_and_wide_scores_give_the_reference_scores() -> None:
     model = quantize(random_model(features=1500, projections=7, gamma_numerator=12.0))
     model = dataclasses.replace(model, labels=np.sign(model.labels) * np.int8(127))

@@ -9,10 +9,12 @@ import pytest
 from model_factory import random_model, tiny_integer_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.plan import prototype_costs
+from protonn_edge.codegen.plan import moved_cycles, prototype_costs
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
-from protonn_edge.quantization import IntegerModel, compared, quantize
+from protonn_edge.deskewing import BYTES, row_shifts
+from protonn_edge.quantization import InputQuantizer, IntegerModel, compared, quantize
+from protonn_edge.reduction import Reduction
 
 
 def with_prototypes(prototypes: np.ndarray) -> IntegerModel:
@@ -44,7 +46,40 @@ def test_no_point_is_near_more_prototypes(d: int, spread: int) -> None:
 
 def test_two_clusters_far_apart_are_not_near_one_point() -> None:
     prototypes = np.repeat([[-100], [100]], 20, axis=0).reshape(1, 40)
-    assert near_at_most(with_prototypes(prototypes)).tolist() == [25]
+    (bound,) = near_at_most(with_prototypes(prototypes)).tolist()
+    assert 20 <= bound < 30
+
+
+def test_hundreds_of_prototypes_are_far_from_being_near_all_at_once() -> None:
+    """Of a cloud of which no point is near half, the bound is not more than two thirds."""
+    rng = np.random.default_rng(0)
+    model = with_prototypes(np.rint(rng.normal(0, 18, (16, 400))))
+    bounds = near_at_most(model)
+    points = np.rint(rng.normal(0, rng.choice([1, 4, 12], (600, 1)), (600, 16))).astype(np.int64)
+    near = compared(model, points)[:, :, 1:].sum(axis=1)
+    assert near[:, -1].max() < 200
+    assert (near.max(axis=0) <= bounds).all()
+    assert bounds[-1] < 267
+    assert bounds[0] <= 400
+
+
+def test_prototypes_in_one_place_are_all_near() -> None:
+    model = with_prototypes(np.full((3, 50), 7))
+    assert near_at_most(model).tolist() == [50, 50, 50]
+
+
+def test_images_to_search_are_set_upright_and_take_longer_for_it() -> None:
+    reduction = Reduction((12, 12), (10, 10), (5, 5), BYTES)
+    model = replace(
+        quantize(random_model(features=25, projections=4, prototypes=12)),
+        inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
+        reduction=reduction,
+    )
+    plan = make_plan(model)
+    images = worst_inputs(model, plan, 4)
+    assert images.shape == (4, 144)
+    shifts = row_shifts(images.reshape(-1, 12, 12))
+    assert moved_cycles(reduction, shifts)[0] > 0
 
 
 def test_worst_inputs_take_long_and_none_is_0() -> None:

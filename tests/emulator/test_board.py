@@ -193,10 +193,24 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
     assert eventually(has_ended)
 
 
-def test_a_board_that_is_no_uno_is_refused(compile_firmware):
-    mega = dataclasses.replace(load_board("uno"), name="mega", mcu="atmega2560")
-    with pytest.raises(InputError, match="mega has an atmega2560"):
-        EmulatedUno(compile_firmware(GREETS), board=mega)
+def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware):
+    other = dataclasses.replace(load_board("uno"), name="other", mcu="atmega9999")
+    elf = compile_firmware("int main(void) { for (;;) {} }")
+    with (
+        pytest.raises(InputError, match="other cannot be emulated: simavr does not know the chip"),
+        EmulatedUno(elf, board=other),
+    ):
+        pass
+
+
+def test_a_chip_without_the_serial_line_is_refused(compile_firmware):
+    other = dataclasses.replace(load_board("uno"), name="other", serial="usart1")
+    elf = compile_firmware("int main(void) { for (;;) {} }")
+    with (
+        pytest.raises(InputError, match="the chip has no such serial line"),
+        EmulatedUno(elf, board=other),
+    ):
+        pass
 
 
 def test_an_empty_board_without_a_bootloader_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from model_factory import random_model, random_reduced_model
 from protonn_edge.deskewing import BYTES
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import Rejection
 
 MODELS = {
+    "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, kernel=0.1)),
     "few pins": lambda: random_model(features=4),
     "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),

@@ -40,6 +40,8 @@ def test_examples_print_a_class_within_the_budget(
     ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
     assert_within_budget(ran)
     name = ran.printed.splitlines()[0]
+    if model.rejection is not None and name == "unknown":
+        return
     assert name.startswith(model.classes)
     assert example != "Stream" or name.split()[-1].lstrip("-").isdecimal()  # its score
 

@@ -22,6 +22,7 @@ from protonn_edge.hil.results import (
     summarize,
 )
 from protonn_edge.quantization import quantize
+from protonn_edge.rejection import UNKNOWN
 
 RESULTS = [
     Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5), device="COM3"),
@@ -37,7 +38,7 @@ answers = st.builds(
     Result,
     st.integers(0, 10**6),
     st.integers(0, 254),
-    st.integers(0, 254),
+    st.integers(0, 255),
     st.integers(0, (1 << 32) - 1),
     st.none() | st.booleans(),
     st.none() | st.tuples(i32, i32, i32),
@@ -145,7 +146,7 @@ def test_without_resume_a_file_starts_anew(tmp_path):
         ('"1', "it has 1 fields"),
         ("1,0,0,,0,,1,2", "both be there or both be empty"),
         ("1,0,0,-1,0,,1,2", "'cycles' must be an integer from 0 to 4294967295"),
-        ("1,0,255,1,0,,1,2", "'predicted' must be an integer from 0 to 254"),
+        ("1,0,256,1,0,,1,2", "'predicted' must be an integer from 0 to 255"),
         ("1,0.5,0,1,0,,1,2", "'label' must be an integer"),
         ("1,,0,1,0,,1,2", "'label' must be an integer"),
         ("1,0,0,1,2,,1,2", "'mismatch' must be an integer from 0 to 1"),
@@ -215,6 +216,8 @@ def test_the_json_has_the_names_that_all_commands_use():
         "n",
         "mismatches",
         "lost",
+        "unknown",
+        "accuracy_of_classified",
         "cycles",
         "latency_ms",
         "energy_mj",
@@ -232,3 +235,18 @@ def test_a_run_without_an_answer_has_no_cycles():
 def test_no_results_have_no_summary():
     with pytest.raises(InputError, match="there are 0 results"):
         summarize([], load_board("uno"))
+
+
+def test_unknown_answers_are_counted_apart():
+    answers = [(0, 0), (0, 1), (1, UNKNOWN), (1, 1), (1, None)]
+    results = [
+        Result(i, label, predicted, None if predicted is None else 100)
+        for i, (label, predicted) in enumerate(answers)
+    ]
+    summary = summarize(results, load_board("uno"))
+    assert (summary.n, summary.lost, summary.unknown) == (5, 1, 1)
+    assert summary.accuracy == pytest.approx(2 / 5)
+    assert summary.accuracy_of_classified == pytest.approx(2 / 3)
+    assert summary.to_json()["unknown"] == 1
+    nothing = summarize([Result(0, 0, UNKNOWN, 9)], load_board("uno"))
+    assert nothing.accuracy_of_classified is None

@@ -17,6 +17,7 @@ from protonn_edge.hil import (
     read_results,
     run,
 )
+from protonn_edge.rejection import UNKNOWN
 
 Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)
 Y = np.array([1, 0, 1])
@@ -53,6 +54,17 @@ def test_a_class_that_is_not_the_first_with_the_highest_score_is_a_mismatch(make
     with Session(device.url) as session:
         results = run([session], Q[:1], Y[:1], np.array([[0, 5, 5]])).results
     assert results[0].mismatch is True
+
+
+def test_classes_that_do_not_follow_from_scores_are_compared_too(make_device):
+    answer = protocol.ScoresReply(UNKNOWN, 1, (0, 5, 5))
+    device = make_device(answer=lambda body: answer if body[0] == protocol.SCORES else None)
+    with Session(device.url) as session:
+        for right, mismatch in ((UNKNOWN, False), (1, True)):
+            (result,) = run(
+                [session], Q[:1], Y[:1], np.array([[0, 5, 5]]), expected_classes=np.array([right])
+            ).results
+            assert (result.predicted, result.mismatch) == (UNKNOWN, mismatch)
 
 
 def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():

@@ -11,6 +11,7 @@ import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import LinkError, NoReplyError, Prediction, Session, protocol
+from protonn_edge.rejection import UNKNOWN
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
 MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
@@ -258,6 +259,13 @@ def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, conten
     device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
     with connect(device) as session, pytest.raises(protocol.ProtocolError, match=words):
         session.predict(X, with_scores=True)
+
+
+def test_unknown_is_an_answer_of_any_model(make_device):
+    content = protocol.ScoresReply(UNKNOWN, 1, (1, 2, 3))
+    device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
+    with connect(device) as session:
+        assert session.predict(X, with_scores=True).label == UNKNOWN
 
 
 @pytest.mark.parametrize("features", [X[:3], X.astype(np.float64), X[np.newaxis]])

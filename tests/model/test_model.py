@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from model_factory import plain_model, random_images, random_reduced_model
 
 from protonn_edge import model as model_module
+from protonn_edge.activity import Activity
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import (
@@ -31,6 +32,7 @@ from protonn_edge.model import (
     save_model,
 )
 from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import Rejection
 
 
 def make_model(
@@ -283,12 +285,78 @@ def test_a_model_that_clips_or_sets_images_upright_is_read_as_it_was(tmp_path: P
         assert (loaded.clipped, loaded.reduction) == (model.clipped, model.reduction)
 
 
+def test_a_file_of_the_fourth_format_still_loads() -> None:
+    """It was written before models could answer "unknown"."""
+    model = load_model(Path(__file__).parent / "format_4.npz")
+    assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
+    assert model.rejection is None
+
+
+def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:
+    assert "rejection" not in arrays_of(plain_model())
+    model = replace(plain_model(), rejection=Rejection(0.25, 0.5, 0.125))
+    save_model(model, tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").rejection == model.rejection
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([1.0], "'rejection' has the shape"),
+        ([0.0, 0.0, 0.0], "one must be above 0"),
+        ([np.nan, 1.0, 0.0], "must be finite numbers"),
+        ([0.0, 2.0, 0.0], "that of the kernel at most 1"),
+        (np.zeros(3, np.int64), "'rejection' has the type"),
+    ],
+)
+def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object, words: str) -> None:
+    arrays = arrays_of(make_model()) | {"rejection": np.array(value)}
+    np.savez(tmp_path / "model.npz", **arrays)
+    with pytest.raises(InputError, match=words):
+        load_model(tmp_path / "model.npz")
+
+
+def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
+    model = replace(plain_model(), rejection=Rejection(score=0.25))
+    with pytest.raises(InputError, match="may give a point none anyway"):
+        replace(model, threshold=0.5)
+    many = np.zeros((256, model.n_prototypes), np.float32)
+    names = tuple(f"class {label}" for label in range(256))
+    with pytest.raises(InputError, match="a model of 256 classes"):
+        replace(model, labels=many, classes=names)
+
+
 @pytest.mark.parametrize("value", [[1.0], [0.0, 0.0], [np.nan, 1.0]])
 def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float]) -> None:
     arrays = arrays_of(make_model()) | {"deskewed": np.array(value)}
     np.savez(tmp_path / "model.npz", **arrays)
     with pytest.raises(InputError, match="'deskewed'"):
         load_model(tmp_path / "model.npz")
+
+
+def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
+    shares = np.linspace(0, 1, 5 + 3 + 4)
+    model = make_model(activity=Activity.of_array(shares, (5, 3, 4)))
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.activity is not None
+    assert np.array_equal(loaded.activity.to_array(), shares)
+    assert loaded.activity.prototypes.shape == (4,)
+    assert model_bytes(loaded) == model_bytes(model)
+    assert make_model().activity is None
+
+
+def test_a_file_of_the_fourth_format_does_not_say_what_there_is_to_do(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "model.npz", format_version=np.int64(4))
+    assert load_model(path).activity is None
+
+
+@pytest.mark.parametrize(
+    "shares", [np.zeros(11), np.zeros((12, 1)), np.full(12, np.nan), np.full(12, 1.5), np.zeros(0)]
+)
+def test_shares_that_do_not_fit_the_model_are_refused(tmp_path: Path, shares: np.ndarray) -> None:
+    with pytest.raises(InputError, match="array 'activity'"):
+        load_model(write_arrays(tmp_path / "model.npz", activity=shares))
 
 
 def test_features_beyond_the_ends_count_as_these_where_a_model_clips() -> None:

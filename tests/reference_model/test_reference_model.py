@@ -11,7 +11,11 @@ import pytest
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import kernel
-from protonn_edge.reference_model import read_reference_model
+from protonn_edge.reference_model import (
+    ReferenceModel,
+    read_reference_model,
+    write_reference_model,
+)
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 7)).astype(np.float32)
@@ -132,3 +136,38 @@ def test_its_scores_are_those_of_the_formula(tmp_path: Path) -> None:
     expected = sum(Z[:, j] * np.exp(-(GAMMA**2) * np.sum((B[:, j] - W @ x) ** 2)) for j in range(5))
     scores = kernel((x @ found.projection.T)[None], found.prototypes, found.gamma) @ found.labels.T
     np.testing.assert_allclose(scores[0], expected, rtol=1e-5)
+
+
+MODEL = ReferenceModel(W, B, Z, GAMMA)
+
+
+def test_text_is_what_the_program_writes(tmp_path: Path) -> None:
+    write_reference_model(MODEL, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["B", "W", "Z", "gamma"]
+    for name, matrix in (("W", W), ("B", B), ("Z", Z)):
+        np.testing.assert_array_equal(
+            np.loadtxt(tmp_path / name, delimiter="\t", dtype=np.float32), matrix
+        )
+    assert (tmp_path / "gamma").read_bytes() == b"0.625\n"
+
+
+def test_npy_is_what_the_python_programs_write(tmp_path: Path) -> None:
+    write_reference_model(MODEL, tmp_path, "npy")
+    assert np.array_equal(np.load(tmp_path / "W.npy"), W.T)
+    assert np.load(tmp_path / "W.npy").dtype == np.float32
+    assert np.load(tmp_path / "gamma.npy").shape == ()
+    assert np.load(tmp_path / "gamma.npy") == GAMMA
+
+
+def test_other_files_stay_and_the_other_layout_is_not_mixed_in(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1\t2\n")
+    write_reference_model(MODEL, tmp_path)
+    assert (tmp_path / "train.txt").read_text() == "1\t2\n"
+    with pytest.raises(InputError, match="W is there already, of a model in the other layout"):
+        write_reference_model(MODEL, tmp_path, "npy")
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    with pytest.raises(InputError, match="run is not a folder"):
+        write_reference_model(MODEL, tmp_path / "run")

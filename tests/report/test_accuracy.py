@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from model_factory import tiny_integer_model
 
-from protonn_edge.report.accuracy import class_figures, wilson_interval
+from protonn_edge.hil import Result
+from protonn_edge.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.report.accuracy import (
+    answer_matrix,
+    class_figures,
+    frequent_confusions,
+    wilson_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,3 +36,21 @@ def test_precision_goes_by_columns_and_recall_by_rows():
     assert (first.n, first.precision, first.recall) == (10, 8 / 12, 0.8)
     assert (second.n, second.precision, second.recall) == (10, 6 / 8, 0.6)
     assert (third.n, third.precision, third.recall) == (0, None, None)
+
+
+def test_unknown_answers_are_a_column_of_their_own_and_no_mistake():
+    answers = [(0, 0), (0, UNKNOWN), (1, UNKNOWN), (1, 0), (2, 2), (2, None)]
+    results = [
+        Result(i, label, predicted, None if predicted is None else 9)
+        for i, (label, predicted) in enumerate(answers)
+    ]
+    model = replace(tiny_integer_model(), rejection=IntegerRejection(1))
+    counts = answer_matrix(results, model)
+    assert counts.tolist() == [[1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]]
+    assert [each.n for each in frequent_confusions(counts, 9)] == [1]
+    first, second, third = class_figures(counts)
+    assert (first.n, first.precision, first.recall) == (2, 0.5, 0.5)
+    assert (second.n, second.precision, second.recall) == (2, None, 0.0)
+    assert (third.n, third.precision, third.recall) == (1, 1.0, 1.0)
+    known = [result for result in results if result.predicted != UNKNOWN]
+    assert answer_matrix(known, tiny_integer_model()).shape == (3, 3)

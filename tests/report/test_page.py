@@ -14,6 +14,7 @@ import pytest
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from model_factory import random_model
 
+from protonn_edge.boards import load_board
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import PageScript
 
@@ -110,6 +111,13 @@ def test_without_a_script_it_says_what_is_left_out(one):
     assert "left out of this report: npm not on PATH; install Node.js." in page
     assert not Reader(page).all("script")
     assert "script-src" not in page
+
+
+def test_firmware_for_another_chip_does_not_run_in_the_page(one):
+    page = render_page([replace(one, board=load_board("mega2560"))], SCRIPT)
+    assert "left out of this report: the page has an ATmega328P alone" in page
+    assert "uno-data" not in page
+    assert "4 classes on a Mega 2560" in page
 
 
 def test_runs_are_side_by_side_and_what_is_the_same_is_there_once(one):

@@ -100,7 +100,7 @@ def test_arguments_pushed_for_a_call_count_during_the_call(compile_avr):
     elf = compile_avr(firmware)
     program = read_program(elf)
     names_of = Names(program.symbols)
-    called = follow(program.code, names_of, names_of.address_of("many"))
+    called = follow(program, names_of, names_of.address_of("many"))
     assert stack_of(elf).bytes == CALL + 4 + CALL + called.peak.bytes
 
 
@@ -118,7 +118,7 @@ def test_the_worst_interrupt_handler_comes_on_top(compile_avr):
     elf = compile_avr(firmware)
     program = read_program(elf)
     names = Names(program.symbols)
-    handler = follow(program.code, names, names.address_of("__vector_13"))
+    handler = follow(program, names, names.address_of("__vector_13"))
     report = stack_of(elf)
     assert handler.peak.bytes >= 12  # it saves all that a function may change
     on_top = CALL + handler.peak.bytes + (CALL + 2 + 30)
@@ -241,7 +241,7 @@ def test_what_the_compiler_says_of_its_functions_includes_the_return_address(com
     for line in lines:
         where, size, kind = line.split("\t")
         assert kind == "static"
-        function = follow(program.code, names, names.address_of(where.rpartition(":")[2]))
+        function = follow(program, names, names.address_of(where.rpartition(":")[2]))
         assert function.peak.bytes + CALL == int(size), where
 
 

@@ -16,9 +16,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import protonn_edge
+from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training import EpochReport, ProtoNNClassifier, estimator
 from protonn_edge.training.thresholding import kept_entries
 
@@ -91,6 +93,22 @@ def test_features_that_never_change_have_no_weight() -> None:
     model = fitted().to_model()
     assert not model.projection[:, constant].any()
     assert model.projection[:, ~constant].any(axis=0).all()
+
+
+def test_the_model_knows_how_much_its_integers_have_to_do() -> None:
+    model = fitted().to_model()
+    reference = quantize(model)
+    on_training = measure_activity(reference, reference.quantize(DIGITS.X_train))
+    assert model.activity is not None
+    assert np.allclose(model.activity.to_array(), on_training.to_array(), atol=0.01)
+    on_test = measure_activity(reference, reference.quantize(DIGITS.X_test))
+    expected = make_plan(reference, activity=on_test).mean_cycles
+    mean = make_plan(reference, activity=model.activity).mean_cycles
+    assert mean == pytest.approx(expected, rel=0.03)
+
+
+def test_a_model_for_floats_alone_has_nothing_to_do_in_integers() -> None:
+    assert fitted(normalization="l2").to_model().activity is None
 
 
 def test_the_model_answers_as_the_estimator_does() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,10 @@ import pytest
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, model_bytes
-from protonn_edge.reference_model import read_reference_model
+from protonn_edge.model import model_bytes
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import scores_of
-from protonn_edge.training.warm_start import model_of, parameters_of
+from protonn_edge.training.warm_start import parameters_of
 
 DIGITS = load_digits_dataset()
 
@@ -69,38 +67,3 @@ def test_a_model_of_other_data_is_refused() -> None:
 def test_labels_of_zeros_are_taken_as_they_are() -> None:
     model = replace(fit(epochs=1).to_model(), labels=np.zeros((10, 30)))
     assert parameters_of(model, scores_are_logits=True).sharpness == 0
-
-
-def reference_files(folder: Path, model: ProtoNNModel) -> Path:
-    """Write a model as the reference implementation does."""
-    folder.mkdir()
-    for name, matrix in (
-        ("W", model.projection),
-        ("B", model.prototypes),
-        ("Z", model.labels),
-        ("gamma", [[model.gamma]]),
-    ):
-        np.savetxt(folder / name, matrix, delimiter="\t", fmt="%.9g")
-    return folder
-
-
-@pytest.mark.parametrize("normalization", ["standard", "minmax", "none"])
-def test_the_matrices_of_another_program_score_as_they_did_there(
-    tmp_path: Path, normalization: str
-) -> None:
-    model = fit(quantization_aware=False, normalization=normalization).to_model()
-    read = read_reference_model(reference_files(tmp_path / "run", model))
-    found = model_of(read, DIGITS.X_train, normalization, DIGITS.classes)
-    np.testing.assert_allclose(
-        found.scores(DIGITS.X_test), model.scores(DIGITS.X_test), rtol=1e-3, atol=1e-4
-    )
-    begun = fit(normalization=normalization, initial_model=found, epochs=1, learning_rate=1e-4)
-    assert begun.history_[0].accuracy > 0.9
-
-
-def test_matrices_for_other_data_are_refused(tmp_path: Path) -> None:
-    read = read_reference_model(reference_files(tmp_path / "run", fit(epochs=1).to_model()))
-    with pytest.raises(InputError, match="has 64 features, the data has 32"):
-        model_of(read, DIGITS.X_train[:, :32], "none", DIGITS.classes)
-    with pytest.raises(InputError, match="has 10 classes, the data has 3"):
-        model_of(read, DIGITS.X_train, "none", ("a", "b", "c"))

@@ -5,7 +5,7 @@
  * Model f2c73353703adc6d1b7bcb6b6cf2772e93f38facbda3c0f0062621c1c0a1dc8d
  *
  * The plan, on an ATmega328P:
- *     projection  masked, 159 B flash, at most 442 cycles
+ *     projection  masked, 159 B flash, at most 436 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 436 cycles
  *
@@ -194,7 +194,7 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "3:  clr   r0\n" /* a feature that is 0 */
         "    add   r30, r24\n"
         "    adc   r31, r0\n"
-        "2:  dec   %[left]\n"
+        "    dec   %[left]\n"
         "    brne  1f\n"
         "    rjmp  4f\n"
         "1:  ld    r23, X+\n"
@@ -224,7 +224,9 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    adc   r7, r1\n"
 
         "5:\n"
-        "    rjmp  2b\n"
+        "    dec   %[left]\n"
+        "    breq  4f\n"
+        "    rjmp  1b\n"
         "4:  clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
@@ -237,7 +239,7 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&projected.sums[0])
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r24");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23", "r24");
     next_weights_0 = weight;
 }
 #else
@@ -498,7 +500,7 @@ static void vote_0(const struct neighbour *end)
 
         : [next] "+&x"(next)
         : [sums] "i"(&scores[0]), [end] "r"(end)
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r30", "r31");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23", "r30", "r31");
 }
 
 static void vote(const struct neighbour *end)

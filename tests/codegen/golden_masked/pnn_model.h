@@ -44,7 +44,7 @@ extern "C" {
  * most on an ATmega328P for each feature, for each that is 0, and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 6u
-#define PNN_PUSH_CYCLES 42u
+#define PNN_PUSH_CYCLES 41u
 #define PNN_PUSH_ZERO_CYCLES 14u
 #define PNN_PUSH_CALL_CYCLES 170u
 

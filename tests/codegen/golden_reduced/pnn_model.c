@@ -329,7 +329,7 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 
         : [feature] "+x"(feature), [next] "+z"(next), [left] "+d"(left)
         : [sums] "i"(&projected.sums[0])
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r25");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23", "r25");
 }
 #else
 #define GROUP_OF_FEATURES
@@ -780,7 +780,7 @@ static void vote_0(const struct neighbour *end)
 
         : [next] "+&x"(next)
         : [sums] "i"(&scores[0]), [end] "r"(end)
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r30", "r31");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23", "r30", "r31");
 }
 
 static void vote(const struct neighbour *end)

@@ -273,7 +273,7 @@ static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
 
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&projected.sums[0])
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
 static void project_0(const pnn_input_t *feature, const pnn_input_t *end)
@@ -836,7 +836,7 @@ static void vote_0(const struct neighbour *end)
 
         : [next] "+&x"(next)
         : [sums] "i"(&scores[0]), [end] "r"(end)
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r20", "r22", "r23", "r30", "r31");
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23", "r30", "r31");
 }
 
 static void vote(const struct neighbour *end)

@@ -24,6 +24,11 @@ env.Replace(
     UPLOADCMD="avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -b $UPLOAD_SPEED"
     ' -P "$UPLOAD_PORT" -D -U "flash:w:$SOURCE:i"',
 )
+over_serial_line = "upload.speed" in env.BoardConfig()
+if not over_serial_line:  # by a programmer, which erases the chip and has a port of its own
+    env.Replace(
+        UPLOADCMD='avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -U "flash:w:$SOURCE:i"'
+    )
 env.Append(
     ASFLAGS=["-mmcu=$BOARD_MCU"],
     ASPPFLAGS=["-x", "assembler-with-cpp"],
@@ -54,11 +59,14 @@ elf = env.BuildProgram()
 hex_file = env.ElfToHex("$BUILD_DIR/${PROGNAME}", elf)
 env.Depends(hex_file, "checkprogsize")
 
+looking = [env.VerboseAction(env.AutodetectUploadPort, "Looking for upload port...")]
+if not over_serial_line:
+    looking = []
 env.AddPlatformTarget(
     "upload",
     hex_file,
     [
-        env.VerboseAction(env.AutodetectUploadPort, "Looking for upload port..."),
+        *looking,
         env.VerboseAction("$UPLOADCMD", "Uploading $SOURCE"),
     ],
     "Upload",

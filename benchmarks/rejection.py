@@ -1,0 +1,292 @@
+"""How many known points, and how many that are none, a model answers with "unknown".
+
+    python benchmarks/rejection.py [--only NAME] [--rate 0.01] [--json]
+
+Models are trained on the training points, their thresholds chosen on parts of these that were held
+out in turn. The test points are read once, for the false alarms and the accuracy that are printed;
+nothing is chosen by them, nor by letters. Strangers were chosen with Greek and Cyrillic letters and
+symbols against points held out. Exits with 1 where a row that should reject 80 % of the letters
+rejects fewer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import click
+import numpy as np
+from letters import Canvas, drawn_letters, noise_kinds, printed_letters, without_digit_shapes
+from numpy.typing import NDArray
+from rows import Row, chosen
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan
+from protonn_edge.datasets import Dataset
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import trial_build
+from protonn_edge.quantization import (
+    Statistics,
+    measure_activity,
+    quantize,
+    rejection_for,
+    with_rejection,
+)
+from protonn_edge.rejection import UNKNOWN, Statistic
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.held_out import held_out_statistics
+from protonn_edge.training.strangers import make_strangers
+from protonn_edge.verification import verify_device, verify_host
+
+_BY: tuple[tuple[Statistic, ...], ...] = (
+    ("score",),
+    ("distance",),
+    ("margin",),
+    ("score", "margin"),
+)
+_LETTERS = "letters printed"
+_WANTED = 80.0  # % of them
+_NOISE_POINTS = 1_000
+_VERIFIED = 300
+_STRANGERS = 0.5
+Points = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Known(Row):
+    """A data set, and what is strange to a model of it."""
+
+    wanted: str | None = None  # the kind of which enough shall be rejected
+
+    def strange(self, dataset: Dataset) -> dict[str, Points]:
+        """Return points of no class, by kind."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Digits(Known):
+    """A set of digits: how images show them."""
+
+    canvas: Canvas = field(default_factory=lambda: Canvas(8, 8, 0, 16))
+
+    def strange(self, dataset: Dataset) -> dict[str, Points]:
+        """Return images that are no digits; noise is made of test points."""
+        generator = np.random.default_rng(0)
+        test = dataset.X_test[:_NOISE_POINTS].astype(np.float64)
+        kinds = noise_kinds(test, self.canvas, generator)
+        printed, drawn = printed_letters(self.canvas), drawn_letters(self.canvas, generator)
+        kinds |= {
+            _LETTERS: printed[0],
+            "printed, unlike a digit": without_digit_shapes(*printed),
+            "letters drawn": drawn[0],
+            "drawn, unlike a digit": without_digit_shapes(*drawn),
+        }
+        return {name: images.astype(np.float32) for name, images in kinds.items()}
+
+
+@dataclass(frozen=True)
+class LeftOut(Known):
+    """A data set of which the model has not seen one class."""
+
+    left_out: str = ""
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set without that class."""
+        whole = super().dataset()
+        return None if whole is None else _of_classes(whole, self._others(whole))
+
+    def strange(self, dataset: Dataset) -> dict[str, Points]:
+        """Return the test points of that class, and test points whose features are mixed."""
+        whole = super().dataset()
+        assert whole is not None
+        left_out = whole.classes.index(self.left_out)
+        generator = np.random.default_rng(0)
+        return {
+            "left out": np.asarray(whole.X_test)[whole.y_test == left_out],
+            "mixed features": make_strangers(
+                np.asarray(dataset.X_test), None, _NOISE_POINTS, generator
+            ),
+        }
+
+    def _others(self, whole: Dataset) -> list[int]:
+        return [i for i, name in enumerate(whole.classes) if name != self.left_out]
+
+
+def _of_classes(dataset: Dataset, kept: list[int]) -> Dataset:
+    number = np.full(dataset.n_classes, -1)
+    number[kept] = np.arange(len(kept))
+    train, test = (np.isin(y, kept) for y in (dataset.y_train, dataset.y_test))
+    return replace(
+        dataset,
+        X_train=dataset.X_train[train],
+        y_train=number[dataset.y_train[train]],
+        X_test=dataset.X_test[test],
+        y_test=number[dataset.y_test[test]],
+        classes=tuple(dataset.classes[i] for i in kept),
+    )
+
+
+def _rows() -> Sequence[Known]:
+    sets = (
+        ("digits", None, Canvas(8, 8, 0.0, 16.0),
+         {"n_projections": 10, "n_prototypes": 40, "batch_size": 64, "image_shape": (8, 8)}),
+        ("usps10", "usps10_libsvm.npz", Canvas(16, 16, -1.0, 1.0),
+         {"n_projections": 24, "n_prototypes": 120, "image_shape": (16, 16), "epochs": 60}),
+        ("mnist10", "mnist10.npz", Canvas(28, 20, 0.0, 255.0, by_mass=True),
+         {"n_projections": 24, "n_prototypes": 200, "image_shape": (28, 28), "epochs": 20,
+          "cropped_shape": (24, 24), "reduced_shape": (12, 12)}),
+    )  # fmt: skip
+    activities = {"n_projections": 10, "n_prototypes": 30, "epochs": 60}
+    return [
+        *(
+            Digits(
+                _name(name, share),
+                file,
+                settings | {"strangers": share},
+                wanted=_LETTERS if share > 0 and name != "mnist10" else None,
+                canvas=canvas,
+            )
+            for name, file, canvas, settings in sets
+            for share in (0.0, _STRANGERS)
+        ),
+        *(
+            LeftOut(
+                _name(f"har-without-{left_out.lower()}", share),
+                "har_hapt.npz",
+                activities | {"strangers": share},
+                left_out=left_out,
+            )
+            for left_out in ("WALKING", "SITTING", "LAYING")
+            for share in (0.0, _STRANGERS)
+        ),
+    ]
+
+
+def _name(name: str, share: float) -> str:
+    return f"{name}-strangers" if share else name
+
+
+def measure_row(row: Known, dataset: Dataset, rate: float, seed: int) -> list[dict[str, Any]]:
+    """Train once; return the figures of each choice of statistics, the default first."""
+    model, seconds = row.train(dataset, seed)
+    classifier = ProtoNNClassifier(random_state=seed, **row.settings)
+    known = held_out_statistics(classifier, dataset.X_train, dataset.y_train, model)
+    strange = row.strange(dataset)
+    return [
+        {
+            "row": row.name,
+            "by": "+".join(by),
+            "rate_percent": 100 * rate,
+            **_figures(with_rejection(model, known, rate, by), dataset, strange),
+            **(
+                _on_device(with_rejection(model, known, rate, by), dataset, strange)
+                if not i
+                else {}
+            ),
+            "training_s": round(seconds),
+        }
+        for i, by in enumerate(_BY)
+        if _calibrates(known, rate, by)
+    ]
+
+
+def _calibrates(known: Statistics, rate: float, by: Sequence[Statistic]) -> bool:
+    try:
+        rejection_for(known, rate, by)
+    except ProtoNNEdgeError as error:
+        click.echo(f"{'+'.join(by)}: {error}", err=True)
+        return False
+    return True
+
+
+def _figures(model: ProtoNNModel, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
+    """Return shares in % that are answered with "unknown", and the accuracy of the others."""
+    integers = quantize(model)
+    found = integers.predict(integers.quantize(dataset.X_test))
+    rejected = found == UNKNOWN
+    plain = integers.scores(integers.quantize(dataset.X_test)).argmax(axis=1)
+    shares = {
+        name: float(np.mean(integers.predict(integers.quantize(images)) == UNKNOWN))
+        for name, images in strange.items()
+    }
+    return {
+        "false_alarms_percent": _percent(rejected.mean()),
+        "accuracy_percent": _percent((plain == dataset.y_test).mean()),
+        "of_classified_percent": _percent((found == dataset.y_test)[~rejected].mean()),
+        "mistakes_rejected_percent": _percent(rejected[plain != dataset.y_test].mean()),
+        "unknown_percent": {name: _percent(share) for name, share in shares.items()},
+    }
+
+
+def _on_device(model: ProtoNNModel, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
+    """Return how NumPy, host C and the emulated Uno agree on known and strange points."""
+    board, integers = load_board("uno"), quantize(model)
+    some = [images[:: -(-len(images) // 30)] for images in strange.values()]
+    points = np.concatenate([dataset.X_test[:_VERIFIED], *some])
+    Q = integers.quantize(points)
+    known = integers.quantize(dataset.X_test[:1000])
+    plan = make_plan(integers, activity=measure_activity(integers, known))
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
+        device, results = verify_device("emulated uno", uno.url, integers, Q)
+        usage = trial.usage
+    host = verify_host(integers, Q)
+    answers = [result.predicted for result in results]
+    return {
+        "verified": len(Q),
+        "verified_unknown": answers.count(UNKNOWN),
+        "mismatches": host.mismatches + device.mismatches + device.lost,
+        "mean_cycles": round(plan.mean_cycles or 0),
+        "flash_bytes": usage.flash_bytes,
+    }
+
+
+def _percent(share: Any) -> float:
+    return round(100 * float(share), 2)
+
+
+_ROWS = _rows()
+
+
+@click.command()
+@click.option("--only", type=click.Choice([row.name for row in _ROWS]), help="One row.")
+@click.option("--rate", default=0.01, show_default=True, help="False alarms to calibrate for.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row and statistic.")
+def main(only: str | None, rate: float, seed: int, as_json: bool) -> None:
+    """Print what is answered with "unknown"."""
+    short = False
+    for row, dataset in chosen(_ROWS, only):
+        for figures in measure_row(row, dataset, rate, seed):
+            first = figures["by"] == _BY[0][0]
+            holds = row.wanted is None or not first or _enough(figures, row.wanted)
+            holds &= not figures.get("mismatches", 0)
+            short |= not holds
+            if as_json:
+                click.echo(json.dumps(figures))
+            else:
+                click.echo(f"{_sentence(figures)}{'' if holds else '  SHORT'}")
+    sys.exit(short)
+
+
+def _enough(figures: dict[str, Any], kind: str) -> bool:
+    return bool(figures["unknown_percent"][kind] >= _WANTED)
+
+
+def _sentence(figures: dict[str, Any]) -> str:
+    plain = {name: value for name, value in figures.items() if not isinstance(value, dict)}
+    name, by = plain.pop("row"), plain.pop("by")
+    shown = [f"{key.replace('_', ' ')} {value}" for key, value in plain.items()]
+    unknown = [f"{kind} {share}" for kind, share in figures["unknown_percent"].items()]
+    return f"{name} by {by}: {', '.join(shown)}; unknown %: {', '.join(unknown)}"
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,157 @@
+#include "small.h"
+
+#include "uart.h"
+
+#ifdef SOFTWARE_UART
+
+#include "watchdog.h"
+
+#include <avr/interrupt.h>
+#include <avr/sleep.h>
+#include <util/atomic.h>
+
+/* A bit in cycles, which is what Timer0 counts, modulo 256. */
+#define BIT_CYCLES ((F_CPU + BAUD / 2u) / BAUD)
+typedef char a_bit_takes_100_to_255_cycles[BIT_CYCLES >= 100 && BIT_CYCLES <= 255 ? 1 : -1];
+
+/* From a change of the pin until its handler looks at the timer; half a bit leaves room for more. */
+#define EDGE_CYCLES 20u
+
+#define RX _BV(UART_RX_PIN)
+#define TX _BV(UART_TX_PIN)
+
+static volatile uint8_t ring[UART_RING_BYTES];
+static volatile uint8_t ring_head; /* where the interrupt writes next */
+static volatile uint8_t ring_tail; /* where the program reads next; equal to the head: empty */
+static volatile uint16_t lost;
+
+/* Of the byte that arrives: bits still to come, the start bit first, the stop bit last. */
+static uint8_t bits_left;
+static uint8_t incoming;
+#define FRAME_BITS 10u
+
+void uart_start(void)
+{
+    PORTB |= TX | RX; /* idle is high; the pull-up keeps an open line there */
+    DDRB |= TX;
+    PCMSK = RX;
+    GIFR = _BV(PCIF);
+    GIMSK |= _BV(PCIE);
+    MCUCR = _BV(SE); /* mode idle */
+}
+
+/* Between bytes the pin's changes count, and the timer's overflows; during a byte only its bits. */
+static inline void await_byte(void)
+{
+    GIFR = _BV(PCIF);
+    GIMSK |= _BV(PCIE);
+    TIMSK = _BV(TOIE0);
+}
+
+/* A start bit begins: look again in its middle. */
+ISR(PCINT0_vect)
+{
+    if (PINB & RX) {
+        return;
+    }
+    OCR0A = (uint8_t)(TCNT0 + BIT_CYCLES / 2u - EDGE_CYCLES);
+    GIMSK &= (uint8_t)~_BV(PCIE);
+    TIFR = _BV(OCF0A);
+    TIMSK = _BV(OCIE0A);
+    bits_left = FRAME_BITS;
+}
+
+static inline void keep(uint8_t byte)
+{
+    const uint8_t next = (ring_head + 1u) % UART_RING_BYTES;
+
+    if (next != ring_tail) {
+        ring[ring_head] = byte;
+        ring_head = next;
+    } else if (lost != UINT16_MAX) {
+        lost++;
+    }
+}
+
+/* The middle of a bit. The next byte may begin half a bit after this one, so the stop bit must not take
+ * long before changes count again. */
+ISR(TIMER0_COMPA_vect)
+{
+    const uint8_t high = PINB & RX;
+    const uint8_t left = --bits_left;
+
+    OCR0A += BIT_CYCLES;
+    if (left == 0) {
+        await_byte();
+        if (high) {
+            keep(incoming);
+        }
+    } else if (left != FRAME_BITS - 1u) {
+        incoming >>= 1;
+        if (high) {
+            incoming |= 0x80;
+        }
+    } else if (high) { /* this was no start bit */
+        await_byte();
+    }
+}
+
+uint8_t uart_receive(void)
+{
+    const uint8_t tail = ring_tail;
+    uint8_t byte;
+
+    /* As in uart.c: what is pending after `sei` ends the sleep at once. Timer0's overflow wakes it
+     * every 256 cycles, for the watchdog's sake. */
+    cli();
+    for (;;) {
+        watchdog_feed();
+        if (ring_head != tail) {
+            break;
+        }
+        sei();
+        sleep_cpu();
+        cli();
+    }
+    sei();
+    byte = ring[tail];
+    ring_tail = (tail + 1u) % UART_RING_BYTES;
+    return byte;
+}
+
+static void send_bit(uint8_t high)
+{
+    loop_until_bit_is_set(TIFR, OCF0B);
+    if (high) {
+        PORTB |= TX;
+    } else {
+        PORTB &= (uint8_t)~TX;
+    }
+    OCR0B += BIT_CYCLES;
+    TIFR = _BV(OCF0B);
+}
+
+void uart_send(uint8_t byte)
+{
+    uint8_t left = 8;
+
+    OCR0B = TCNT0 + BIT_CYCLES;
+    TIFR = _BV(OCF0B);
+    send_bit(0);
+    for (; left != 0; left--) {
+        send_bit(byte & 1u);
+        byte >>= 1;
+    }
+    send_bit(1);
+    loop_until_bit_is_set(TIFR, OCF0B); /* the stop bit is over */
+}
+
+uint16_t uart_overruns(void)
+{
+    uint16_t count;
+
+    ATOMIC_BLOCK(ATOMIC_FORCEON) { count = lost; }
+    return count;
+}
+
+#endif

@@ -1,0 +1,75 @@
+"""The CPUs of AVR chips, as far as their code, their stacks and their cycles differ.
+
+Chips that avr-gcc compiles alike share a core and its name: `avr-gcc -mmcu=attiny85
+-print-multi-directory` says it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Core:
+    """What the chips of one of avr-gcc's architectures have in common.
+
+    Attributes
+    ----------
+    name : str
+        As avr-gcc calls it.
+    machine : int
+        Its number in the flags of an ELF file.
+    chip : str
+        A chip with this core, with its article, for texts.
+    multiplies : bool
+        Whether it has MUL and its kin.
+    vector_bytes : int
+        Of an interrupt vector: 2 for an RJMP, 4 for a JMP.
+    return_bytes : int
+        Of a return address: 3 where flash has more than 128 kB. CALL, RET, RETI and the response to
+        an interrupt then take a cycle more each.
+    tablejump_cycles : int
+        What a jump through a table takes more than on an ATmega328P: it may lie beyond 64 kB.
+    """
+
+    name: str
+    machine: int
+    chip: str
+    multiplies: bool
+    vector_bytes: int
+    return_bytes: int
+    tablejump_cycles: int = 0
+
+    @property
+    def wraps_at(self) -> int:
+        """Where flash ends for short jumps, which go on at its begin; 0 if there are others."""
+        return 0x2000 if self.vector_bytes == 2 else 0
+
+    @property
+    def call_cycles(self) -> int:
+        """What a call and its return take more than on an ATmega328P."""
+        return 2 * (self.return_bytes - 2)
+
+
+_SMALL = {"vector_bytes": 2, "return_bytes": 2}  # up to 8 kB: no JMP, no CALL
+_MIDDLE = {"vector_bytes": 4, "return_bytes": 2}
+_LARGE = {"vector_bytes": 4, "return_bytes": 3}
+
+CORES = {
+    core.name: core
+    for core in (
+        Core("avr25", 25, "an ATtiny85", multiplies=False, **_SMALL),
+        Core("avr35", 35, "an ATtiny167", multiplies=False, **_MIDDLE),
+        Core("avr4", 4, "an ATmega88", multiplies=True, **_SMALL),
+        Core("avr5", 5, "an ATmega328P", multiplies=True, **_MIDDLE),
+        Core("avr51", 51, "an ATmega1284P", multiplies=True, **_MIDDLE, tablejump_cycles=3),
+        Core("avr6", 6, "an ATmega2560", multiplies=True, **_LARGE),
+    )
+}
+
+UNO_CORE = CORES["avr5"]
+
+
+def core_of_machine(machine: int) -> Core | None:
+    """Return the core with a number in the flags of an ELF file, if it is known."""
+    return next((core for core in CORES.values() if core.machine == machine), None)

@@ -1,0 +1,60 @@
+"""``protonn-edge boards``: what boards there are, and what they have."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.cli.command import Command, Output, json_option
+
+
+@click.command("boards", cls=Command)
+@click.argument("names", metavar="[NAME|FILE.toml]...", nargs=-1)
+@json_option
+def boards_command(names: tuple[str, ...], as_json: bool) -> None:
+    """List the boards that --board takes, or those that are named; a FILE.toml is checked.
+
+    Adding one of your own is writing such a file: docs/boards.md.
+    """
+    out = Output(as_json)
+    boards = [load_board(name) for name in names or board_names()]
+    out.say(_table(boards))
+    out.finish({"boards": [_record(board) for board in boards]})
+
+
+def _table(boards: list[Board]) -> Table:
+    table = Table(box=box.SIMPLE)
+    for heading in ("board", "chip"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("MHz", "flash B", "SRAM B"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("serial line")
+    for board in boards:
+        table.add_row(*map(Text, [board.name, *_facts(board)]))
+    return table
+
+
+def _facts(board: Board) -> list[str]:
+    if not board.is_chip:
+        return [board.title, "-", "-", "-", "none"]
+    pins = f"{board.rx_pin} and {board.tx_pin}"
+    line = board.serial.upper() if board.serial != "software" else pins
+    return [
+        board.mcu,
+        f"{board.clock_hz / 1e6:g}",
+        f"{board.flash_bytes:,}",
+        f"{board.sram_bytes:,}",
+        f"{line}, {board.baud:,} baud",
+    ]
+
+
+def _record(board: Board) -> dict[str, Any]:
+    record = asdict(board)
+    del record["environment"]
+    return record

@@ -1,0 +1,66 @@
+"""``protonn-edge calibrate``: a trained model learns to answer "unknown"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.train import check_output
+from protonn_edge.cli.unknown import (
+    DEFAULT_STATISTICS,
+    by_option,
+    rejection_facts,
+    rejection_record,
+    unknown_option,
+)
+from protonn_edge.datasets import load_held_out_points
+from protonn_edge.model import load_model, save_model
+from protonn_edge.quantization import quantize, statistics_of, with_rejection
+from protonn_edge.rejection import UNKNOWN, Statistic
+from protonn_edge.report.terminal import fact_table
+
+
+@click.command("calibrate", cls=Command)
+@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@unknown_option('Share of known points, such as 1%, that may be answered "unknown".', required=True)
+@by_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The model file (.npz)."
+)
+@json_option
+def calibrate_command(
+    model_file: Path,
+    data: Path,
+    rate: float,
+    by: tuple[Statistic, ...],
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Let MODEL answer "unknown" to what is unlike its classes, and write it.
+
+    The thresholds come from DATA: points of its classes that MODEL was not trained on and will not
+    be tested on. 'train --unknown' does without such points.
+    """
+    check_output(output)
+    out = Output(as_json)
+    model = load_model(model_file)
+    X, _ = load_held_out_points(data, classes=model.classes, n_features=model.n_features)
+    model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
+    save_model(model, output)
+    integers = quantize(model)
+    rejected = float(np.mean(integers.predict(integers.quantize(X)) == UNKNOWN))
+    share = f"{100 * rejected:.2f} % of the {len(X):,} calibration points"
+    out.say(fact_table([*rejection_facts(model), ("unknown", share)]), f"wrote {output}")
+    out.finish(
+        {
+            "n": len(X),
+            "rate": rate,
+            "unknown_share": rejected,
+            "rejection": rejection_record(model),
+            "model_sha256": integers.model_sha256,
+        }
+    )

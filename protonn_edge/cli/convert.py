@@ -1,0 +1,227 @@
+"""``protonn-edge convert``: models of other programs become ours, and ours theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from click.core import ParameterSource
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.quantities import Bytes
+from protonn_edge.cli.train import (
+    check_output,
+    describe,
+    reference_model_for,
+    sentence_of,
+    with_accuracy_floor,
+)
+from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
+from protonn_edge.conversion.converting import EPOCHS
+from protonn_edge.conversion.stored import SUFFIX, load_estimator
+from protonn_edge.datasets import MultiLabelDataset, load_dataset
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model, save_model
+from protonn_edge.reference_model import LAYOUTS, Layout, write_reference_model
+from protonn_edge.sizes import paper_bytes
+
+_PATH = click.Path(path_type=Path)
+_OPTIONS = {  # that only one kind of SOURCE has a use for
+    "a folder": ("normalization",),
+    "an estimator": ("board_name", "budget", "epochs", "seed"),
+    "a model file": ("layout", "features"),
+}
+
+
+@click.command("convert", cls=Command)
+@click.argument("source", type=_PATH)
+@click.option("-o", "--output", type=_PATH, required=True, help="A model file, or a folder.")
+@click.option(
+    "--data",
+    type=_PATH,
+    help="The training data.  [default: train.txt in the folder, or two above it]  From a model: "
+    "points to compare answers on.",
+)
+@click.option(
+    "--normalization",
+    type=click.Choice(["none", "standard", "minmax", "l2"]),
+    default="none",
+    show_default=True,
+    help="From a folder: what was done to the features before training, or by its -N.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    default=LAYOUTS[0],
+    show_default=True,
+    help="To a folder: as the C++ program writes it, or as the Python programs do.",
+)
+@click.option(
+    "--features",
+    type=click.Choice(["raw", "normalized"]),
+    default="raw",
+    show_default=True,
+    help="To a folder: what its W is for; raw folds the model's normalization into W and B.",
+)
+@board_option
+@click.option("--budget", type=Bytes(), help="From .skops: bytes for the int8 parameters.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(0),
+    default=EPOCHS,
+    show_default=True,
+    help="From .skops: training to answer as the estimator does, where that is not exact.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@json_option
+def convert_command(
+    source: Path,
+    output: Path,
+    data: Path | None,
+    normalization: str,
+    layout: Layout,
+    features: Features,
+    board_name: str,
+    budget: int | None,
+    epochs: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Convert SOURCE into a model, or a model into a folder.
+
+    SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma, or the
+    same as .npy. Or it is a fitted estimator of scikit-learn, written by skops.io.dump (.skops); no
+    pickle is read. Both have neither the ranges of the features nor the names of the classes, which
+    come from the training data. Or it is a model file (.npz), and OUTPUT a folder for the reference
+    implementation.
+    """
+    out = Output(as_json)
+    if source.is_dir():
+        _check_options("a folder")
+        record = _from_folder(source, output, data, normalization, out)
+    elif source.suffix == SUFFIX:
+        _check_options("an estimator")
+        settings = {
+            "board": load_board(board_name),
+            "budget": budget,
+            "epochs": epochs,
+            "random_state": seed,
+        }
+        record = _from_estimator(source, output, data, settings, out)
+    else:
+        _check_options("a model file")
+        record = _to_folder(source, output, data, layout, features, out)
+    out.finish(record)
+
+
+def _check_options(kind: str) -> None:
+    """Refuse an option that means nothing for this kind of SOURCE."""
+    context = click.get_current_context()
+    for other, names in _OPTIONS.items():
+        for name in names:
+            given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+            if other != kind and given:
+                flag = "--" + name.removesuffix("_name")
+                raise click.UsageError(f"{flag} is for {other}, and SOURCE is {kind}")
+
+
+def _from_folder(
+    folder: Path, output: Path, data: Path | None, normalization: str, out: Output
+) -> dict[str, Any]:
+    check_output(output)
+    dataset = load_dataset(data or _training_data(folder))
+    model = reference_model_for(dataset, folder, normalization)
+    model = with_accuracy_floor(model, dataset)
+    record = describe(model, dataset)
+    save_model(model, output)
+    out.say(sentence_of(record), f"wrote {output}")
+    return record
+
+
+def _from_estimator(
+    source: Path, output: Path, data: Path | None, settings: dict[str, Any], out: Output
+) -> dict[str, Any]:
+    check_output(output)
+    if data is None:
+        raise InputError(
+            f"{source} has no points, and the conversion needs some; name the training data with "
+            "--data"
+        )
+    dataset = load_dataset(data)
+    if isinstance(dataset, MultiLabelDataset):
+        raise InputError(
+            f"{data} has sets of labels, the estimator answers with one class; use data with one "
+            "label a point"
+        )
+    names = np.array(dataset.classes)
+    tested = len(dataset.y_test) > 0
+    with out.status("converting"):
+        found = from_sklearn(
+            load_estimator(source),
+            dataset.X_train,
+            names[dataset.y_train],
+            evaluate_on=(dataset.X_test, names[dataset.y_test]) if tested else None,
+            **settings,
+        )
+    model = found.model
+    if model.classes == dataset.classes:
+        model = with_accuracy_floor(model, dataset)
+    save_model(model, output)
+    out.say(str(found), f"wrote {output}")
+    return found.to_json()
+
+
+def _training_data(folder: Path) -> Path:
+    """Return the folder with train.txt: results lie in DATA/results/SETTINGS."""
+    for candidate in (folder, *folder.resolve().parents[1:2]):
+        if (candidate / "train.txt").is_file():
+            return candidate
+    raise InputError(
+        f"{folder} has matrices alone, and a model needs the ranges of the features and the names "
+        "of the classes; name the training data with --data"
+    )
+
+
+def _to_folder(
+    source: Path,
+    output: Path,
+    data: Path | None,
+    layout: Layout,
+    features: Features,
+    out: Output,
+) -> dict[str, Any]:
+    if output.suffix == ".npz":
+        raise InputError(
+            f"{source} becomes a folder, but the output is called {output.name!r}; name a folder, "
+            "or give a folder to convert"
+        )
+    model = load_model(source)
+    reference = to_reference(model, features)
+    record: dict[str, Any] = {
+        "layout": layout,
+        "features": features,
+        "paper_bytes": paper_bytes(reference),
+        "n": 0,
+        "same_answers": None,
+    }
+    if data is not None:
+        dataset = load_dataset(data)
+        points = dataset.X_test if dataset.X_test.shape[0] else dataset.X_train
+        X = dense_features(points, str(data))
+        record |= {"n": len(X), "same_answers": same_answers(model, reference, X, features)}
+    write_reference_model(reference, output, layout)
+    if record["same_answers"] is not None:
+        out.say(
+            f"of {record['n']:,} points, {100 * record['same_answers']:.2f} % have the same answer"
+        )
+    if model.cutoff > 0:
+        out.say(
+            f"kernel values below {model.cutoff:.3g} count nothing in this model, and do count in "
+            "the reference implementation: some points may be answered otherwise"
+        )
+    out.say(f"wrote {output}, for {features} features")
+    return record

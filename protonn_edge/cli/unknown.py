@@ -1,0 +1,57 @@
+"""What `train` and `calibrate` share: how a model comes to answer "unknown"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from protonn_edge.cli.quantities import Share
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.rejection import STATISTICS, Statistic
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
+
+by_option = click.option(
+    "--unknown-by",
+    "by",
+    multiple=True,
+    type=click.Choice(STATISTICS),
+    help="What must not be too small: the winner's score, the nearness of a prototype, or the "
+    "winner's lead over the second. Several share the rate.  [default: score]",
+)
+
+
+def unknown_option(text: str, *, required: bool = False) -> Callable[[_F], _F]:
+    """Return the option for the rate of false alarms."""
+    return click.option("--unknown", "rate", type=Share(), required=required, help=text)
+
+
+def rejection_facts(model: ProtoNNModel) -> list[tuple[str, str]]:
+    """Return the rows that say when a model answers "unknown"; none if it never does."""
+    rejection = model.rejection
+    if rejection is None:
+        return []
+    conditions = []
+    if rejection.score > 0:
+        conditions.append(f"the winner's score is below {rejection.score:.4g}")
+    if rejection.distance is not None:
+        conditions.append(f"no prototype is within {rejection.distance:.3g} kernel widths")
+    if rejection.margin > 0:
+        conditions.append(f"its lead over the second is below {rejection.margin:.4g}")
+    return [("unknown if", ", or ".join(conditions))]
+
+
+def rejection_record(model: ProtoNNModel) -> dict[str, Any] | None:
+    """Return the thresholds for the JSON of a command; None if there are none."""
+    rejection = model.rejection
+    if rejection is None:
+        return None
+    return {
+        "score": rejection.score or None,
+        "distance": rejection.distance,
+        "margin": rejection.margin or None,
+    }

@@ -1,0 +1,81 @@
+"""What no image does at once: have all of its rows moved upright, and no input that is 0.
+
+A row that moves further than what was cropped leaves room for, takes longer; but what comes in from
+outside of the image is 0. All slants are tried that the device's integers can find.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.deskewing import CENTRE_BITS, SLOPE_BITS
+from protonn_edge.reduction import Axis, Reduction
+
+Int64 = NDArray[np.int64]
+
+
+def most_with_slants(reduction: Reduction, moved_row: int, inputs: Int64) -> int:
+    """Return the most cycles of rows that move, less those of the inputs that are 0 then.
+
+    Parameters
+    ----------
+    reduction : Reduction
+        One that sets images upright.
+    moved_row : int
+        Cycles of a row that is not read in place.
+    inputs : ndarray of shape (D,), int64
+        Cycles that each input takes less if it is 0.
+    """
+    return _most_with_slants(reduction, moved_row, tuple(inputs.tolist()))
+
+
+@lru_cache(maxsize=8)
+def _most_with_slants(reduction: Reduction, moved_row: int, inputs: tuple[int, ...]) -> int:
+    rows, columns = reduction.rows, reduction.columns
+    left, right = _saved(columns, np.array(inputs, np.int64).reshape(reduction.shape))
+    bands = _rows_of_bands(rows)
+    middle = rows.side // 2
+    centres = np.arange(-middle << CENTRE_BITS, (rows.side - middle) << CENTRE_BITS)
+    most = 0
+    for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
+        first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
+        shifts = np.unique(first)[:, None] + slope * np.arange(rows.side)
+        shifts = (shifts + (1 << (SLOPE_BITS - 1))) >> SLOPE_BITS
+        begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+        moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+        longer = moved * moved_row > most
+        if not longer.any():
+            continue
+        begin, moved = begin[longer], moved[longer]
+        before = np.clip(-begin, 0, columns.pixels)
+        after = np.clip(begin + columns.pixels - columns.side, 0, columns.pixels)
+        saved = np.zeros(len(begin), np.int64)
+        for number, band in enumerate(bands):
+            saved += left[number][before[:, band].min(axis=1)]
+            saved += right[number][after[:, band].min(axis=1)]
+        most = max(most, int((moved * moved_row - saved).max()))
+    return most
+
+
+def _rows_of_bands(rows: Axis) -> list[slice]:
+    """Return the rows, of those that count, that each row of areas touches."""
+    height, pixel = rows.output_units, rows.pixel_units
+    return [
+        slice(band * height // pixel, -(-(band + 1) * height // pixel))
+        for band in range(rows.outputs)
+    ]
+
+
+def _saved(columns: Axis, inputs: Int64) -> tuple[Int64, Int64]:
+    """Return the cycles (h, 0..w pixels) of each row's areas that 0s from the left cover whole.
+
+    And those of 0s from the right.
+    """
+    pixels = np.arange(columns.pixels + 1)
+    covered = pixels * columns.pixel_units // columns.output_units
+    from_left = np.pad(np.cumsum(inputs, axis=1), ((0, 0), (1, 0)))
+    from_right = np.pad(np.cumsum(inputs[:, ::-1], axis=1), ((0, 0), (1, 0)))
+    return from_left[:, covered], from_right[:, covered]

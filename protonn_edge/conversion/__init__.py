@@ -1,0 +1,22 @@
+"""Models from elsewhere: the reference implementation's folders, scikit-learn's estimators."""
+
+from __future__ import annotations
+
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.kept import Conversion, Step
+from protonn_edge.conversion.reference import (
+    Features,
+    from_reference,
+    same_answers,
+    to_reference,
+)
+
+__all__ = [
+    "Conversion",
+    "Features",
+    "Step",
+    "from_reference",
+    "from_sklearn",
+    "same_answers",
+    "to_reference",
+]

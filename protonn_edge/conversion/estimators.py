@@ -1,0 +1,336 @@
+"""Fitted classifiers of scikit-learn, as the rules by which they answer.
+
+Three rules cover them: the largest of several linear functions, the votes of pairs of classes by
+sums of kernels, and the nearest training points. Each answers in NumPy from what was read and
+checked, not by the estimator's own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+from protonn_edge.conversion.affine import AffineMap, Float64, affine_map
+from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
+from protonn_edge.errors import InputError
+
+Indices = NDArray[np.int64]
+
+_CHUNK_BYTES = 64 * 2**20
+_EUCLIDEAN = ("euclidean", "l2")
+_LEAST_PRIOR = 1e-300  # its logarithm is finite, and no other class is beaten by it
+
+
+class Rule(Protocol):
+    """From an estimator's own features to the index of a class."""
+
+    @property
+    def landmarks(self) -> Float64 | None:
+        """The points (m, k) that it compares with, if it compares with points."""
+
+    def answers(self, Z: Float64) -> Indices:
+        """Return the class index of each point Z (n, k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRule:
+    """The class with the largest ``coefficients_l z + intercept_l``, the first on a tie.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (L, k), float64
+    intercepts : ndarray of shape (L,), float64
+    """
+
+    coefficients: Float64
+    intercepts: Float64
+    landmarks = None
+
+    def decisions(self, Z: Float64) -> Float64:
+        """Return the value of each class, (n, L), for points Z (n, k)."""
+        values: Float64 = Z @ self.coefficients.T + self.intercepts
+        return values
+
+    def answers(self, Z: Float64) -> Indices:
+        """Return the class index of each point Z (n, k)."""
+        found: Indices = self.decisions(Z).argmax(axis=1).astype(np.int64)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRule:
+    """Each pair of classes votes by the sign of ``sum_i a_i exp(-gamma ||s_i - z||^2) + b``.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (m, k), float64
+        The support vectors s_i.
+    weights : ndarray of shape (pairs, m), float64
+        a_i for the pairs (0, 1), (0, 2), ..., (1, 2), ...; above 0 the first class has the vote.
+    intercepts : ndarray of shape (pairs,), float64
+    gamma : float
+        scikit-learn's, the square of ProtoNN's.
+    n_classes : int
+    by_confidence : bool
+        Whether equal votes are decided by the sums' sizes and not by the classes' order.
+    """
+
+    landmarks: Float64
+    weights: Float64
+    intercepts: Float64
+    gamma: float
+    n_classes: int
+    by_confidence: bool = False
+
+    def answers(self, Z: Float64) -> Indices:
+        """Return the class index of each point Z (n, k)."""
+        found = np.empty(len(Z), dtype=np.int64)
+        rows = max(1, _CHUNK_BYTES // (8 * len(self.landmarks)))
+        for start in range(0, len(Z), rows):
+            chunk = slice(start, start + rows)
+            found[chunk] = self._votes(self.decisions(Z[chunk])).argmax(axis=1)
+        return found
+
+    def decisions(self, Z: Float64) -> Float64:
+        """Return the value of each pair of classes, (n, pairs)."""
+        squares = np.square(Z).sum(axis=1)[:, None] + np.square(self.landmarks).sum(axis=1)
+        squares -= 2.0 * (Z @ self.landmarks.T)
+        kernel = np.exp(-self.gamma * np.maximum(squares, 0.0))
+        values: Float64 = kernel @ self.weights.T + self.intercepts
+        return values
+
+    def _votes(self, decisions: Float64) -> Float64:
+        votes = np.zeros((len(decisions), self.n_classes))
+        sums = np.zeros_like(votes)
+        for pair, (first, second) in enumerate(
+            zip(*np.triu_indices(self.n_classes, 1), strict=True)
+        ):
+            votes[:, first] += decisions[:, pair] > 0
+            votes[:, second] += decisions[:, pair] <= 0
+            sums[:, first] += decisions[:, pair]
+            sums[:, second] -= decisions[:, pair]
+        return votes + sums / (3.0 * (np.abs(sums) + 1.0)) if self.by_confidence else votes
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourRule:
+    """The classes of the nearest training points vote.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (m, k), float64
+        The training points.
+    classes : ndarray of shape (m,), int64
+        Their class indices.
+    n_neighbors : int
+    weights : {"uniform", "distance"}
+    """
+
+    landmarks: Float64
+    classes: Indices
+    n_neighbors: int
+    weights: str
+
+    def answers(self, Z: Float64) -> Indices:
+        """Return the class index of each point Z (n, k)."""
+        neighbours = KNeighborsClassifier(self.n_neighbors, weights=self.weights)
+        found: Indices = neighbours.fit(self.landmarks, self.classes).predict(Z)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEstimator:
+    """What an estimator does, from raw features to the label of a class.
+
+    Attributes
+    ----------
+    name : str
+        The classifier's, such as "SVC".
+    features : AffineMap
+        What the steps before the classifier do.
+    rule : Rule
+    labels : ndarray of shape (L,)
+        The labels that it answers with, in the order of class indices.
+    feature_names : tuple of str
+        D names, where it was fitted with some.
+    """
+
+    name: str
+    features: AffineMap
+    rule: Rule
+    labels: NDArray[Any]
+    feature_names: tuple[str, ...]
+
+    def answers(self, X: NDArray[Any]) -> Indices:
+        """Return the class index of each raw point X (n, D)."""
+        return self.rule.answers(self.features.apply(X))
+
+
+def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
+    """Return what a fitted classifier, or a pipeline that ends in one, does to D features.
+
+    Raises
+    ------
+    InputError
+        One sentence: not fitted, of another kind, with another kernel or metric, for several
+        outputs, for another number of features, or with attributes that do not go together.
+    """
+    if hasattr(estimator, "best_estimator_"):  # of a search for parameters
+        estimator = estimator.best_estimator_
+    before: list[tuple[str, Any]] = []
+    classifier = estimator
+    if type(estimator) is Pipeline:
+        *before, (_, classifier) = estimator.steps
+    reader = _READERS.get(type(classifier))
+    if reader is None:
+        known = ", ".join(sorted(each.__name__ for each in _READERS))
+        raise InputError(
+            f"a {type(classifier).__name__} cannot be converted; give a fitted {known}, or a "
+            "Pipeline of scalers and one of these"
+        )
+    check_fitted(classifier)
+    _check_features(before[0][1] if before else classifier, n_features)
+    features = affine_map(before, n_features)
+    labels = np.asarray(attribute(classifier, "classes_"))
+    if labels.ndim != 1 or len(labels) < 2:
+        raise InputError(
+            f"the {type(classifier).__name__} has several outputs; convert one that answers with "
+            "one class, fitted with a vector of labels"
+        )
+    rule = reader(classifier, features.n_outputs, len(labels))
+    names = tuple(str(name) for name in getattr(estimator, "feature_names_in_", ()))
+    return FittedEstimator(type(classifier).__name__, features, rule, labels, names)
+
+
+def _check_features(first: Any, n_features: int) -> None:
+    wanted = getattr(first, "n_features_in_", n_features)
+    if wanted != n_features:
+        raise InputError(
+            f"the {type(first).__name__} was fitted with {wanted:,} features, the points have "
+            f"{n_features:,}; give the points that it was fitted with, before any scaling"
+        )
+
+
+def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
+    rows = 1 if n_classes == 2 else n_classes
+    coefficients = numbers_of(classifier, "coef_", (rows, k))
+    intercepts = np.ravel(np.asarray(attribute(classifier, "intercept_"), dtype=np.float64))
+    if intercepts.shape == (1,) != (rows,):  # fitted without an intercept: a single 0
+        intercepts = np.repeat(intercepts, rows)
+    if intercepts.shape != (rows,) or not np.isfinite(intercepts).all():
+        raise InputError(
+            f"'intercept_' of the {type(classifier).__name__} does not go with its coefficients; "
+            "fit the estimator again"
+        )
+    if rows == 1:  # above 0 is the second class
+        coefficients = np.concatenate([-coefficients, coefficients]) / 2.0
+        intercepts = np.concatenate([-intercepts, intercepts]) / 2.0
+    return LinearRule(coefficients, intercepts)
+
+
+def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
+    """Return nearest centroids as linear functions: ``||z||^2`` is the same for all classes."""
+    if classifier.metric != "euclidean":
+        raise InputError(
+            f"the NearestCentroid has the metric {str(classifier.metric)[:40]!r}; only 'euclidean' "
+            "can be converted"
+        )
+    centroids = numbers_of(classifier, "centroids_", (n_classes, k))
+    priors = numbers_of(classifier, "class_prior_", (n_classes,))
+    if np.isclose(priors, 1.0 / n_classes).all():
+        return LinearRule(2.0 * centroids, -np.square(centroids).sum(axis=1))
+    # With priors it is scikit-learn's discriminant score, of features in their deviations.
+    deviation = numbers_of(classifier, "within_class_std_dev_", (k,))
+    precision = 1.0 / np.square(np.where(deviation == 0, 1.0, deviation))
+    intercepts = 2.0 * np.log(np.maximum(priors, _LEAST_PRIOR))
+    return LinearRule(
+        2.0 * centroids * precision, intercepts - (np.square(centroids) * precision).sum(axis=1)
+    )
+
+
+def _machine(classifier: Any, k: int, n_classes: int) -> KernelRule:
+    name = type(classifier).__name__
+    if classifier.kernel != "rbf":
+        kernel = classifier.kernel if isinstance(classifier.kernel, str) else "a function"
+        remedy = "fit a LinearSVC" if kernel == "linear" else "fit one with kernel='rbf'"
+        raise InputError(
+            f"the {name} has the kernel {kernel[:40]!r}; only 'rbf' can be converted, so {remedy}"
+        )
+    support = numbers_of(classifier, "support_vectors_", (None, k))
+    duals = numbers_of(classifier, "dual_coef_", (n_classes - 1, len(support)))
+    pairs = n_classes * (n_classes - 1) // 2
+    intercepts = numbers_of(classifier, "intercept_", (pairs,))
+    counts = numbers_of(classifier, "n_support_", (n_classes,)).astype(np.int64)
+    gamma = float(numbers_of(classifier, "_gamma", ()))
+    if counts.min() < 0 or counts.sum() != len(support) or gamma <= 0:
+        raise InputError(
+            f"'n_support_' of the {name} is not that of its support vectors; fit it again"
+        )
+    by_confidence = flag_of(classifier, "break_ties") and n_classes > 2
+    if by_confidence and classifier.decision_function_shape != "ovr":
+        by_confidence = False
+    weights = _pair_weights(duals, np.repeat(np.arange(n_classes), counts), n_classes)
+    sign = -1.0 if n_classes == 2 else 1.0  # with two classes, above 0 is the second one
+    return KernelRule(support, sign * weights, sign * intercepts, gamma, n_classes, by_confidence)
+
+
+def _pair_weights(duals: Float64, owner: Indices, n_classes: int) -> Float64:
+    """Return the weight of each support vector in each pair, (pairs, m).
+
+    libsvm keeps, for a vector of class c, one number for each other class, in the order of classes:
+    row j - 1 for a class j after c, row i for a class i before it.
+    """
+    pairs = list(zip(*np.triu_indices(n_classes, 1), strict=True))
+    weights = np.zeros((len(pairs), len(owner)))
+    for pair, (first, second) in enumerate(pairs):
+        weights[pair] = np.where(owner == first, duals[second - 1], 0.0)
+        weights[pair] += np.where(owner == second, duals[first], 0.0)
+    return weights
+
+
+def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
+    if flag_of(classifier, "outputs_2d_"):
+        raise InputError(
+            "the KNeighborsClassifier has several outputs; convert one that answers with one "
+            "class, fitted with a vector of labels"
+        )
+    metric = attribute(classifier, "effective_metric_")
+    if metric not in _EUCLIDEAN:
+        raise InputError(
+            f"the KNeighborsClassifier has the metric {str(metric)[:40]!r}; only the Euclidean "
+            "distance can be converted"
+        )
+    weights = classifier.weights or "uniform"
+    if weights not in ("uniform", "distance"):
+        raise InputError(
+            "the KNeighborsClassifier weighs neighbours by a function of yours; only 'uniform' and "
+            "'distance' can be converted"
+        )
+    points = numbers_of(classifier, "_fit_X", (None, k))
+    classes = numbers_of(classifier, "_y", (len(points),)).astype(np.int64)
+    count = int(classifier.n_neighbors)
+    if classes.min() < 0 or classes.max() >= n_classes or not 1 <= count <= len(points):
+        raise InputError(
+            "the KNeighborsClassifier's points and classes do not go together; fit it again"
+        )
+    return NeighbourRule(points, classes, count, weights)
+
+
+_READERS: dict[type, Callable[[Any, int, int], Rule]] = {
+    KNeighborsClassifier: _neighbours,
+    LinearDiscriminantAnalysis: _linear,
+    LinearSVC: _linear,
+    LogisticRegression: _linear,
+    NearestCentroid: _centroids,
+    NuSVC: _machine,
+    SVC: _machine,
+}

@@ -1,0 +1,171 @@
+"""Between models of this package and the matrices of the reference implementation, both ways.
+
+The reference implementation knows W, B, Z and gamma alone. A model here also has the normalization
+of its features, their ranges, and the names of the classes: these come from the training data one
+way, and are folded into the matrices, or left out, the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.reference_model import ReferenceModel
+from protonn_edge.rows import Sparse
+from protonn_edge.training.label_sets import best_threshold
+from protonn_edge.training.normalization import normalizer_from
+from protonn_edge.training.points import Float32
+from protonn_edge.training.sparse_statistics import sparse_statistics
+from protonn_edge.training.warm_start import check_sizes
+
+Features = Literal["raw", "normalized"]
+
+_CONSTANT_DEVIATION = 1e-6
+_THRESHOLD_POINTS = 5_000
+_FOLDING_TOLERANCE = 1e-3  # of a kernel's exponent
+
+
+def from_reference(
+    reference: ReferenceModel,
+    points: Float32 | Sparse,
+    normalization: str,
+    classes: Sequence[str],
+    *,
+    feature_names: Sequence[str] = (),
+    label_sets: Sparse | None = None,
+) -> ProtoNNModel:
+    """Return a model of the matrices that another program has written.
+
+    Its float scores are that program's: all kernel values count, however small.
+
+    Parameters
+    ----------
+    reference : ReferenceModel
+        Its rows of Z are in the order of `classes`.
+    points : ndarray or CSR matrix of shape (n, D), float32
+        Raw training points: what the normalization and the statistics come from.
+    normalization : {"standard", "minmax", "none", "l2"}
+        What was done to the features before the other program saw them, or by it. "standard" is
+        ``(x - mean) / deviation`` as in the authors' examples, where deviations below 1e-6 count as
+        1: `ProtoNNClassifier` has another floor.
+    classes : sequence of str
+        L display names.
+    feature_names : sequence of str
+        D display names, or none.
+    label_sets : CSR matrix of shape (n, L), optional
+        Where points have sets of labels: those of `points`, which a threshold is chosen for.
+
+    Raises
+    ------
+    InputError
+        If the matrices have other numbers of features or classes.
+    """
+    check_sizes(reference, int(points.shape[1]), len(classes))
+    inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
+    model = ProtoNNModel(
+        projection=reference.projection,
+        prototypes=reference.prototypes,
+        labels=reference.labels,
+        gamma=reference.gamma,
+        normalizer=_normalizer(normalization, inputs),
+        inputs=inputs,
+        classes=tuple(classes),
+        feature_names=tuple(feature_names),
+        record={"trainer": "reference implementation", "n_train": int(points.shape[0])},
+        threshold=None if label_sets is None else 0.0,
+    )
+    if label_sets is None:
+        return model
+    some = slice(0, _THRESHOLD_POINTS)
+    return replace(model, threshold=best_threshold(model.scores(points[some]), label_sets[some]))
+
+
+def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceModel:
+    """Return the matrices of a model as the reference implementation has them.
+
+    Those programs count every kernel value, and no `ProtoNNModel.cutoff`: a model with one may
+    answer some points otherwise there.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+    features : {"raw", "normalized"}
+        What the matrices are for. "raw" folds the normalization, and averages of images, into W and
+        B; "normalized" leaves them to whoever feeds the other program.
+
+    Raises
+    ------
+    InputError
+        If no matrix does what the model does to its features: it clips them, sets images upright,
+        or divides points by their norms; or if float32 is too coarse for raw features.
+    """
+    if features == "normalized":
+        _check(model.clipped, "clips outliers", "train without clip")
+        _check(model.reduction is not None, "averages areas of images", "take raw features")
+        return ReferenceModel(model.projection, model.prototypes, model.labels, model.gamma)
+    _check(model.clipped, "clips outliers", "train without clip")
+    _check(model.normalizer.kind == "l2", "scales points to unit norm", "take normalized features")
+    W = model.projection.astype(np.float64) * model.normalizer.scale
+    B = model.prototypes + (W @ model.normalizer.offset)[:, None]
+    if model.reduction is not None:
+        upright = model.reduction.deskewed is not None
+        _check(upright, "sets images upright", "train without deskew")
+        W = W @ model.reduction.apply(np.eye(model.n_features)).T
+    with np.errstate(over="ignore"):
+        folded = ReferenceModel(
+            W.astype(np.float32), B.astype(np.float32), model.labels, model.gamma
+        )
+    _check_folded(folded, W, B, model)
+    return folded
+
+
+def _check(refused: bool, what: str, remedy: str) -> None:
+    if refused:
+        raise InputError(f"the model {what}, which no matrix does; {remedy}")
+
+
+def _check_folded(
+    folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: ProtoNNModel
+) -> None:
+    """Refuse matrices that float32 moves by a part of the kernel's width that would be seen."""
+    extent = np.maximum(np.abs(model.inputs.lower), np.abs(model.inputs.upper))
+    if model.reduction is not None:
+        extent = np.full(model.n_features, extent.max())
+    moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
+    widths = model.gamma * float(np.sqrt(np.square(moved).sum()))
+    if not widths <= _FOLDING_TOLERANCE:  # not a number is too much, too
+        raise InputError(
+            "the features' offsets are too large for matrices of float32 on raw features: they "
+            f"would be off by {widths:.2g} kernel widths, the limit is {_FOLDING_TOLERANCE:g}; "
+            "take normalized features"
+        )
+
+
+def _normalizer(kind: str, inputs: InputStatistics) -> Normalizer:
+    if kind != "standard":
+        return normalizer_from(kind, inputs)
+    constant = inputs.deviation < _CONSTANT_DEVIATION
+    return Normalizer(kind, inputs.mean, 1.0 / np.where(constant, 1.0, inputs.deviation))
+
+
+def same_answers(
+    model: ProtoNNModel, reference: ReferenceModel, X: Float32, features: Features = "raw"
+) -> float:
+    """Return the share of raw points X (n, D) that a model and its matrices answer alike.
+
+    Parameters
+    ----------
+    features : {"raw", "normalized"}
+        What `to_reference` made the matrices for.
+    """
+    inputs = X if features == "raw" else model.normalized(X)
+    there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)
+    alike = model.scores(X).argmax(axis=1) == there.scores(inputs).argmax(axis=1)
+    return float(np.mean(alike))

@@ -1,0 +1,96 @@
+"""Read a fitted estimator from a file of skops, which holds arrays and a schema, and no pickle.
+
+The files of joblib and pickle run whatever their author wished as they are read, so they are
+refused. skops makes objects only of the types that it is told to trust: here those of scikit-learn,
+NumPy and SciPy that it knows as harmless, and no others. Before it sees a file, sizes are checked.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.errors import InputError
+
+SUFFIX = ".skops"
+
+_LIMIT_BYTES = 256 * 2**20
+_SCHEMA = "schema.json"
+
+
+def load_estimator(path: Path) -> Any:
+    """Return the estimator in a file that ``skops.io.dump`` has written.
+
+    Raises
+    ------
+    InputError
+        One sentence: skops is not installed, the file is not one of its, damaged, too large, or
+        holds objects of other types.
+    """
+    try:
+        from skops import io  # noqa: PLC0415 (it is an extra, and takes a second)
+    except ImportError as error:
+        raise InputError(
+            f"{path} is read by skops, which is not installed; install 'protonn-edge[skops]'"
+        ) from error
+    with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
+        _read(path, lambda: _check_members(path))
+        content = path.read_bytes()
+        unknown = _read(path, lambda: io.get_untrusted_types(data=content))
+        if unknown:
+            raise _untrusted(path, str(unknown[0]))
+        for name in archive.names:
+            if name != _SCHEMA:
+                archive.read(name)  # its header asks for no more memory than it has bytes
+    return _read(path, lambda: io.loads(content, trusted=[]))
+
+
+def _check_members(path: Path) -> None:
+    """Refuse a schema that has members read so often that they take too much memory."""
+    with zipfile.ZipFile(path) as archive:
+        sizes = {member.filename: member.file_size for member in archive.infolist()}
+        schema = json.loads(archive.read(_SCHEMA))
+    total = sum(sizes.get(name, 0) for name in _texts(schema))
+    if total > _LIMIT_BYTES:
+        raise InputError(
+            f"{path} would take {total:,} bytes, the limit is {_LIMIT_BYTES:,}; convert it in "
+            "Python"
+        )
+
+
+def _texts(schema: Any) -> Iterator[str]:
+    """Yield all texts in a schema, the members' names among them."""
+    left = [schema]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            left.extend(node.values())
+        elif isinstance(node, list):
+            left.extend(node)
+        elif isinstance(node, str):
+            yield node
+
+
+def _read(path: Path, by_skops: Callable[[], Any]) -> Any:
+    try:
+        return by_skops()
+    except InputError:
+        raise
+    except Exception as error:  # a stranger's file may make it raise anything
+        raise InputError(
+            f"{path} cannot be read by skops ({type(error).__name__}); write it with skops.io.dump"
+        ) from error
+
+
+def _untrusted(path: Path, kind: str) -> InputError:
+    remedy = "convert it in Python, by protonn_edge.conversion.from_sklearn"
+    if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
+        remedy = "fit neighbours with algorithm='brute', which needs no tree, or " + remedy
+    return InputError(
+        f"{path} has an object of the type {kind[:80]!r}, which is not known to be harmless; "
+        f"{remedy}"
+    )

@@ -1,0 +1,164 @@
+/*
+ * A serial line made of two pins of port B, for a program that samples and sets them itself: 8 data
+ * bits, no parity, one stop bit, at a baud rate that the board's description says.
+ *
+ * The program listens when it holds its pin for sending high, as it does in between bytes: until then
+ * bytes wait.
+ */
+#include "uno.h"
+
+#include <simavr/avr_ioport.h>
+
+enum { FRAME_BITS = 10, STOP_BIT = 9 };
+enum { PINB = 0x36, DDRB = 0x37, PORTB = 0x38 }; /* of the ATtinies */
+
+static struct {
+    unsigned rx, tx; /* bits of port B */
+    uint32_t baud;
+    avr_irq_t *rx_pin;
+    bool looks_again; /* whether the program listens */
+} pins;
+
+static struct {
+    bool busy;
+    avr_cycle_count_t start;
+    unsigned bit;
+    uint8_t byte;
+} to_chip, from_chip;
+
+/* When a bit begins, from the start bit's begin; `half` bits later. */
+static avr_cycle_count_t time_of(unsigned bit, unsigned half)
+{
+    return ((avr_cycle_count_t)(2 * bit + half) * chip.clock_hz + pins.baud) / (2 * pins.baud);
+}
+
+/* ---- to the chip ---- */
+
+static void drive(bool high)
+{
+    avr_ioport_external_t level = {.name = 'B', .mask = 1u << pins.rx, .value = high << pins.rx};
+    avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL('B'), &level);
+    avr_raise_irq(pins.rx_pin, high);
+}
+
+static bool is_output(void) { return avr->data[DDRB] >> pins.tx & 1; }
+
+static bool sends_high(void) { return avr->data[PORTB] >> pins.tx & 1; }
+
+static void start_byte(avr_cycle_count_t when)
+{
+    to_chip.start = when;
+    to_chip.bit = 0;
+    to_chip.byte = wire_take();
+    drive(false);
+}
+
+/* Runs where bits begin, and where the stop bit ends. */
+static avr_cycle_count_t on_bit(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    (void)core, (void)parameter;
+    to_chip.bit++;
+    if (to_chip.bit == FRAME_BITS) {
+        wire_moved();
+        to_chip.busy = wire_waits();
+        if (!to_chip.busy) {
+            return 0;
+        }
+        start_byte(when);
+    } else {
+        drive(to_chip.bit == STOP_BIT || (to_chip.byte >> (to_chip.bit - 1) & 1));
+    }
+    return to_chip.start + time_of(to_chip.bit + 1, 0);
+}
+
+static void start_line(void);
+
+static avr_cycle_count_t look_again(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    (void)core, (void)when, (void)parameter;
+    pins.looks_again = false;
+    start_line();
+    return 0;
+}
+
+static void start_line(void)
+{
+    if (to_chip.busy || pins.looks_again || !wire_waits()) {
+        return;
+    }
+    if (is_output() && sends_high()) {
+        to_chip.busy = true;
+        start_byte(avr->cycle);
+        avr_cycle_timer_register(avr, time_of(1, 0), on_bit, NULL);
+    } else {
+        pins.looks_again = true;
+        avr_cycle_timer_register(avr, time_of(FRAME_BITS, 0), look_again, NULL);
+    }
+}
+
+/* ---- from the chip ---- */
+
+/* Runs in the middle of bits, from the start bit on. */
+static avr_cycle_count_t on_sample(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    (void)core, (void)when, (void)parameter;
+    if (from_chip.bit == STOP_BIT) {
+        from_chip.busy = false;
+        if (sends_high()) { /* else it was no byte */
+            link_send(from_chip.byte);
+            wire_moved();
+        }
+        return 0;
+    }
+    if (from_chip.bit > 0) {
+        from_chip.byte = (uint8_t)(from_chip.byte >> 1 | sends_high() << 7);
+    } else if (sends_high()) { /* a glitch */
+        from_chip.busy = false;
+        return 0;
+    }
+    from_chip.bit++;
+    return from_chip.start + time_of(from_chip.bit, 1);
+}
+
+static void on_sending_pin(avr_irq_t *irq, uint32_t value, void *parameter)
+{
+    (void)irq, (void)parameter;
+    if (!(value & 1) && is_output() && !from_chip.busy) {
+        from_chip.busy = true;
+        from_chip.start = avr->cycle;
+        from_chip.bit = 0;
+        avr_cycle_timer_register(avr, time_of(0, 1), on_sample, NULL);
+    }
+}
+
+/* ---- the line ---- */
+
+static bool is_busy(void) { return to_chip.busy || from_chip.busy; }
+
+static uint64_t no_overruns(void) { return 0; } /* a program that misses a bit knows, or not */
+
+/* simavr has dropped all timers by now. */
+static void on_reset(avr_io_t *io)
+{
+    (void)io;
+    to_chip.busy = from_chip.busy = pins.looks_again = false;
+    drive(true);
+    avr->data[PINB] |= 1u << pins.rx; /* which simavr has cleared, and takes for no change */
+}
+
+bool pins_install(unsigned rx, unsigned tx, uint32_t baud)
+{
+    static avr_io_t io = {.kind = "pins", .reset = on_reset};
+    pins.rx = rx;
+    pins.tx = tx;
+    pins.baud = baud;
+    pins.rx_pin = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), (int)rx);
+    avr_irq_t *tx_pin = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), (int)tx);
+    if (!pins.rx_pin || !tx_pin) {
+        return false;
+    }
+    avr_irq_register_notify(tx_pin, on_sending_pin, NULL);
+    avr_register_io(avr, &io);
+    line = (struct line){.start = start_line, .is_busy = is_busy, .overruns = no_overruns};
+    return true;
+}

@@ -1,0 +1,141 @@
+"""When a model answers that a point is of none of its classes.
+
+Three statistics tell a point that is unlike the known ones. The first two are of the nearest
+prototypes, the third of the two likeliest classes; a model may have a threshold for each:
+
+score     the winner's, ``max_l s_l``. Far from all prototypes it is 0
+distance  to the nearest prototype, as its kernel, ``max_j e_j``: 127 at no distance, 0 from the end
+          of the kernel's table on, beyond which the device does not look
+margin    the winner's score less the second's: small between two classes, whose points are known
+
+A point is unknown if one of them is below its threshold. The thresholds are whole numbers of what
+the integer model has computed anyway, so that every execution of it rejects the same points; the
+file of the model has them in the float model's units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+
+UNKNOWN = 255
+"""What is answered in place of a class; ``PNN_UNKNOWN`` in the generated C."""
+
+Statistic = Literal["score", "distance", "margin"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+
+_KERNEL_MAXIMUM = 127
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Thresholds in the float model's units; 0 is none.
+
+    Attributes
+    ----------
+    score : float
+        Least score of the winner, at least 0.
+    kernel : float
+        Least kernel of the nearest prototype, 0..1.
+    margin : float
+        Least difference of the two largest scores, at least 0.
+
+    Raises
+    ------
+    InputError
+        If a threshold is out of its range, or all are 0.
+    """
+
+    score: float = 0.0
+    kernel: float = 0.0
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        thresholds = (self.score, self.kernel, self.margin)
+        if not all(math.isfinite(number) and number >= 0 for number in thresholds):
+            raise InputError(
+                f"the thresholds below which a point is unknown are {thresholds}; they must be "
+                "finite numbers of at least 0"
+            )
+        if not max(thresholds) > 0 or self.kernel > 1:
+            raise InputError(
+                f"the thresholds below which a point is unknown are {thresholds}; one must be "
+                "above 0, and that of the kernel at most 1"
+            )
+
+    @property
+    def distance(self) -> float | None:
+        """Largest distance to the nearest prototype, in kernel widths; None without a limit."""
+        return math.sqrt(-math.log(self.kernel)) if self.kernel > 0 else None
+
+    def in_integers(self, score_scale: float) -> IntegerRejection:
+        """Return the thresholds of an integer model whose scores are in units of `score_scale`."""
+        return IntegerRejection(
+            score=_whole(self.score / score_scale),
+            kernel=_whole(self.kernel * _KERNEL_MAXIMUM),
+            margin=_whole(self.margin / score_scale),
+        )
+
+    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which points are unknown, by scores (n, L) and the nearest kernels (n,)."""
+        return _rejected(self, scores, nearest)
+
+
+@dataclass(frozen=True)
+class IntegerRejection:
+    """The same in units of the integer model, where 0 is none.
+
+    Attributes
+    ----------
+    score : int
+        Least score of the winner.
+    kernel : int
+        Least kernel of the nearest prototype, 0..127.
+    margin : int
+        Least difference of the two largest scores.
+    """
+
+    score: int = 0
+    kernel: int = 0
+    margin: int = 0
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """What has a threshold."""
+        present = (self.score, self.kernel, self.margin)
+        return tuple(name for name, at_least in zip(STATISTICS, present, strict=True) if at_least)
+
+    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which points are unknown, by scores (n, L) and the nearest kernels (n,)."""
+        return _rejected(self, scores, nearest)
+
+
+def _whole(threshold: float) -> int:
+    """Return a threshold as a whole number that still is one."""
+    return max(1, round(threshold)) if threshold > 0 else 0
+
+
+def margins(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return the largest of the scores (n, L), L >= 2, less the second, (n,)."""
+    two = np.partition(scores, -2, axis=1)[:, -2:]
+    difference: NDArray[Any] = two[:, 1] - two[:, 0]
+    return difference
+
+
+def _rejected(
+    thresholds: Rejection | IntegerRejection, scores: NDArray[Any], nearest: NDArray[Any]
+) -> NDArray[np.bool_]:
+    rejected = np.zeros(len(scores), np.bool_)
+    if thresholds.score > 0:
+        rejected |= scores.max(axis=1) < thresholds.score
+    if thresholds.kernel > 0:
+        rejected |= nearest < thresholds.kernel
+    if thresholds.margin > 0:
+        rejected |= margins(scores) < thresholds.margin
+    return rejected

@@ -1,0 +1,118 @@
+"""A board is one file; what is wrong with it is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from protonn_edge.boards import board_names, load_board
+from protonn_edge.boards.cores import CORES, core_of_machine
+from protonn_edge.errors import InputError
+
+GOOD = {
+    "title": "'Mine'",
+    "mcu": "'atmega644p'",
+    "core": "'avr5'",
+    "clock_hz": "12_000_000",
+    "flash_bytes": "65_536",
+    "sram_bytes": "4_096",
+    "baud": "57_600",
+    "power_watts": "0.03",
+}
+
+
+def write(folder: Path, name: str = "mine.toml", **changed: str | None) -> str:
+    facts = {key: value for key, value in (GOOD | changed).items() if value is not None}
+    path = folder / name
+    path.write_text("".join(f"{key} = {value}\n" for key, value in facts.items()))
+    return str(path)
+
+
+def test_the_boards_are_those_that_are_promised():
+    assert board_names() == [
+        *("atmega1284p", "attiny85", "host", "leonardo", "mega2560", "nano", "promini8", "uno")
+    ]
+
+
+@pytest.mark.parametrize("name", board_names())
+def test_every_file_is_a_board(name):
+    board = load_board(name)
+    assert board.name == board.environment == name
+    assert board.is_chip == (name != "host")
+    if board.is_chip:
+        assert board.flash_total_bytes in {2**bits for bits in range(13, 19)}
+
+
+def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
+    board = load_board(write(tmp_path))
+    assert (board.name, board.environment, board.mcu) == ("mine", "mine", "atmega644p")
+    assert (board.clock_hz, board.serial, board.platformio_board) == (12_000_000, "usart0", "")
+    assert board.milliseconds(12_000) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"mcu": None}, "lacks the key 'mcu', a chip such as"),
+        ({"mcu": "'AT90; rm -rf'"}, "mcu = 'AT90; rm -rf'"),
+        ({"core": "'avr7'"}, "core = 'avr7', but it must be one of avr25"),
+        ({"clock_hz": "16"}, "clock_hz = 16, but it must be a whole number from 1,000,000"),
+        ({"clock_hz": "true"}, "clock_hz = True"),
+        ({"flash_bytes": "1e4"}, "flash_bytes = 10000.0"),
+        ({"power_watts": "nan"}, "power_watts = nan"),
+        ({"power_watts": "0"}, "power_watts = 0, but it must be a number of watts above 0"),
+        ({"serial": "'usb'"}, "serial = 'usb', but it must be 'usart0'"),
+        ({"colour": "'blue'"}, "has the key 'colour', which no board has"),
+        ({"title": '"a\\u0007"'}, "title = 'a\\x07', but it must be up to 60 plain characters"),
+        ({"title": "mine"}, "is not TOML"),
+        ({"baud": "230_400"}, "the nearest that 12,000,000 Hz divide to is 214,286"),
+        ({"serial": "'software'"}, "give it rx_pin and tx_pin"),
+        ({"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB3'"}, "rx_pin and tx_pin"),
+        ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
+        (
+            {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
+            "a serial line in software has 47,059 to 120,000 at 12,000,000 Hz",
+        ),
+        ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
+        ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),
+        ({"platformio_board": "'a b'"}, "platformio_board = 'a b'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_key(tmp_path, changed, words):
+    path = write(tmp_path, **changed)
+    with pytest.raises(InputError) as caught:
+        load_board(path)
+    assert words in str(caught.value)
+    assert "mine.toml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(InputError, match="no board is called 'uni'; choose one of atmega1284p"):
+        load_board("uni")
+    with pytest.raises(InputError, match=r"cannot read .*none\.toml: No such file"):
+        load_board(str(tmp_path / "none.toml"))
+    with pytest.raises(InputError, match="uno is a board already"):
+        load_board(write(tmp_path, "uno.toml"))
+    with pytest.raises(InputError, match="is no name for a board"):
+        load_board(write(tmp_path, "my board.toml"))
+    (tmp_path / "large.toml").write_bytes(b"#" * 100_000)
+    with pytest.raises(InputError, match="has more than 65,536 B"):
+        load_board(str(tmp_path / "large.toml"))
+    (tmp_path / "latin.toml").write_bytes(b"title = '\xe9'")
+    with pytest.raises(InputError, match="is not UTF-8"):
+        load_board(str(tmp_path / "latin.toml"))
+
+
+def test_this_computer_has_nothing_of_a_chip():
+    host = load_board("host")
+    with pytest.raises(InputError, match="host is this computer, which has no cycles of a chip"):
+        _ = host.cpu
+
+
+def test_cores_are_known_by_the_number_in_elf_files():
+    assert core_of_machine(5) is CORES["avr5"]
+    assert core_of_machine(102) is None
+    assert [name for name, core in CORES.items() if core.return_bytes == 3] == ["avr6"]
+    assert [name for name, core in CORES.items() if not core.multiplies] == ["avr25", "avr35"]

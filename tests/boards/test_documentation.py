@@ -1,0 +1,57 @@
+"""What docs/boards.md shows is so: its board, its commands, its keys."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from protonn_edge.boards import board_names, load_board
+from protonn_edge.boards.reading import KEYS
+from protonn_edge.cli import main
+from protonn_edge.toolchain.platformio import run_pio
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "boards.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, digits):
+    """Give a folder with a model, points, and the board of the example; be in it."""
+    for path in (digits.model_file, digits.points_file):
+        shutil.copy(path, tmp_path)
+    (example,) = blocks("toml")
+    (tmp_path / "sensor_node.toml").write_text(example)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("avr_tools")
+def test_its_board_is_added_by_its_one_file(folder):
+    _, commands = blocks("console")
+    for line in commands.splitlines():
+        prompt, _, *arguments = shlex.split(line)
+        done = CliRunner().invoke(main, arguments)
+        assert prompt == "$"
+        assert done.exit_code == 0, done.output
+    assert "emulated sensor_node" in done.output or "fits sensor_node" in done.output
+    run_pio(folder / "node", "run", deadline_s=120)
+    assert (folder / "node" / ".pio" / "build" / "sensor_node" / "firmware.hex").is_file()
+    assert load_board("sensor_node.toml").mcu == "atmega644p"
+
+
+def test_its_table_has_every_board():
+    rows = re.findall(r"^\| ([a-z0-9]+) \| \S+.* \| 450 \| 0 \|", DOCUMENT, re.MULTILINE)
+    assert rows == board_names()
+
+
+def test_it_explains_every_key():
+    explained = set(re.findall(r"`([a-z0-9_]+)`", DOCUMENT[DOCUMENT.index("| key |") :]))
+    assert set(KEYS) <= explained

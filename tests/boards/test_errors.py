@@ -1,0 +1,95 @@
+"""A board without what a command needs is one sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from model_factory import random_model
+
+from protonn_edge.boards import board_names
+from protonn_edge.cli import main
+from protonn_edge.model import save_model
+
+
+def error_of(*arguments: object, exit_code: int = 2) -> str:
+    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert done.exit_code == exit_code, done.output
+    (line,) = done.stderr.strip().splitlines()
+    return line
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    save_model(random_model(), tmp_path / "model.npz")
+    return tmp_path / "model.npz"
+
+
+def test_this_computer_is_neither_emulated_nor_measured(tmp_path, model_file):
+    (tmp_path / "firmware.elf").write_bytes(b"")
+    assert "host is this computer" in error_of(
+        "emulate", tmp_path / "firmware.elf", "--board", "host"
+    )
+    assert "which has no flash or SRAM" in error_of(
+        "build", model_file, "--board", "host", "-o", tmp_path / "o", "--max-flash", 5000
+    )
+    assert not (tmp_path / "o").exists()
+
+
+def test_only_some_boards_have_a_bootloader_to_upload_to():
+    line = error_of("emulate", "--bootloader", "--board", "mega2560")
+    assert "mega2560 has an atmega2560 at 16,000,000 Hz, the emulator's bootloader is for" in line
+
+
+def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):
+    line = error_of(
+        "build", model_file, "--board", "attiny85", "--plan", "unrolled", "-o", tmp_path / "o"
+    )
+    assert "--plan unrolled needs a hardware multiplier, which an ATtiny85 has not" in line
+
+
+@pytest.mark.usefixtures("avr_tools")
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"features": 64, "prototypes": 300, "classes": 10}, "B flash, attiny85 has 8,192; try"),
+        (
+            {"features": 400, "prototypes": 20},
+            "attiny85 has 512; try a smaller --projection-dim or",
+        ),
+    ],
+)
+def test_what_does_not_fit_an_attiny85(tmp_path, sizes, words):
+    save_model(random_model(**sizes), tmp_path / "large.npz")
+    line = error_of(
+        "build", tmp_path / "large.npz", "--board", "attiny85", "-o", tmp_path / "o", exit_code=1
+    )
+    assert words in line
+    assert ("fewer features" in line) == (sizes["features"] == 400 or "flash" in line)
+
+
+@pytest.mark.usefixtures("avr_tools")
+def test_a_chip_that_simavr_does_not_know_is_built_and_not_emulated(tmp_path, model_file):
+    board = tmp_path / "mine.toml"
+    board.write_text(
+        'title = "Mine"\nmcu = "atmega32u2"\ncore = "avr35"\nclock_hz = 16_000_000\n'
+        "flash_bytes = 32_768\nsram_bytes = 1_024\nbaud = 115_200\npower_watts = 0.1\n"
+        'serial = "usart1"\n'
+    )
+    (tmp_path / "firmware.hex").write_text(":020000000000FE\n:00000001FF\n")
+    line = error_of("emulate", tmp_path / "firmware.hex", "--board", board)
+    assert "mine cannot be emulated: simavr does not know the chip (atmega32u2, usart1)" in line
+
+
+def test_boards_are_listed_and_a_file_is_checked(tmp_path):
+    done = CliRunner().invoke(main, ["boards"])
+    assert done.exit_code == 0
+    for name in board_names():
+        assert f"  {name} " in done.stdout
+    done = CliRunner().invoke(main, ["boards", "uno", "host", "--json"])
+    uno, host = json.loads(done.stdout)["boards"]
+    assert (uno["name"], uno["mcu"], uno["flash_bytes"]) == ("uno", "atmega328p", 32_256)
+    assert (host["core"], host["mcu"]) == ("host", "")
+    (tmp_path / "mine.toml").write_text('title = "Mine"\n')
+    assert "lacks the key 'mcu'" in error_of("boards", tmp_path / "mine.toml")

@@ -1,0 +1,110 @@
+"""Every board builds, and answers 100 points as NumPy does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from protonn_edge.boards import board_names, load_board
+from protonn_edge.cli import main
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.toolchain.platformio import run_pio
+from protonn_edge.verification import open_session, verify_device
+
+OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
+
+pytestmark = pytest.mark.usefixtures("avr_tools")
+
+
+def run_json(*arguments: object) -> dict[str, Any]:
+    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert isinstance(record, dict)
+    return record
+
+
+@pytest.mark.parametrize("name", board_names())
+def test_a_board_builds_and_answers_100_points(digits, tmp_path, name):
+    board, reference = load_board(name), quantize(digits.model)
+    Q = reference.quantize(digits.X)
+    built = run_json("build", digits.model_file, "--board", name, "-o", tmp_path)
+    assert built["board"] == name
+    run_pio(tmp_path, "run", deadline_s=120)  # for this board, since `build` was
+    if not board.is_chip:
+        assert (
+            answers_of(tmp_path / ".pio" / "build" / name / "program", Q)
+            == reference.predict(Q).tolist()
+        )
+        return
+    elf = tmp_path / ".pio" / "build" / name / "firmware.elf"
+    with EmulatedBoard(elf, board=board) as emulated:
+        agreement, _ = verify_device(name, emulated.url, reference, Q)
+        stats = emulated.stats()
+    assert (agreement.n, agreement.mismatches, agreement.lost) == (100, 0, 0)
+    assert (stats.faults, stats.overruns) == ((), 0)
+
+
+def answers_of(program: Path, Q: np.ndarray) -> list[int]:
+    done = subprocess.run([program], input=Q.tobytes(), capture_output=True, check=True, timeout=60)
+    return list(done.stdout[:: len(done.stdout) // len(Q)])
+
+
+@pytest.mark.parametrize("name", ["attiny85", "host", "leonardo"])
+def test_verify_takes_a_board(digits, name):
+    record = run_json("verify", digits.model_file, digits.points_file, "--board", name)
+    assert (record["n"], record["mismatches"], record["lost"]) == (100, 0, 0)
+    executions = [each["execution"] for each in record["executions"]]
+    assert executions == ["host C", *([f"emulated {name}"] if name != "host" else [])]
+
+
+@pytest.mark.parametrize("name", ["mega2560", "atmega1284p"])
+def test_plans_are_bounds_on_chips_that_multiply(digits, name):
+    reference, board = quantize(digits.model), load_board(name)
+    Q = reference.quantize(digits.X[:30])
+    wishes = Wishes(activity=measure_activity(reference, Q))
+    with (
+        trial_build(digits.model, board, wishes=wishes) as trial,
+        EmulatedBoard(trial.elf, board=board) as emulated,
+        open_session(emulated.url, reference) as session,
+    ):
+        cycles = np.array([session.predict(each).cycles for each in Q])
+        stats, device = emulated.stats(), session.stats()
+    assert stats.faults == ()
+    assert cycles.max() <= trial.plan.worst_cycles
+    assert abs(trial.plan.mean_cycles / cycles.mean() - 1) < 0.05
+    assert device.stack_bytes <= stats.stack_bytes <= trial.usage.stack_bytes
+    assert not trial.plan.to_json()["estimated"]
+
+
+def test_cycles_of_the_attiny85_are_exact_and_its_plan_an_estimate(digits):
+    reference, board = quantize(digits.model), load_board("attiny85")
+    Q = reference.quantize(digits.X[:30])
+    wishes = Wishes(activity=measure_activity(reference, Q))
+    with (
+        trial_build(digits.model, board, wishes=wishes) as trial,
+        EmulatedBoard(trial.elf, board=board) as emulated,
+        open_session(emulated.url, reference) as session,
+    ):
+        reported = []
+        for features in Q:
+            before = emulated.stats().marked_cycles
+            reported.append(session.predict(features).cycles)
+            interrupted = emulated.stats().marked_cycles - before - reported[-1]
+            handled, rest = divmod(interrupted, OVERFLOW_CYCLES)
+            assert rest == 0
+            spanned = reported[-1] + interrupted
+            assert handled in {spanned // 256, spanned // 256 - 1}
+        stats = emulated.stats()
+    assert stats.faults == ()
+    assert stats.stack_bytes <= trial.usage.stack_bytes
+    assert trial.plan.to_json()["estimated"]
+    assert abs(trial.plan.mean_cycles / np.mean(reported) - 1) < 0.3

@@ -1,0 +1,216 @@
+"""``convert`` reads and writes what the reference implementation does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skops.io
+from click.testing import CliRunner, Result
+from model_factory import random_model
+from sklearn.svm import SVC
+
+from protonn_edge.cli import main
+from protonn_edge.datasets import load_dataset
+from protonn_edge.model import load_model, save_model
+
+RNG = np.random.default_rng(0)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["convert", *map(str, arguments)])
+
+
+@pytest.fixture
+def foo(tmp_path: Path) -> Path:
+    """Give a folder as the reference implementation has it: data, and a run's results below."""
+    folder = tmp_path / "foo"
+    results = folder / "results" / "ProtoNNTrainer_d3_m6"
+    results.mkdir(parents=True)
+    y = np.arange(90) % 3
+    X = RNG.normal(size=(90, 5)) + 3 * np.eye(3, 5)[y]
+    for name, rows in (("train.txt", slice(0, 60)), ("test.txt", slice(60, 90))):
+        np.savetxt(folder / name, np.column_stack([y + 1, X])[rows], delimiter="\t", fmt="%.6g")
+    W = np.eye(3, 5)
+    B = np.repeat(3 * np.eye(3), 2, axis=1)
+    Z = np.repeat(np.eye(3), 2, axis=1)
+    for name, matrix in (("W", W), ("B", B), ("Z", Z), ("gamma", np.array([[0.4]]))):
+        np.savetxt(results / name, matrix, delimiter="\t", fmt="%.9g")
+    return folder
+
+
+def results_of(foo: Path) -> Path:
+    return foo / "results" / "ProtoNNTrainer_d3_m6"
+
+
+def test_a_runs_results_become_a_model(foo: Path, tmp_path: Path):
+    done = run(results_of(foo), "-o", tmp_path / "model.npz", "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    model, data = load_model(tmp_path / "model.npz"), load_dataset(foo)
+    assert model.classes == ("1", "2", "3")
+    assert (model.n_projections, model.n_prototypes, model.gamma) == (3, 6, 0.4)
+    assert record["float_accuracy"] == np.mean(model.predict(data.X_test) == data.y_test) > 0.9
+    assert record["accuracy"] > 0.9
+    assert "accuracy_floor" in model.record
+    expected = np.exp(-0.16 * np.square(data.X_test[:, None, :3] - 3 * np.eye(3)).sum(axis=2))
+    np.testing.assert_allclose(model.scores(data.X_test), 2 * expected, rtol=1e-5)
+
+
+def test_the_data_may_lie_elsewhere_or_beside(foo: Path, tmp_path: Path):
+    results = results_of(foo)
+    for name in ("W", "B", "Z", "gamma"):
+        (foo / name).write_bytes((results / name).read_bytes())
+    for source, options in ((foo, []), (results, ["--data", foo]), (results, [])):
+        assert run(source, "-o", tmp_path / "model.npz", *options).exit_code == 0
+    elsewhere = tmp_path / "elsewhere"
+    results.rename(elsewhere)
+    done = run(elsewhere, "-o", tmp_path / "model.npz")
+    assert done.exit_code == 2
+    assert "name the training data with --data" in done.stderr
+
+
+def test_a_normalization_is_named(foo: Path, tmp_path: Path):
+    options = ("-o", tmp_path / "model.npz", "--normalization", "standard")
+    assert run(results_of(foo), *options).exit_code == 0
+    model, data = load_model(tmp_path / "model.npz"), load_dataset(foo)
+    np.testing.assert_allclose(model.normalizer.scale, 1 / data.X_train.std(axis=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("layout", ["text", "npy"])
+def test_there_and_back(foo: Path, tmp_path: Path, layout: str):
+    first, again, folder = tmp_path / "model.npz", tmp_path / "again.npz", tmp_path / "run"
+    assert run(results_of(foo), "-o", first).exit_code == 0
+    done = run(first, "-o", folder, "--layout", layout, "--data", foo, "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert (record["same_answers"], record["n"], record["layout"]) == (1.0, 30, layout)
+    assert run(folder, "-o", again, "--data", foo).exit_code == 0
+    X = load_dataset(foo).X_test
+    assert np.array_equal(load_model(first).scores(X), load_model(again).scores(X))
+
+
+def test_a_kernel_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
+    model = tmp_path / "model.npz"
+    train = ["train", str(foo), "-o", str(model), "--prototypes", "6", "--epochs", "3"]
+    assert CliRunner().invoke(main, train).exit_code == 0
+    done = run(model, "-o", tmp_path / "run", "--data", foo)
+    assert done.exit_code == 0, done.output
+    assert "of 30 points, " in done.stdout
+    assert "kernel values below 0.00781 count nothing in this model" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere", "-o", "run"], "nowhere does not exist"),
+        (["model.npz", "-o", "other.npz"], "model.npz becomes a folder"),
+        (["model.npz", "-o", "model.npz/run"], "choose another"),
+        (["foo", "-o", "model.npz"], "W does not exist"),
+        (["results", "-o", "run"], "its name must end in .npz"),
+        (["results", "-o", "model.npz", "--data", "other.csv"], "has 5 features, the data has 2"),
+        (["machine.pkl", "-o", "run"], "is not an .npz file"),
+        (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, the data has 5"),
+    ],
+)
+def test_what_cannot_be_converted_is_one_sentence(
+    foo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    words: str,
+):
+    monkeypatch.chdir(tmp_path)
+    save_model(random_model(), tmp_path / "model.npz")
+    (tmp_path / "machine.pkl").write_bytes(b"\x80\x04cos\nsystem\n(S'true'\ntR.")
+    (tmp_path / "other.csv").write_text("label,a,b\n1,2,3\n2,3,4\n3,4,5\n")
+    results_of(foo).rename(tmp_path / "results")
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert words in done.stderr
+    assert "Traceback" not in done.output
+    assert done.stderr.count("\n") == 1
+
+
+def test_sets_of_labels_go_there_and_back(tmp_path: Path):
+    rng, data = np.random.default_rng(0), tmp_path / "sets.svm"
+    sets = [sorted({1, int(k), 4}) for k in rng.integers(1, 4, 60)]
+    rows = [" ".join(f"{i}:{v:.3f}" for i, v in enumerate(x, 1)) for x in rng.random((60, 6))]
+    lines = (",".join(map(str, y)) + " " + row for y, row in zip(sets, rows, strict=True))
+    data.write_text("\n".join(lines) + "\n")
+    model, folder, again = (tmp_path / name for name in ("m.npz", "run", "again.npz"))
+    train = f"train {data} -o {model} --prototypes 5 --epochs 2 --normalization l2"
+    assert CliRunner().invoke(main, train.split()).exit_code == 0
+    done = run(model, "-o", folder)
+    assert done.exit_code == 2
+    assert "scales points to unit norm, which no matrix does" in done.stderr
+    done = run(model, "-o", folder, "--features", "normalized", "--data", data, "--json")
+    assert json.loads(done.stdout)["same_answers"] == 1.0
+    assert run(folder, "-o", again, "--data", data, "--normalization", "l2").exit_code == 0
+    assert load_model(again).multilabel
+
+
+@pytest.fixture
+def machine(foo: Path, tmp_path: Path) -> Path:
+    """Give an SVC of the data in a file of skops."""
+    data = load_dataset(foo)
+    names = np.array(data.classes)
+    path = tmp_path / "machine.skops"
+    skops.io.dump(SVC().fit(data.X_train, names[data.y_train]), path)
+    return path
+
+
+def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
+    options = ("-o", tmp_path / "model.npz", "--data", foo, "--epochs", 3, "--budget", 200)
+    done = run(machine, *options, "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert (record["estimator"], record["n"], record["held_out"]) == ("SVC", 30, True)
+    assert record["accuracy"] > 0.9
+    assert record["model_bytes"] <= 200
+    assert "SVC of" in done.stderr
+    model = load_model(tmp_path / "model.npz")
+    assert model.classes == ("1", "2", "3")
+    assert "accuracy_floor" in model.record
+    built = ["export", str(tmp_path / "model.npz"), "--c", str(tmp_path / "c")]
+    assert CliRunner().invoke(main, built).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "option", "words"),
+    [
+        (
+            "model.npz",
+            ["--normalization", "none"],
+            "--normalization is for a folder, and SOURCE is",
+        ),
+        (
+            "model.npz",
+            ["--board", "uno"],
+            "--board is for an estimator, and SOURCE is a model file",
+        ),
+        ("foo", ["--layout", "npy"], "--layout is for a model file, and SOURCE is a folder"),
+        ("machine.skops", ["--features", "raw"], "--features is for a model file"),
+    ],
+)
+def test_options_of_another_direction_are_refused(
+    foo: Path, machine: Path, tmp_path: Path, source: str, option: list[str], words: str
+):
+    done = run(tmp_path / source, "-o", tmp_path / "out.npz", *option)
+    assert done.exit_code == 2
+    assert words in done.stderr
+
+
+def test_an_estimator_needs_points(machine: Path, tmp_path: Path):
+    done = run(machine, "-o", tmp_path / "model.npz")
+    assert done.exit_code == 2
+    assert "name the training data with --data" in done.stderr
+
+
+def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Path, tmp_path: Path):
+    done = run(machine, "-o", tmp_path / "model.npz", "--data", foo, "--budget", 10)
+    assert done.exit_code == 1
+    assert "fits the uno or the budget" in done.stderr
+    assert not (tmp_path / "model.npz").exists()

@@ -1,0 +1,178 @@
+"""From training to a report with a model that answers "unknown"."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from protonn_edge.cli import main
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.model import load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.rejection import UNKNOWN
+
+SMALL = ["--epochs", "15", "--image-shape", "8x8"]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def result_of(*arguments: object) -> dict:
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def assert_one_sentence(done: Result, *words: str) -> None:
+    assert done.exit_code == 2, done.output
+    (line,) = done.stderr.strip().splitlines()
+    assert all(word in line for word in words), line
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give train.csv, calibration.csv and test.csv, and a test set half of which are negatives."""
+    digits = load_digits_dataset()
+    place = tmp_path_factory.mktemp("digits")
+    negatives = 16 - digits.X_test[:40]
+    for name, X, y in (
+        ("train", digits.X_train[:900], digits.y_train[:900]),
+        ("calibration", digits.X_train[900:], digits.y_train[900:]),
+        ("test", digits.X_test[:60], digits.y_test[:60]),
+        (
+            "strange",
+            np.concatenate([digits.X_test[:40], negatives]),
+            np.tile(digits.y_test[:40], 2),
+        ),
+    ):
+        rows = np.column_stack([y, X]).astype(int)
+        header = "label," + ",".join(f"p{i}" for i in range(64))
+        np.savetxt(place / f"{name}.csv", rows, "%d", ",", header=header, comments="")
+    return place
+
+
+@pytest.fixture(scope="module")
+def model_file(folder: Path) -> Path:
+    path = folder / "model.npz"
+    told = result_of("train", folder / "train.csv", "-o", path, *SMALL, "--unknown", "2%")
+    assert told["rejection"]["score"] > 0
+    assert told["rejection"]["distance"] is None
+    return path
+
+
+def test_training_calibrates_and_adds_strangers(model_file: Path) -> None:
+    model = load_model(model_file)
+    assert model.record["rejection"] == {"rate": 0.02, "by": ["score"], "n": 900}
+    assert model.record["settings"]["strangers"] == 0.5
+
+
+def test_strangers_are_as_many_as_was_said(folder: Path) -> None:
+    path = folder / "without.npz"
+    options = ["--unknown", "0.05", "--strangers", 0, "--unknown-by", "margin"]
+    result_of("train", folder / "train.csv", "-o", path, "--epochs", 3, *options)
+    model = load_model(path)
+    assert model.record["settings"]["strangers"] == 0
+    assert model.rejection is not None
+    assert model.rejection.margin > 0
+    assert model.rejection.score == 0
+
+
+def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) -> None:
+    path = folder / "calibrated.npz"
+    by = ["--unknown-by", "distance", "--unknown-by", "margin"]
+    points = folder / "calibration.csv"
+    told = result_of("calibrate", model_file, points, "-o", path, "--unknown", "5%", *by)
+    assert told["n"] == 447
+    assert 0 < told["unknown_share"] <= 0.05
+    assert told["rejection"]["score"] is None
+    assert told["rejection"]["distance"] > 0
+    assert told["model_sha256"] == quantize(load_model(path)).model_sha256
+    shown = run("inspect", path).stdout
+    assert "unknown if" in shown
+    assert "kernel widths" in shown
+    assert result_of("inspect", path)["rejection"] == told["rejection"]
+
+
+def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> None:
+    project, results = folder / "project", folder / "results.csv"
+    points = folder / "strange.csv"
+    built = result_of("build", model_file, "-o", project, "--data", points)
+    assert 0.4 < built["unknown_share"] < 0.65
+    assert built["plan"]["stages"][-1]["name"] == "rejection"
+    header = (project / "firmware" / "generated" / "pnn_model.h").read_text()
+    assert "#define PNN_UNKNOWN 255u" in header
+    done = run("hil", points, "--emulate", "--project", project, "-o", results)
+    assert done.exit_code == 0, done.output
+    assert "of the others" in done.stdout
+    told = result_of("hil", points, "--emulate", "--project", project, "-o", results)
+    assert told["mismatches"] == 0
+    assert 35 <= told["unknown"] <= 50
+    assert told["accuracy"] <= 0.5
+    assert told["accuracy_of_classified"] > 0.85
+    counts = np.array(told["confusion"])
+    assert counts.shape == (10, 11)
+    assert (counts.sum(), counts[:, -1].sum()) == (80, told["unknown"])
+    predicted = [int(line.split(",")[2]) for line in results.read_text().splitlines()[2:]]
+    assert predicted.count(UNKNOWN) == told["unknown"]
+    page = folder / "report.html"
+    shown = run("report", results, "--project", project, "--data", points, "-o", page)
+    assert shown.exit_code == 0, shown.output
+    text = page.read_text("utf-8")
+    assert f"{told['unknown']} were answered &#39;unknown&#39;" in text
+    assert "taken for unknown" not in text
+
+
+def test_verify_agrees_on_unknown_answers(folder: Path, model_file: Path) -> None:
+    told = result_of("verify", model_file, folder / "strange.csv")
+    assert told["mismatches"] == 0
+    assert {each["execution"] for each in told["executions"]} == {"host C", "emulated uno"}
+
+
+def test_two_parts_are_nothing_to_calibrate_on(folder: Path, model_file: Path) -> None:
+    digits = load_digits_dataset()
+    path = folder / "parts.npz"
+    np.savez(
+        path,
+        X_train=digits.X_train,
+        y_train=digits.y_train,
+        X_test=digits.X_test,
+        y_test=digits.y_test,
+    )
+    done = run("calibrate", model_file, path, "-o", folder / "no.npz", "--unknown", "1%")
+    assert_one_sentence(done, "a training and a test part", "calibrated on neither")
+
+
+def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) -> None:
+    train, new = folder / "train.csv", folder / "no.npz"
+    for arguments, words in (
+        (
+            ["calibrate", model_file, folder / "test.csv", "--unknown", "1%"],
+            "60 points are too few",
+        ),
+        (["train", train, "--unknown", "0.05%"], "900 points are too few"),
+        (
+            ["train", train, "--unknown", "1%", "--normalization", "l2"],
+            "--unknown is for models of",
+        ),
+        (["train", train, "--unknown-by", "margin"], "--unknown-by is given without --unknown"),
+        (
+            ["train", train, "--strangers", 1, "--optimizer", "alternating"],
+            "leave strangers out",
+        ),
+    ):
+        assert_one_sentence(run(*arguments, "-o", new), words)
+    for share in ("0", "100%", "many", "-1%", "1"):
+        done = run("train", train, "-o", new, f"--unknown={share}")
+        assert done.exit_code == 2
+        assert "is no share between 0 and 1" in done.stderr
+    assert not new.exists()
+
+
+def test_a_float_build_is_refused(folder: Path, model_file: Path) -> None:
+    done = run("build", model_file, "-o", folder / "floats", "--precision", "float32")
+    assert_one_sentence(done, 'no answer "unknown"')

@@ -1,0 +1,206 @@
+"""Generated C that answers PNN_UNKNOWN: on the host, on the emulated Uno, within its plan."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import (
+    random_images,
+    random_inputs,
+    random_model,
+    random_points,
+    random_reduced_model,
+    tiny_integer_model,
+)
+from random_integer_models import (
+    compile_program,
+    expected_output,
+    has_avr_gcc,
+    output_of_emulated_uno,
+    random_bytes,
+    random_integer_model,
+    write_program,
+)
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import Plan, make_plan, render_c
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.deskewing import BYTES
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import trial_build
+from protonn_edge.quantization import (
+    IntegerModel,
+    measure_activity,
+    quantize,
+    statistics_of,
+    with_rejection,
+)
+from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import STATISTICS, UNKNOWN, IntegerRejection, margins
+from protonn_edge.verification import verify_device
+
+BOARD = load_board("uno")
+AVR = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror"]
+HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")
+
+
+def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
+    """Return the model with thresholds that some of the points, if they differ, are below."""
+    scores, low_high = model.scores(Q), model.score_range()
+    middle = [
+        float(np.quantile(values, 0.4))
+        for values in (scores.max(axis=1), model.nearest_kernels(Q), margins(scores))
+    ]
+    limits = (max(1, low_high[1]), 127, max(1, low_high[1] - low_high[0]))
+    at_least = [
+        int(np.clip(round(value), 1, limit)) if which >> place & 1 else 0
+        for place, (value, limit) in enumerate(zip(middle, limits, strict=True))
+    ]
+    return replace(model, rejection=IntegerRejection(*at_least))
+
+
+def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:
+    for name, text in render_c(tiny_integer_model()).items():
+        assert not [word for word in WITHOUT if word in text], name
+
+
+@given(seed=st.integers(0, 10_000), which=st.integers(1, 7))
+@settings(max_examples=14, deadline=None)
+def test_host_c_rejects_what_the_reference_rejects(seed: int, which: int) -> None:
+    model, kernel = random_integer_model(seed)
+    Q = random_bytes(seed, 40, model)
+    if model.score_range()[1] < 1:
+        return
+    model = rejecting_some(model, Q, which)
+    classes, scores = model.answers(Q)
+    with host_program(model, plan_with(model, kernel), sanitize=True) as program:
+        for feeding in ("whole", "chunks"):
+            found, computed = program.run(Q, feeding)
+            assert np.array_equal(found, classes)
+            assert np.array_equal(computed, scores)
+
+
+@pytest.mark.parametrize("deskewed", [None, BYTES])
+def test_images_that_are_reduced_are_rejected_alike(deskewed: object) -> None:
+    reduction = Reduction((9, 11), (7, 8), (7, 3), deskewed)
+    model, Q = quantize(random_reduced_model(reduction)), random_images(1, 60, reduction)
+    model = rejecting_some(model, Q, 7)
+    classes, _ = model.answers(Q)
+    assert 0 < np.count_nonzero(classes == UNKNOWN) < len(Q)
+    with host_program(model, sanitize=True) as program:
+        assert np.array_equal(program.run(Q)[0], classes)
+
+
+@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@pytest.mark.parametrize("first", [0, 4, 8])
+def test_all_executions_reject_the_same_points_of_any_model(tmp_path: Path, first: int) -> None:
+    cases = []
+    for seed in range(first, first + 4):
+        model, kernel = random_integer_model(100 + seed)
+        Q = random_bytes(seed, 12, model)
+        if model.score_range()[1] > 0:
+            model = rejecting_some(model, Q, 1 + seed % 7)
+        cases.append((model, kernel, Q))
+    expected = b"".join(expected_output(cases))
+    write_program(cases, tmp_path)
+    host = subprocess.run(
+        [compile_program(tmp_path, HOST)], capture_output=True, check=True, timeout=60
+    )
+    assert host.stdout == expected
+    assert output_of_emulated_uno(compile_program(tmp_path, AVR), len(expected)) == expected
+
+
+def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[ProtoNNModel, np.ndarray]:
+    """Return a calibrated model, and points of which some are unknown to it."""
+    model = random_model(3, features=20, projections=4, prototypes=60, gamma_numerator=1.0)
+    if wide:
+        model = replace(model, labels=np.where(model.labels >= 0, 1, 0.9).astype(np.float32))
+    X = random_points(3, 400, 20)
+    return with_rejection(model, statistics_of(model, X), 0.1, by), X
+
+
+@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@pytest.mark.parametrize(
+    ("by", "wide"),
+    [(("distance",), True), (("margin",), True), (STATISTICS, False)],
+)
+def test_the_uno_answers_unknown_within_the_plan(by: tuple[str, ...], wide: bool) -> None:
+    model, X = known_and_strange(by, wide)
+    reference = quantize(model)
+    assert reference.score_bits == (32 if wide else 16)
+    Q = np.concatenate([reference.quantize(X[:60]), random_inputs(1, 60, reference)])
+    answers, cycles, bound = run_on_the_uno(model, Q)
+    assert 0 < answers.count(UNKNOWN) < len(answers)
+    assert cycles.max() <= bound
+    _, without, _ = run_on_the_uno(replace(model, rejection=None), Q)
+    *_, stage = plan_with(reference, "columns", measure_activity(reference, Q)).stages
+    assert (cycles - without).max() <= stage.worst
+    assert stage.mean is not None
+    assert stage.mean / 2 - 10 < float(np.mean(cycles - without)) <= stage.mean
+
+
+def run_on_the_uno(model: ProtoNNModel, Q: np.ndarray) -> tuple[list[int | None], np.ndarray, int]:
+    """Return answers and cycles of points, all as the reference has them, and the plan's bound."""
+    with trial_build(model, BOARD) as trial, EmulatedUno(trial.elf, board=BOARD) as uno:
+        agreement, results = verify_device("emulated uno", uno.url, quantize(model), Q)
+        assert uno.stats().faults == ()
+        assert isinstance(trial.plan, Plan)
+        bound = trial.plan.worst_cycles
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+    cycles = np.array([result.cycles for result in results])
+    return [result.predicted for result in results], cycles, bound
+
+
+def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> None:
+    model, _ = known_and_strange(("score", "margin"))
+    with_check, without = (
+        make_plan(quantize(model)),
+        make_plan(quantize(replace(model, rejection=None))),
+    )
+    assert [stage.name for stage in without.stages] == ["projection", "rescaling", "prototypes"]
+    (stage,) = with_check.stages[3:]
+    assert (stage.name, stage.kernel) == ("rejection", "score, margin")
+    assert with_check.worst_cycles == without.worst_cycles + stage.worst
+    assert with_check.flash_bytes == without.flash_bytes + stage.flash_bytes
+
+
+@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@pytest.mark.parametrize("flags", ["-O0", "-Os -flto", "-O3"])
+@pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])
+def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> None:
+    model = replace(tiny_integer_model(), labels=np.full((3, 4), -128, np.int8))
+    model.labels[0] = 127
+    assert model.score_range()[1] > 32_767
+    model = replace(model, rejection=IntegerRejection(900, 12, 40_000))
+    for name, text in render_c(model).items():
+        (tmp_path / name).write_text(text)
+    command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"]
+    source = ["-Werror", "-c", tmp_path / "pnn_model.c", "-o", tmp_path / "model.o"]
+    subprocess.run([*command, *flags.split(), *source], check=True, timeout=60)
+    header = (tmp_path / "pnn_model.h").read_text()
+    assert "#define PNN_UNKNOWN 255u" in header
+
+
+def test_the_name_of_unknown_is_unknown(tmp_path: Path) -> None:
+    model = replace(tiny_integer_model(), rejection=IntegerRejection(900))
+    for name, text in render_c(model).items():
+        (tmp_path / name).write_text(text)
+    program = (
+        '#include <stdio.h>\n#include "pnn_model.h"\n'
+        "int main(void) { char name[20]; puts(pnn_class_name(PNN_UNKNOWN, name, 20));"
+        " puts(pnn_class_name(0, name, 4)); return 0; }\n"
+    )
+    (tmp_path / "main.c").write_text(program)
+    sources = [tmp_path / "main.c", tmp_path / "pnn_model.c"]
+    subprocess.run(["cc", "-std=c99", "-o", tmp_path / "main", *sources], check=True, timeout=60)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, check=True, timeout=10)
+    assert done.stdout.decode().split() == ["unknown", "sti"]

@@ -1,0 +1,191 @@
+"""Estimators that were read answer as scikit-learn's own code does; what cannot be read is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.estimators import read_estimator
+from protonn_edge.errors import InputError
+
+X, Y = load_wine(return_X_y=True)
+X_TWO, Y_TWO = X[Y < 2], Y[Y < 2]
+
+CLASSIFIERS = [
+    SVC(C=10),
+    SVC(gamma=0.05, break_ties=True),
+    SVC(decision_function_shape="ovo", class_weight="balanced"),
+    NuSVC(nu=0.2),
+    KNeighborsClassifier(1),
+    KNeighborsClassifier(4),
+    KNeighborsClassifier(5, weights="distance", algorithm="brute"),
+    NearestCentroid(),
+    NearestCentroid(priors="empirical"),
+    NearestCentroid(priors=[0.1, 0.2, 0.7]),
+    NearestCentroid(shrink_threshold=0.3),
+    LogisticRegression(max_iter=1000),
+    LogisticRegression(max_iter=1000, fit_intercept=False),
+    LinearSVC(fit_intercept=False),
+    LinearSVC(),
+    LinearDiscriminantAnalysis(),
+]
+SCALERS: list[list[Any]] = [
+    [StandardScaler()],
+    [StandardScaler(with_mean=False)],
+    [StandardScaler(with_std=False), MaxAbsScaler()],
+    [MinMaxScaler((-2, 3))],
+    [RobustScaler(), "passthrough"],
+    [StandardScaler(), PCA(5), StandardScaler()],
+    [MinMaxScaler(), PCA(4, whiten=True)],
+    [StandardScaler(), PCA(6), PCA(5)],
+]
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
+def test_it_answers_as_the_estimator_does(classifier: Any):
+    estimator = make_pipeline(StandardScaler(), classifier).fit(X, Y)
+    found = read_estimator(estimator, X.shape[1])
+    assert found.name == type(classifier).__name__
+    assert np.array_equal(found.labels[found.answers(X)], estimator.predict(X))
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
+def test_two_classes_are_the_same_two(classifier: Any):
+    if getattr(classifier, "priors", "uniform") == [0.1, 0.2, 0.7]:
+        classifier = NearestCentroid(priors=[0.3, 0.7])
+    estimator = make_pipeline(StandardScaler(), classifier).fit(X_TWO, Y_TWO)
+    found = read_estimator(estimator, X.shape[1])
+    assert np.array_equal(found.answers(X), estimator.predict(X))
+
+
+@pytest.mark.parametrize("scalers", SCALERS, ids=str)
+@pytest.mark.parametrize("classifier", [SVC(), LogisticRegression(max_iter=1000)], ids=str)
+def test_what_comes_before_is_one_affine_map(scalers: list[Any], classifier: Any):
+    estimator = make_pipeline(*scalers, classifier).fit(X, Y)
+    found = read_estimator(estimator, X.shape[1])
+    np.testing.assert_allclose(found.features.apply(X), estimator[:-1].transform(X), atol=1e-9)
+    W = np.random.default_rng(0).normal(size=(2, found.features.n_outputs))
+    constant = X @ found.features.weights(W).T - found.features.apply(X) @ W.T
+    np.testing.assert_allclose(constant, np.broadcast_to(constant[0], constant.shape), atol=1e-6)
+    assert np.array_equal(found.answers(X), estimator.predict(X))
+
+
+def test_a_search_for_parameters_is_its_best_estimator():
+    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]}, cv=2)
+    search.fit(X, Y)
+    assert np.array_equal(read_estimator(search, X.shape[1]).answers(X), search.predict(X))
+
+
+def test_sparse_support_vectors_are_made_dense():
+    estimator = SVC(gamma=1e-4).fit(csr_array(X), Y)
+    found = read_estimator(estimator, X.shape[1])
+    assert np.array_equal(found.answers(X), estimator.predict(X))
+
+
+def test_decisions_are_scikit_learns():
+    estimator = SVC(gamma=1e-4, decision_function_shape="ovo").fit(X, Y)
+    found = read_estimator(estimator, X.shape[1])
+    np.testing.assert_allclose(found.rule.decisions(X), estimator.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (SVC(), "the SVC is not fitted"),
+        (make_pipeline(StandardScaler(), SVC()), "the SVC is not fitted"),
+        (make_pipeline(StandardScaler(), SVC().fit(X, Y)), "the StandardScaler is not fitted"),
+        (SVC(kernel="poly").fit(X, Y), "the kernel 'poly'; only 'rbf' can be converted"),
+        (SVC(kernel="linear").fit(X, Y), "so fit a LinearSVC"),
+        (SVC(kernel=lambda a, b: a @ b.T).fit(X, Y), "the kernel 'a function'"),
+        (RandomForestClassifier(2).fit(X, Y), "a RandomForestClassifier cannot be converted"),
+        (OneVsRestClassifier(SVC()).fit(X, Y), "a OneVsRestClassifier cannot be converted"),
+        ("model.pkl", "a str cannot be converted"),
+        (None, "a NoneType cannot be converted"),
+        (SVC, "a ABCMeta cannot be converted"),
+        (KNeighborsClassifier(3, p=1).fit(X, Y), "the metric 'manhattan'"),
+        (KNeighborsClassifier(3, metric="chebyshev").fit(X, Y), "the metric 'chebyshev'"),
+        (KNeighborsClassifier(3, weights=np.ones_like).fit(X, Y), "by a function of yours"),
+        (KNeighborsClassifier(3).fit(X, np.stack([Y, Y], 1)), "has several outputs"),
+        (NearestCentroid(metric="manhattan").fit(X, Y), "the metric 'manhattan'"),
+        (
+            make_pipeline(PolynomialFeatures(2), SVC()).fit(X, Y),
+            "step 'polynomialfeatures' is a PolynomialFeatures",
+        ),
+        (make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y), "the MinMaxScaler clips"),
+        (SVC().fit(X[:, :5], Y), "was fitted with 5 features, the points have 13"),
+        (
+            make_pipeline(StandardScaler(), SVC()).fit(X[:, :5], Y),
+            "was fitted with 5 features, the points have 13",
+        ),
+    ],
+)
+def test_what_cannot_be_converted_is_one_sentence(estimator: Any, words: str):
+    with pytest.raises(InputError, match=words) as caught:
+        from_sklearn(estimator, X)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value", "words"),
+    [
+        (SVC(), "support_vectors_", np.ones((3, 2)), "has the shape"),
+        (SVC(), "support_vectors_", "much", "is not made of numbers"),
+        (SVC(), "_gamma", np.nan, "NaN"),
+        (SVC(), "_gamma", -1.0, "is not that of"),
+        (SVC(), "_intercept_", None, "fit"),
+        (SVC(), "_n_support", np.array([1, 1, 1]), "'n_support_' of the SVC"),
+        (KNeighborsClassifier(), "_y", np.full(len(Y), 9), "do not go together"),
+        (KNeighborsClassifier(), "_fit_X", np.full_like(X, np.inf), "NaN or infinite"),
+        (KNeighborsClassifier(), "n_neighbors", 1000, "do not go together"),
+        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13, 2)), "has the shape"),
+        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13)), "the same coefficients"),
+        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5), "does not go with"),
+        (NearestCentroid(), "centroids_", np.zeros((3, 13)), "the same coefficients"),
+    ],
+)
+def test_attributes_that_were_changed_are_refused(
+    estimator: Any, name: str, value: Any, words: str
+):
+    scaled = StandardScaler().fit_transform(X)
+    estimator.fit(scaled, Y)
+    if name == "_intercept_":
+        estimator.dual_coef_ = estimator.dual_coef_[:1]
+    else:
+        setattr(estimator, name, value)
+    with pytest.raises(InputError, match=words) as caught:
+        from_sklearn(estimator, scaled)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_scaler_that_divides_by_zero_is_refused():
+    estimator = make_pipeline(StandardScaler(), SVC()).fit(X, Y)
+    estimator[0].scale_ = np.zeros(13)
+    with pytest.raises(InputError, match="the StandardScaler divides feature 0 by 0"):
+        from_sklearn(estimator, X)
+
+
+def test_names_of_features_are_kept():
+    estimator = LogisticRegression(max_iter=1000).fit(*load_iris(return_X_y=True))
+    estimator.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)  # as of a table
+    assert from_sklearn(estimator, load_iris().data).model.feature_names == ("a", "b", "c", "d")

@@ -1,0 +1,160 @@
+"""Estimators in files of skops are read; anything that could run code is not."""
+
+from __future__ import annotations
+
+import io as streams
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import skops.io
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+
+from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.stored import load_estimator
+from protonn_edge.errors import InputError
+from protonn_edge.model import model_bytes
+
+X, Y = load_iris(return_X_y=True)
+MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)
+
+
+def stored(path: Path, estimator: Any = MACHINE) -> Path:
+    skops.io.dump(estimator, path)
+    return path
+
+
+def with_member(path: Path, name: str, content: bytes) -> Path:
+    """Change one member of a file; the name may be the suffix of the first that has it."""
+    with zipfile.ZipFile(path) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+    members[next(each for each in members if each.endswith(name))] = content
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, data in members.items():
+            archive.writestr(each, data)
+    return path
+
+
+def test_it_converts_to_the_same_model(tmp_path: Path):
+    read = load_estimator(stored(tmp_path / "machine.skops"))
+    here, there = (from_sklearn(each, X, epochs=2).model for each in (MACHINE, read))
+    assert model_bytes(here) == model_bytes(there)
+
+
+def test_labels_are_texts(tmp_path: Path):
+    machine = SVC().fit(X, np.array(["a", "b", "c"], dtype=object)[Y])
+    read = load_estimator(stored(tmp_path / "machine.skops", machine))
+    assert from_sklearn(read, X, epochs=0).model.classes == ("a", "b", "c")
+
+
+class Evil:
+    """Something that a pickle would run."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (Path("ran"),))
+
+
+def surprise(X: np.ndarray) -> np.ndarray:
+    Path("ran").touch()
+    return X
+
+
+@pytest.mark.parametrize("dump", [pickle.dumps, lambda each: each])
+def test_a_pickle_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dump: Any):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "machine.skops"
+    if dump is pickle.dumps:
+        path.write_bytes(pickle.dumps(Evil()))
+    else:
+        joblib.dump(Evil(), path)
+    with pytest.raises(InputError, match="is not an .npz file"):
+        load_estimator(path)
+    assert not Path("ran").exists()
+
+
+def test_a_pickled_array_within_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    content = streams.BytesIO()
+    np.save(content, np.array([Evil()], dtype=object), allow_pickle=True)
+    path = with_member(stored(tmp_path / "machine.skops"), ".npy", content.getvalue())
+    with pytest.raises(InputError, match="only numbers and text are read"):
+        load_estimator(path)
+    assert not Path("ran").exists()
+
+
+def test_functions_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    machine = make_pipeline(FunctionTransformer(surprise), SVC())
+    path = stored(tmp_path / "machine.skops", machine)
+    with pytest.raises(InputError, match="which is not known to be harmless; convert it in Python"):
+        load_estimator(path)
+    assert not Path("ran").exists()
+
+
+def test_neighbours_with_a_tree_are_told_what_to_do(tmp_path: Path):
+    tree = KNeighborsClassifier(algorithm="kd_tree").fit(X, Y)
+    with pytest.raises(InputError, match="fit neighbours with algorithm='brute'"):
+        load_estimator(stored(tmp_path / "tree.skops", tree))
+    brute = KNeighborsClassifier(algorithm="brute").fit(X, Y)
+    read = load_estimator(stored(tmp_path / "brute.skops", brute))
+    assert from_sklearn(read, X, epochs=0).agreement > 0.9
+
+
+def header(shape: tuple[int, ...]) -> bytes:
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (".npy", header((2**30,)), "says it needs"),
+        (".npy", b"", "is not a numpy array"),
+        ("schema.json", b"{", r"cannot be read by skops \(JSONDecodeError\)"),
+        ("schema.json", b"{}", r"cannot be read by skops \("),
+        ("schema.json", b"[" * 100_000, r"cannot be read by skops \(RecursionError\)"),
+    ],
+)
+def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes, words: str):
+    path = with_member(stored(tmp_path / "machine.skops"), name, content)
+    with pytest.raises(InputError, match=words) as caught:
+        load_estimator(path)
+    assert "\n" not in str(caught.value)
+    assert "machine.skops" in str(caught.value)
+
+
+def test_another_file_is_refused(tmp_path: Path):
+    (tmp_path / "machine.skops").write_bytes(b"PK but no zip")
+    with pytest.raises(InputError, match="no readable zip directory"):
+        load_estimator(tmp_path / "machine.skops")
+    np.savez(tmp_path / "model.npz", W=np.ones(3))
+    (tmp_path / "model.npz").rename(tmp_path / "machine.skops")
+    with pytest.raises(InputError, match="cannot be read by skops"):
+        load_estimator(tmp_path / "machine.skops")
+
+
+def test_something_else_of_scikit_learn_is_refused(tmp_path: Path):
+    path = stored(tmp_path / "scaler.skops", StandardScaler().fit(X))
+    with pytest.raises(InputError, match="a StandardScaler cannot be converted"):
+        from_sklearn(load_estimator(path), X)
+
+
+def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
+    path = stored(tmp_path / "machine.skops")
+    large = header((2**22,)) + bytes(8 * 2**22)
+    path = with_member(path, ".npy", large)
+    with zipfile.ZipFile(path) as archive:
+        name = next(each.filename for each in archive.infolist() if each.file_size == len(large))
+    node = {"__class__": "ndarray", "__module__": "numpy", "file": name, "type": "numpy"}
+    path = with_member(path, "schema.json", json.dumps([node] * 10).encode())
+    with pytest.raises(InputError, match="would take 335,545,.* bytes, the limit is 268,435,456"):
+        load_estimator(path)

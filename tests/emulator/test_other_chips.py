@@ -1,0 +1,124 @@
+"""Other chips than the Uno's in the emulator: memories, cycles of interrupts, pins for a line."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from protonn_edge.boards import load_board
+from protonn_edge.emulator import EmulatedBoard
+
+SPANS = r"""
+#include <avr/interrupt.h>
+#include <avr/io.h>
+ISR(TIMER0_OVF_vect, ISR_NAKED) { __asm__ volatile("reti"); }
+int main(void) {
+    TIMER0_MASK = _BV(TOIE0);
+    TCCR0B = _BV(CS00);
+    TCNT0 = 0xE8; /* overflows in the last span */
+    __asm__ volatile(
+        "ldi r24, 1\n"
+        "out %0, r24\n out %0, r1\n"
+        "out %0, r24\n rcall 1f\n out %0, r1\n"
+        "out %0, r24\n sei\n .rept 40\n nop\n .endr\n cli\n out %0, r1\n"
+        "rjmp 2f\n"
+        "1: ret\n"
+        "2:\n" :: "I"(_SFR_IO_ADDR(GPIOR0)) : "r24");
+    for (;;) {}
+}
+"""
+ECHO = """
+#include <avr/io.h>
+#define RX 3
+#define TX 4
+/* 38,400 baud at 8 MHz are 208 cycles a bit; the loops take the rest. */
+static void delay(void) { __builtin_avr_delay_cycles(198); }
+int main(void) {
+    PORTB = _BV(TX);
+    DDRB = _BV(TX);
+    for (;;) {
+        unsigned char byte = 0;
+        while (PINB & _BV(RX)) {}
+        __builtin_avr_delay_cycles(300);
+        for (unsigned char i = 0; i < 8; i++) {
+            byte >>= 1;
+            if (PINB & _BV(RX)) byte |= 0x80;
+            delay();
+        }
+        byte ^= 0x55;
+        PORTB &= ~_BV(TX);
+        delay();
+        for (unsigned char i = 0; i < 8; i++) {
+            if (byte & 1) PORTB |= _BV(TX); else PORTB &= ~_BV(TX);
+            byte >>= 1;
+            delay();
+        }
+        PORTB |= _BV(TX);
+        delay();
+    }
+}
+"""
+STRAY = "int main(void) { *(volatile unsigned char *)ADDRESS = 1; for (;;) {} }"
+
+
+@pytest.fixture
+def compile_for(tmp_path, avr_gcc):
+    def compile_text(text: str, mcu: str, *flags: str):
+        source, elf = tmp_path / f"{mcu}.c", tmp_path / f"{mcu}.elf"
+        source.write_text(text)
+        command = [avr_gcc, f"-mmcu={mcu}", "-std=gnu99", "-Os", *flags, "-o", elf, source]
+        subprocess.run(command, check=True, timeout=60)
+        return elf
+
+    return compile_text
+
+
+def settled(emulated):
+    while (stats := emulated.stats()).cycles < 100_000:
+        pass
+    return stats
+
+
+@pytest.mark.parametrize(
+    ("name", "mask", "call", "interrupt"),
+    [
+        ("uno", "TIMSK0", 3 + 4, 4 + 3 + 4),  # RCALL and RET; the response, JMP and RETI
+        ("mega2560", "TIMSK0", 4 + 5, 5 + 3 + 5),
+        ("attiny85", "TIMSK", 3 + 4, 4 + 2 + 4),
+    ],
+)
+def test_calls_and_interrupts_take_the_cycles_of_the_chip(compile_for, name, mask, call, interrupt):
+    board = load_board(name)
+    elf = compile_for(SPANS, board.mcu, f"-DTIMER0_MASK={mask}")
+    with EmulatedBoard(elf, board=board) as emulated:
+        stats = settled(emulated)
+    assert (stats.marked_spans, stats.faults) == (3, ())
+    outs, switches_and_nops = 3, 1 + 40 + 1
+    assert stats.marked_cycles == outs + call + switches_and_nops + interrupt
+
+
+@pytest.mark.parametrize(("name", "end"), [("mega2560", 0x21FF), ("attiny85", 0x25F)])
+def test_a_stray_write_is_one_past_the_chips_own_sram(compile_for, name, end):
+    board = load_board(name)
+    elf = compile_for(STRAY, board.mcu, f"-DADDRESS={end}")
+    with EmulatedBoard(elf, board=board) as emulated:
+        assert settled(emulated).faults == ()
+    elf = compile_for(STRAY, board.mcu, f"-DADDRESS={end + 1}")
+    with EmulatedBoard(elf, board=board) as emulated:
+        while not (faults := emulated.stats().faults):
+            pass
+    assert (
+        f"writes to address 0x{end + 1:04x}, past the end of the SRAM at 0x{end:04x}" in faults[0]
+    )
+
+
+def test_two_pins_are_a_serial_line(compile_for, connect):
+    board = load_board("attiny85")
+    elf = compile_for(ECHO, board.mcu, "-w")
+    with EmulatedBoard(elf, board=board) as emulated:
+        line = connect(emulated)
+        for byte in (0x00, 0xFF, 0x55, 0xAA, 0x01, 0x80):
+            line.write(bytes([byte]))
+            assert line.read(1) == bytes([byte ^ 0x55])
+        assert emulated.stats().overruns == 0

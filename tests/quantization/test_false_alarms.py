@@ -1,0 +1,167 @@
+"""Thresholds for a wanted rate of false alarms, and the integer model that has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import random_inputs, random_model, random_points, tiny_integer_model
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import (
+    Statistics,
+    device_model,
+    quantize,
+    rejection_for,
+    statistics_of,
+    together,
+    with_rejection,
+)
+from protonn_edge.rejection import UNKNOWN, IntegerRejection, Rejection
+
+
+def statistics(values: np.ndarray) -> Statistics:
+    return Statistics(values, np.clip(values, 0, 1), values)
+
+
+@given(n=st.integers(99, 400), rate=st.sampled_from([0.01, 0.02, 0.1, 0.5]))
+def test_no_more_calibration_points_than_wanted_are_below_the_threshold(
+    n: int, rate: float
+) -> None:
+    values = np.random.default_rng(n).random(n) + 0.1
+    threshold = rejection_for(statistics(values), rate).score
+    assert np.mean(values < threshold) <= rate
+    assert np.count_nonzero(values <= threshold) == int(rate * (n + 1) + 1e-9)
+
+
+def test_the_expected_rate_on_new_points_is_what_was_wanted() -> None:
+    """Over many calibrations; the threshold of one has a spread, which grows as points get few."""
+    rng = np.random.default_rng(0)
+    rates = [
+        np.mean(rng.exponential(size=500) < rejection_for(statistics(known), 0.05).score)
+        for known in rng.exponential(size=(400, 199))
+    ]
+    assert 0.045 < np.mean(rates) < 0.055
+
+
+def test_several_statistics_share_the_rate() -> None:
+    values = np.arange(1, 400) / 400
+    both = rejection_for(statistics(values), 0.1, ("score", "margin"))
+    alone = rejection_for(statistics(values), 0.05, ("score",))
+    assert both.score == both.margin == alone.score
+    assert both.kernel == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "rate", "by", "words"),
+    [
+        (np.ones(98), 0.01, ("score",), "98 points are too few .* give 99 or more"),
+        (np.zeros(200), 0.01, ("score",), "100 % of the known points have a score"),
+        (np.ones(200), 1.0, ("score",), "above 0 and below 1"),
+        (np.ones(200), 0.1, (), "name one statistic"),
+        (np.ones(200), 0.1, ("score", "score"), "name one statistic"),
+    ],
+)
+def test_rates_that_cannot_be_are_refused(
+    values: np.ndarray, rate: float, by: tuple[str, ...], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        rejection_for(statistics(values), rate, by)
+
+
+def test_statistics_of_parts_are_those_of_all_points() -> None:
+    model, X = random_model(2), random_points(2, 60, 12)
+    whole = statistics_of(model, X)
+    parts = together([statistics_of(model, X[:25]), statistics_of(model, X[25:])])
+    assert len(whole) == 60
+    assert np.array_equal(whole.score, parts.score)
+    assert np.array_equal(whole.distance, parts.distance)
+
+
+def test_distances_are_in_kernel_widths_and_stretch() -> None:
+    kernels = np.exp(-np.square([0.5, 1.0, 2.0]))
+    known = Statistics(np.ones(3), kernels, np.ones(3))
+    assert known.median_distance == pytest.approx(1.0)
+    stretched = known.with_distances(1.5)
+    assert np.sqrt(-np.log(stretched.distance)).tolist() == pytest.approx([0.75, 1.5, 3.0])
+    assert Statistics(np.ones(3), np.zeros(3), np.ones(3)).median_distance == np.inf
+
+
+@pytest.mark.parametrize("by", [("score",), ("distance",), ("margin",), ("score", "margin")])
+def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...]) -> None:
+    X = random_points(1, 1_000, 12)
+    model = random_model(1, prototypes=60, gamma_numerator=0.7)
+    model = replace(model, labels=np.abs(model.labels))
+    rejecting = with_rejection(model, statistics_of(model, X), 0.2, by)
+    assert rejecting.record["rejection"] == {"rate": 0.2, "by": list(by), "n": 1_000}
+    integers = quantize(rejecting)
+    found = integers.predict(integers.quantize(X))
+    rejected = found == UNKNOWN
+    assert 0.1 < np.mean(rejected) <= 0.2
+    plain = quantize(model)
+    Q = plain.quantize(X)
+    assert np.array_equal(found[~rejected], plain.predict(Q)[~rejected])
+    assert np.array_equal(integers.scores(Q), plain.scores(Q))
+
+
+def test_the_float_model_rejects_about_the_same_points() -> None:
+    X = random_points(1, 1_000, 12)
+    model = random_model(1, prototypes=60, gamma_numerator=0.7)
+    model = replace(model, labels=np.abs(model.labels))
+    rejecting = with_rejection(model, statistics_of(model, X), 0.2, ("score", "distance"))
+    integers = quantize(rejecting)
+    in_integers = integers.predict(integers.quantize(X)) == UNKNOWN
+    assert np.mean((rejecting.predict(X) == UNKNOWN) != in_integers) < 0.05
+
+
+@given(seed=st.integers(0, 1_000), data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_answers_follow_from_scores_and_the_nearest_kernel(seed: int, data: st.DataObject) -> None:
+    model = quantize(random_model(seed))
+    low, high = model.score_range()
+    rejection = IntegerRejection(
+        data.draw(st.integers(0, high)),
+        data.draw(st.integers(1, 127)),
+        data.draw(st.integers(0, high - low)),
+    )
+    rejecting = replace(model, rejection=rejection)
+    Q = random_inputs(seed, 30, model)
+    classes, scores = rejecting.answers(Q)
+    kernels = model.kernels(model.project(Q)).max(axis=1)
+    for found, row, nearest in zip(classes, scores.tolist(), kernels, strict=True):
+        *_, second, largest = sorted(row)
+        unknown = largest < rejection.score or nearest < rejection.kernel
+        unknown = unknown or largest - second < rejection.margin
+        assert found == (UNKNOWN if unknown else row.index(largest))
+
+
+def test_a_model_that_rejects_nothing_keeps_its_hash() -> None:
+    model = tiny_integer_model()
+    assert model.model_sha256.startswith("f2c73353703adc6d")
+    assert replace(model, rejection=IntegerRejection(1)).model_sha256 != model.model_sha256
+
+
+@pytest.mark.parametrize(
+    "rejection",
+    [
+        IntegerRejection(),
+        IntegerRejection(score=1 << 20),
+        IntegerRejection(kernel=128),
+        IntegerRejection(margin=1 << 20),
+        IntegerRejection(score=-1),
+    ],
+)
+def test_thresholds_that_generated_code_cannot_hold_are_refused(
+    rejection: IntegerRejection,
+) -> None:
+    with pytest.raises(InputError, match="thresholds that no score or no kernel reaches"):
+        replace(tiny_integer_model(), rejection=rejection)
+
+
+def test_a_float_build_refuses_a_model_that_rejects() -> None:
+    model = replace(random_model(0), rejection=Rejection(kernel=0.1))
+    with pytest.raises(InputError, match='no answer "unknown"'):
+        device_model(model, "float32")

@@ -1,0 +1,92 @@
+"""Rejection from Python: held-out statistics, thresholds, and the label of what is unknown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from model_factory import random_model
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import quantize, statistics_of
+from protonn_edge.rejection import UNKNOWN
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.held_out import held_out_statistics
+
+
+def classifier(**settings: object) -> ProtoNNClassifier:
+    given = {"n_projections": 8, "n_prototypes": 30, "epochs": 10, "random_state": 0} | settings
+    return ProtoNNClassifier(**given)
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> ProtoNNClassifier:
+    digits = load_digits_dataset()
+    fitted = classifier().fit(digits.X_train[:900], digits.y_train[:900])
+    return fitted.calibrate_rejection(digits.X_train[900:], rate=0.05)
+
+
+def test_every_point_is_held_out_once() -> None:
+    digits = load_digits_dataset()
+    told = []
+    fitted = classifier(epochs=2).fit(digits.X_train, digits.y_train)
+    known = held_out_statistics(
+        classifier(epochs=2),
+        digits.X_train,
+        digits.y_train,
+        fitted.to_model(),
+        folds=3,
+        on_fold=lambda *numbers: told.append(numbers),
+    )
+    assert len(known) == len(digits.y_train)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    seen = statistics_of(fitted.to_model(), digits.X_train)
+    assert np.quantile(known.margin, 0.05) < np.quantile(seen.margin, 0.05)
+
+
+def test_a_class_of_one_point_cannot_be_held_out() -> None:
+    X = np.random.default_rng(0).random((9, 3), dtype=np.float32)
+    with pytest.raises(InputError, match="a class has only one point"):
+        held_out_statistics(classifier(), X, np.array([0] * 8 + [1]), random_model(features=3))
+
+
+def test_unknown_points_get_the_label_that_was_asked_for(calibrated: ProtoNNClassifier) -> None:
+    digits = load_digits_dataset()
+    X = np.concatenate([digits.X_test, 16 - digits.X_test])
+    found = calibrated.predict(X, unknown=-1)
+    rejected = found == -1
+    assert np.array_equal(rejected, calibrated.model_.predict(X) == UNKNOWN)
+    assert rejected[450:].mean() > 0.9
+    assert 0 < rejected[:450].mean() < 0.2
+    plain = calibrated.predict(X)
+    assert -1 not in plain
+    assert np.array_equal(found[~rejected], plain[~rejected])
+
+
+def test_the_device_rejects_as_the_classifier_does(calibrated: ProtoNNClassifier) -> None:
+    digits = load_digits_dataset()
+    integers = quantize(calibrated.to_model())
+    found = integers.predict(integers.quantize(digits.X_test))
+    in_floats = calibrated.predict(digits.X_test, unknown=-1)
+    assert np.mean((found == UNKNOWN) == (in_floats == -1)) > 0.97
+
+
+def test_labels_of_text_may_be_unknown_by_text_or_none_at_all() -> None:
+    digits = load_digits_dataset()
+    names = np.array([f"digit {label}" for label in digits.y_train])
+    fitted = classifier().fit(digits.X_train, names)
+    fitted.calibrate_rejection(digits.X_train, rate=0.1)
+    negatives = 16 - digits.X_test
+    assert "not a digit" in fitted.predict(negatives, unknown="not a digit")
+    assert -1 in fitted.predict(negatives, unknown=-1).tolist()
+
+
+def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> None:
+    digits = load_digits_dataset()
+    with pytest.raises(InputError, match="the label for unknown points, 3, is a class"):
+        calibrated.predict(digits.X_test, unknown=3)
+    fitted = classifier(epochs=1).fit(digits.X_train[:200], digits.y_train[:200])
+    with pytest.raises(InputError, match="call calibrate_rejection first"):
+        fitted.predict(digits.X_test, unknown=-1)
+    with pytest.raises(InputError, match="20 points are too few"):
+        fitted.calibrate_rejection(digits.X_train[:20], rate=0.01)
