@@ -21,7 +21,7 @@ from protonn_edge.quantization import IntegerModel
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_SKETCHES = ("Classify", "Stream", "SelfTest")
+_SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
 _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
 _LONGEST_NAME = 255
