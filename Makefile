@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint firmware upload gallery setup tools node browser clean
+.PHONY: help demo test lint docs firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -13,7 +13,7 @@ help:  ## list the targets
 demo: setup node  ## train, quantize, build, emulate and report, on data that a package ships
 	@$(VENV)/bin/protonn-edge demo $(ARGS)
 
-test: setup node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
+test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(ARGS)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
@@ -29,6 +29,9 @@ lint: $(VENV)/has-lint  ## check style and types of all code
 	    --suppress=missingIncludeSystem --suppress=preprocessorErrorDirective \
 	    -i firmware/generated firmware
 
+docs: $(VENV)/has-docs  ## make the documentation, docs/_build/index.html
+	@$(PYTHON) -m sphinx -W --keep-going -n -q docs docs/_build && echo docs/_build/index.html
+
 firmware: setup  ## compile the firmware, after `protonn-edge build`
 	@$(call pio,run)
 
@@ -39,7 +42,7 @@ gallery: setup node browser  ## make the reports of four data sets, and the scre
 	@$(PYTHON) benchmarks/gallery.py $(ARGS)
 
 clean:  ## remove what was built and cached; .venv stays
-	rm -rf .pio dist firmware/generated protonn-edge-demo gallery .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .pio dist docs/_build firmware/generated protonn-edge-demo gallery .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # --- set-up ----------------------------------------------------------------------------------------

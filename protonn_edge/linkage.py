@@ -12,7 +12,7 @@ from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.codegen.plan import CHUNK_CYCLES
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, IntegerModel

@@ -22,7 +22,8 @@ version difference
         there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
 4       "clipped", "deskewed" (before, neither)
 5       "rejection", in models that answer "unknown" alone: three thresholds;
-        "activity", in models that become integers: shares of inputs, coordinates and prototypes
+        "activity", in models that become integers: shares of inputs, coordinates and prototypes;
+        "pipeline", in models of windows of samples alone: its declaration as JSON
 ======= ===================================================================================
 """
 
@@ -45,6 +46,8 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
+from protonn_edge.features.declaration import FeatureSet
+from protonn_edge.features.pipeline import FeaturePipeline
 from protonn_edge.files import write_atomically
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import UNKNOWN, Rejection
@@ -82,7 +85,7 @@ _ARRAYS = (
     "clipped",
     "deskewed",
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection")
+_OPTIONAL_ARRAYS = ("activity", "pipeline", "rejection")
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -143,7 +146,7 @@ class Normalizer:
 class InputStatistics:
     """What the quantizer calibrates with: statistics of the projection's inputs in training.
 
-    They are the raw features, or the averages of a reduction.
+    They are the raw features, the averages of a reduction, or the features of a pipeline.
 
     Attributes
     ----------
@@ -259,6 +262,8 @@ class ProtoNNModel(SizedByMatrices):
         How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `protonn_edge.rejection`.
+    pipeline : FeaturePipeline, optional
+        What makes features of windows of raw samples before anything else; not with a reduction.
 
     Raises
     ------
@@ -281,6 +286,7 @@ class ProtoNNModel(SizedByMatrices):
     clipped: bool = False
     activity: Activity | None = None
     rejection: Rejection | None = None
+    pipeline: FeaturePipeline | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -315,6 +321,7 @@ class ProtoNNModel(SizedByMatrices):
             sizes = self.n_inputs, self.n_projections, self.n_prototypes
             Activity.of_array(self.activity.to_array(), sizes)
         self._check_rejection()
+        self._check_pipeline()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -336,6 +343,20 @@ class ProtoNNModel(SizedByMatrices):
                     "range; train the model again"
                 )
 
+    def _check_pipeline(self) -> None:
+        if self.pipeline is None:
+            return
+        if self.reduction is not None:
+            raise InputError(
+                "the model has both a pipeline and a reduction of images; train it again with one "
+                "of the two"
+            )
+        if self.pipeline.n_outputs != self.n_inputs:
+            raise InputError(
+                f"array 'pipeline' gives {self.pipeline.n_outputs:,} features, 'W' has "
+                f"{self.n_inputs:,} columns; train the model again"
+            )
+
     def _check_rejection(self) -> None:
         if self.rejection is None:
             return
@@ -356,8 +377,8 @@ class ProtoNNModel(SizedByMatrices):
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Return raw points (n, features), dense, as W expects them: (n, D), float64."""
-        if self.reduction is not None:
-            X = self.reduction.apply(X)
+        if self.first_stage is not None:
+            X = self.first_stage.apply(X)
         if self.clipped:
             X = np.clip(X, self.inputs.lower, self.inputs.upper)
         return self.normalizer.apply(X)
@@ -582,6 +603,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "cutoff": np.array(model.cutoff, dtype="<f8"),
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.reduction),
+        **_declaration(model.pipeline),
     }
     if model.activity is not None:
         arrays["activity"] = model.activity.to_array()
@@ -630,11 +652,12 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         ),
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
-        record=_parsed_record(arrays["record"]),
+        record=_parsed_json(arrays["record"], "record"),
         reduction=_reduction(arrays["reduction_shapes"], arrays["deskewed"]),
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
+        pipeline=_pipeline(arrays["pipeline"]) if "pipeline" in arrays else None,
         rejection=_rejection(arrays.get("rejection")),
     )
     return model if "activity" not in arrays else _with_activity(model, arrays["activity"])
@@ -644,6 +667,39 @@ def _with_activity(model: ProtoNNModel, array: NDArray[Any]) -> ProtoNNModel:
     _check_type(array, "activity", "f8")
     sizes = model.n_inputs, model.n_projections, model.n_prototypes
     return replace(model, activity=Activity.of_array(array, sizes))
+
+
+def _declaration(pipeline: FeaturePipeline | None) -> dict[str, NDArray[np.uint8]]:
+    if pipeline is None:
+        return {}
+    declared = {
+        "features": pipeline.features.text,
+        "window": pipeline.window,
+        "channels": pipeline.channels,
+        "zero": pipeline.zero,
+        "step": pipeline.step,
+        "rate": pipeline.rate,
+    }
+    text = json.dumps(declared, sort_keys=True, allow_nan=False)
+    return {"pipeline": np.frombuffer(text.encode(), dtype=np.uint8)}
+
+
+def _pipeline(array: NDArray[Any]) -> FeaturePipeline:
+    declared = _parsed_json(array, "pipeline")
+    wanted = {"features": str, "window": int, "channels": int, "zero": list, "step": list}
+    rate = declared.pop("rate", None) if isinstance(declared, dict) else None
+    usable = (
+        isinstance(declared, dict)
+        and {name: type(value) for name, value in declared.items()} == wanted
+        and all(type(number) is float for name in ("zero", "step") for number in declared[name])
+        and (rate is None or type(rate) is float)
+    )
+    if not usable:
+        raise InputError(
+            "array 'pipeline' is not the declaration of a feature pipeline; train the model again"
+        )
+    features = FeatureSet.of(declared.pop("features"))
+    return FeaturePipeline(features, rate=rate, **declared)
 
 
 def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:
@@ -749,16 +805,16 @@ def _check_count(names: tuple[str, ...], what: str, count: int) -> None:
         )
 
 
-def _parsed_record(array: NDArray[Any]) -> Any:
+def _parsed_json(array: NDArray[Any], name: str) -> Any:
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > RECORD_LIMIT_BYTES:
         raise InputError(
-            f"array 'record' must be at most {RECORD_LIMIT_BYTES:,} bytes of JSON; train the model "
+            f"array {name!r} must be at most {RECORD_LIMIT_BYTES:,} bytes of JSON; train the model "
             "again"
         )
     try:
         return json.loads(array.tobytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError("array 'record' is not JSON; train the model again") from error
+        raise InputError(f"array {name!r} is not JSON; train the model again") from error
 
 
 def _checked_record(record: Any) -> dict[str, Any]:

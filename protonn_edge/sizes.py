@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.features.pipeline import FeaturePipeline
 from protonn_edge.reduction import Reduction
 
 _VALUE_BYTES = 4
@@ -20,18 +21,26 @@ _VALUE_BYTES = 4
 class SizedByMatrices:
     """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers.
 
-    The projection's inputs are the features, or, with a reduction, averages of them.
+    The projection's inputs are what a point has, or, with a reduction, averages of that, or, with a
+    pipeline, features of it.
     """
 
     projection: NDArray[Any]
     prototypes: NDArray[Any]
     labels: NDArray[Any]
     reduction: Reduction | None
+    pipeline: FeaturePipeline | None = None
+
+    @property
+    def first_stage(self) -> Reduction | FeaturePipeline | None:
+        """What makes the projection's inputs of a point, if anything does."""
+        return self.pipeline if self.reduction is None else self.reduction
 
     @property
     def n_features(self) -> int:
         """What a point has, and what the device is sent for it: at least D."""
-        return self.n_inputs if self.reduction is None else self.reduction.n_features
+        stage = self.first_stage
+        return self.n_inputs if stage is None else stage.n_features
 
     @property
     def n_inputs(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from protonn_edge.deskewing import BYTES
+from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
 from protonn_edge.reduction import Reduction
@@ -148,3 +149,66 @@ def tiny_upright_model() -> IntegerModel:
     """Return the same one whose images are set upright first."""
     model = tiny_reduced_model()
     return replace(model, reduction=Reduction((5, 6), (3, 4), (2, 3), BYTES))
+
+
+def random_windows(seed: int, n: int, pipeline: FeaturePipeline) -> np.ndarray:
+    """Return n windows of bytes, (n, samples) uint8: waves with noise, and extreme ones."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(pipeline.window)[:, None]
+    shape = (n, 1, pipeline.channels)
+    waves = np.sin(2 * np.pi * t / rng.uniform(2, 60, shape) + rng.uniform(0, 6, shape))
+    signals = rng.uniform(0, 255, shape) + rng.uniform(0, 90, shape) * waves
+    signals += rng.normal(0, 4, (n, pipeline.window, pipeline.channels))
+    Q = np.clip(signals, 0, 255).astype(np.uint8)
+    extremes = [
+        np.zeros_like(t),
+        np.full_like(t, 255),
+        255 * (t % 2),
+        255 * (1 - t % 2),
+        255 * (t < pipeline.window // 2),
+        255 * (t // 2 % 2),
+        t * 255 // max(1, pipeline.window - 1),
+    ]
+    for row, extreme in enumerate(extremes[:n]):
+        Q[row] = extreme
+    if n > len(extremes):
+        Q[-1] = rng.integers(0, 2, Q[-1].shape) * 255
+    return Q.reshape(n, -1)
+
+
+def random_pipeline_model(pipeline: FeaturePipeline, seed: int = 0, **sizes: float) -> ProtoNNModel:
+    """Return a float model of features of windows, else as `random_model` makes one."""
+    model = random_model(seed, features=pipeline.n_outputs, **sizes)
+    windows = pipeline.zero + np.array(pipeline.step) * random_windows(seed, 100, pipeline).reshape(
+        -1, pipeline.window, pipeline.channels
+    )
+    features = pipeline.apply(windows.reshape(100, -1))
+    scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
+    normalizer = Normalizer("standard", features.mean(axis=0), scale)
+    projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
+    chosen = projected[np.arange(model.n_prototypes) % len(projected)]
+    distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
+    gamma = sizes.get("gamma_numerator", 2.5) / max(1e-9, float(np.median(distances)))
+    widest = 25.0 / max(1e-9, float(np.ptp(chosen, axis=0).max()))  # that the integers hold
+    return replace(
+        model,
+        prototypes=chosen.T.astype(np.float32),
+        gamma=min(gamma, widest),
+        normalizer=normalizer,
+        inputs=InputStatistics.of(features),
+        pipeline=pipeline,
+    )
+
+
+def pipeline_of(text: str, window: int = 32, channels: int = 2) -> FeaturePipeline:
+    """Return the pipeline of some features whose samples are bytes."""
+    return FeaturePipeline(
+        FeatureSet.of(text), window, channels, (0.0,) * channels, (1.0,) * channels
+    )
+
+
+def tiny_windows_model() -> IntegerModel:
+    """Return the tiny model for six features of windows of 8 samples of one channel."""
+    return replace(
+        tiny_integer_model(), pipeline=pipeline_of("mean,deviation,max,change,bands:2", 8, 1)
+    )

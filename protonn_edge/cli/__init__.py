@@ -18,6 +18,7 @@ from protonn_edge.cli.report import report_command
 from protonn_edge.cli.train import train_command
 from protonn_edge.cli.tune import tune_command
 from protonn_edge.cli.verify import verify_command
+from protonn_edge.cli.windows import windows_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -31,6 +32,7 @@ def main() -> None:
 
 
 main.add_command(demo_command)
+main.add_command(windows_command)
 main.add_command(train_command)
 main.add_command(tune_command)
 main.add_command(convert_command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from protonn_edge.report.terminal import (
     run_facts,
     saturation_fact,
 )
+from protonn_edge.shell import command_line
 from protonn_edge.verification import Agreement, disagreement
 
 
@@ -110,7 +110,7 @@ def hil_command(
     if output is not None:
         words = ["report", str(output), "--project", str(folder), "--data", str(data)]
         words += [] if board_name == "uno" else ["--board", board_name]
-        out.say("a page about it:", f"  {shlex.join(['protonn-edge', *words])}")
+        out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
     out.finish(measurement.to_json(), disagreement([measurement.agreement]))
 
 

@@ -13,6 +13,7 @@ from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import load_points
+from protonn_edge.features import FeaturePipeline
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.reduction import Reduction, shape_text
@@ -50,6 +51,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
     record = {
         "features": model.n_features,
         "reduction": _reduction(model.reduction),
+        "pipeline": _pipeline(model.pipeline),
         "inputs": model.n_inputs,
         "projections": model.n_projections,
         "prototypes": model.n_prototypes,
@@ -100,11 +102,30 @@ def _reduction(reduction: Reduction | None) -> dict[str, Any] | None:
     }
 
 
+def _pipeline(pipeline: FeaturePipeline | None) -> dict[str, Any] | None:
+    if pipeline is None:
+        return None
+    return {
+        "features": pipeline.features.text,
+        "window": pipeline.window,
+        "channels": pipeline.channels,
+        "sample_rate": pipeline.rate,
+    }
+
+
 def _nonzero_share(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> float:
     return float(np.count_nonzero(matrix) / matrix.size)
 
 
 def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
+    if record["pipeline"] is not None:
+        declared = record["pipeline"]
+        rate = "" if declared["sample_rate"] is None else f" at {declared['sample_rate']:g} Hz"
+        shape = f"{declared['window']:,} of {declared['channels']} channels{rate}"
+        return [
+            ("samples", f"{record['features']:,}: {shape}"),
+            ("features D", f"{record['inputs']:,}: {declared['features']}"),
+        ]
     if record["reduction"] is None:
         return [("features D", f"{record['features']:,}")]
     *shapes, deskewed = record["reduction"].values()

@@ -23,6 +23,22 @@ class ImageShape(click.ParamType[tuple[int, int]]):
         return int(height), int(width)
 
 
+class WindowShape(click.ParamType[tuple[int, int]]):
+    """Samples and channels of a window, such as 128x3, or samples of one channel, such as 128."""
+
+    name = "SAMPLES[xCHANNELS]"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Return samples of a channel, and channels."""
+        found = re.fullmatch(r"(\d{1,6})(?:x(\d{1,6}))?", str(value))
+        samples, channels = (int(found[1]), int(found[2] or 1)) if found else (0, 0)
+        if not samples or not channels:
+            self.fail(f"{value!r} is no number of samples and channels, such as 128x3", param, ctx)
+        return samples, channels
+
+
 class Bytes(click.ParamType[int]):
     """A number of bytes, such as 16kB, 900 B or 16000."""
 

@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
-from protonn_edge.cli.quantities import Bytes, ImageShape
+from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.unknown import (
     DEFAULT_STATISTICS,
     by_option,
@@ -31,6 +31,7 @@ from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_data
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
+from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import (
     Statistics,
@@ -177,6 +178,20 @@ def _setting(
 @_setting("--crop", "cropped_shape", ImageShape(), "Average this much, in the image's middle.")
 @_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Set slanted images upright, before.")
 @_setting(
+    "--features",
+    "features",
+    click.STRING,
+    "Project features of windows of samples, which the device makes: some of mean, deviation, min, "
+    "max, change, crossings and bands:4, parted by commas.",
+)
+@_setting(
+    "--window",
+    "window_shape",
+    WindowShape(),
+    "Samples and channels of a window, such as 128x3; by default as the arrays of an .npz have it.",
+)
+@_setting("--sample-rate", "sample_rate", _POSITIVE, "Samples a second, for sketches.")
+@_setting(
     "--augment/--no-augment",
     "augment",
     click.BOOL,
@@ -228,6 +243,7 @@ def train_command(
     dataset = load_dataset(data)
     if share is not None:
         dataset = holdout(dataset, share, seed)
+    settle_window(dataset, settings)
     _settle_sizes(dataset, settings)
     by = by or DEFAULT_STATISTICS
     if rate is not None:
@@ -464,6 +480,19 @@ def check_output(path: Path) -> None:
         )
 
 
+def settle_window(dataset: Dataset, settings: dict[str, Any]) -> None:
+    """Take the shape of a window from the data where it is not given."""
+    if settings.get("features") is None or settings.get("window_shape") is not None:
+        return
+    shape = (*dataset.point_shape, 1)[:2]
+    if len(dataset.point_shape) > 2:
+        raise InputError(
+            f"--features is given, but a point of the data has the axes "
+            f"{'x'.join(map(str, dataset.point_shape))}; say --window SAMPLESxCHANNELS"
+        )
+    settings["window_shape"] = shape if dataset.point_shape else (dataset.n_features, 1)
+
+
 def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
     features = dataset.n_features
@@ -473,12 +502,18 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
         settings["cropped_shape"],
         PixelScale(0.0, 1.0) if settings["deskew"] else None,
     )
-    inputs = features if reduction is None else reduction.n_outputs
+    inputs, what = features, "features"
+    if reduction is not None:
+        inputs, what = reduction.n_outputs, "averages"
+    elif settings["features"] is not None:
+        windows = dense_features(dataset.X_train[:1], "the training part")
+        declared = FeatureSet.of(settings["features"])
+        pipeline = FeaturePipeline.fitted(declared, settings["window_shape"], windows)
+        inputs = pipeline.n_outputs
     if settings["budget"] is not None:
         _leave_sizes_to_budget(settings)
         return
     if _was_given("n_projections") and settings["n_projections"] > inputs:
-        what = "features" if reduction is None else "averages"
         raise InputError(
             f"--projection-dim is {settings['n_projections']:,}, the data has {inputs:,} {what}; "
             f"a projection has no more outputs than inputs, so try at most {inputs:,}"

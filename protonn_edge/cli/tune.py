@@ -19,8 +19,8 @@ from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.quantities import Bytes, ImageShape
-from protonn_edge.cli.train import check_output, describe, with_accuracy_floor
+from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
+from protonn_edge.cli.train import check_output, describe, settle_window, with_accuracy_floor
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import CheckFailed, InputError
@@ -115,6 +115,9 @@ def _number(word: str) -> bool:
 @click.option("--reduce", "reduced_shape", type=ImageShape(), help="As of train.")
 @click.option("--crop", "cropped_shape", type=ImageShape(), help="As of train.")
 @click.option("--deskew", is_flag=True, default=None, help="As of train.")
+@click.option("--features", help="Project features of windows of samples, as of train.")
+@click.option("--window", "window_shape", type=WindowShape(), help="As of train.")
+@click.option("--sample-rate", type=_POSITIVE, help="As of train.")
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Every class counts alike.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(
@@ -175,6 +178,7 @@ def tune_command(
     limits = TuningLimits(max_flash, max_sram, max_latency_ms, max_energy_mj)
     dataset = load_dataset(data)
     check_points(dataset.X_train, dataset.y_train)
+    settle_window(dataset, fixed)
     fixed = {name: value for name, value in fixed.items() if value is not None}
     numbers = fold_numbers(dataset.y_train, folds, seed, _read_groups(groups, data))
     points = Points(dataset.X_train, dataset.y_train, numbers, board, limits, fixed)

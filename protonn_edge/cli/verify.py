@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement
@@ -60,7 +61,7 @@ def verify_command(
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
     with ExitStack() as stack:
-        if board.is_chip:
+        if board.is_chip and not shell.WINDOWS:  # which has no emulator
             with out.status(f"building for {board.name}"):
                 trial = stack.enter_context(
                     trial_build(model, board, wishes=Wishes(precision=precision))

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from protonn_edge import __version__
+from protonn_edge.codegen.averaging import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES
 from protonn_edge.codegen.kernels import (
     GROUP,
     Block,
@@ -16,16 +18,11 @@ from protonn_edge.codegen.kernels import (
     Step,
     multiples_of,
 )
-from protonn_edge.codegen.plan import (
-    CHUNK_CYCLES,
-    PIXELS_AT_ONCE,
-    Plan,
-    Stage,
-    averages_at_once,
-    coordinates_of,
-    has_whole_rows,
-)
+from protonn_edge.codegen.plan import Plan, coordinates_of
+from protonn_edge.codegen.stage import Stage
+from protonn_edge.codegen.windows import WindowContext, window_context
 from protonn_edge.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
+from protonn_edge.features import FeaturePipeline
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
@@ -195,6 +192,7 @@ class RenderContext:
     push_call_cycles: int
     reduction: ReductionContext | None
     upright: UprightContext | None
+    windows: WindowContext | None
     raw: RawContext
     rejection: IntegerRejection | None
     unknown: int
@@ -267,7 +265,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_call_cycles=plan.push_call_cycles,
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
         upright=_upright_context(model.reduction),
-        raw=raw_context(model.raw_inputs),
+        windows=window_context(model),
+        raw=raw_context(model.raw_inputs, model.pipeline),
         rejection=model.rejection,
         unknown=UNKNOWN,
     )
@@ -329,10 +328,11 @@ def _upright_context(reduction: Reduction | None) -> UprightContext | None:
     )
 
 
-def raw_context(raw: RawQuantizer) -> RawContext:
-    """Lay out what `raw_inputs.j2` needs."""
+def raw_context(raw: RawQuantizer, pipeline: FeaturePipeline | None = None) -> RawContext:
+    """Lay out what `raw_inputs.j2` needs; of windows, what a sample's channels have."""
     several = len(raw.scales) > 1
     choice = raw.choice.tolist() if several else []
+    choice = choice if pipeline is None else choice[: pipeline.channels]
     return RawContext(
         scales=raw.scales,
         choice=_rows([choice[i : i + 16] for i in range(0, len(choice), 16)]),

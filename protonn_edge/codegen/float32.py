@@ -18,7 +18,7 @@ from protonn_edge.codegen.context import (
     hash_bytes,
     raw_context,
 )
-from protonn_edge.codegen.plan import CHUNK_CYCLES
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES
 from protonn_edge.quantization import Float32Model
 
 _FLOAT_BYTES = 4

@@ -9,6 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
+
 #include "pnn_model.h"
 
 static uint8_t push_each(const pnn_input_t *features)
@@ -70,6 +75,10 @@ int main(int argc, char **argv)
 {
     static pnn_input_t features[PNN_FEATURES];
     uint8_t (*classify)(const pnn_input_t *) = pnn_predict;
+#ifdef _WIN32 /* else bytes that look like line ends would be changed */
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
     if (argc > 1 && strcmp(argv[1], "push") == 0) {
         classify = push_each;
     } else if (argc > 1 && strcmp(argv[1], "split") == 0) {

@@ -81,7 +81,7 @@ def plans(
     every = [
         plan_with(model, each, activity, buffered=buffered, keeps_averages=keeps, core=core)
         for each in _kernels(kernel, core)
-        for buffered in ((True, False) if core.multiplies else (True,))
+        for buffered in _buffering(model, core)
         for keeps in ((True,) if model.reduction is None else (True, False))
     ]
     fitting = [plan for plan in every if limits.hold(plan)]
@@ -101,6 +101,16 @@ def _kernels(wished: KernelName | None, core: Core) -> tuple[KernelName, ...]:
             f"of {', '.join(able)}"
         )
     return (wished,)
+
+
+def _buffering(model: IntegerModel, core: Core) -> tuple[bool, ...]:
+    """Return whether the firmware may hold all features, or may not.
+
+    What is pushed as it arrives must take a known time. Of windows sums are kept, no samples.
+    """
+    if not core.multiplies:
+        return (True,)
+    return (True, False) if model.pipeline is None else (False,)
 
 
 def _cycles(plan: Plan) -> float:

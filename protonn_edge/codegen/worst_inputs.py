@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from protonn_edge.codegen.averaging import moved_cycles
 from protonn_edge.codegen.plan import (
     Plan,
     input_cycles,
-    moved_cycles,
     prototype_costs,
 )
 from protonn_edge.deskewing import row_shifts

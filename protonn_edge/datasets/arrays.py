@@ -121,7 +121,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
     ):
         if not there:
             raise InputError(f"{archive.path} has no array {name!r}; add it")
-    X = _features(archive, points)
+    X, point_shape = _features(archive, points)
     sets = _label_sets(archive, labels)
     y = sets if sets is not None else archive.read(labels)
     if (sets is None and y.ndim != 1) or y.shape[0] != X.shape[0]:
@@ -139,7 +139,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
     if sets is not None:
         return LabelSetTable(source, X, sets, names)
     check_class_names(classes, str(archive.path))
-    return Table(source, X, _labels(archive, labels, y, classes), names)
+    return Table(source, X, _labels(archive, labels, y, classes), names, point_shape)
 
 
 def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
@@ -158,9 +158,10 @@ def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
     return csr_array(y, dtype=np.float32)
 
 
-def _features(archive: ArrayArchive, name: str) -> Features:
+def _features(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:
+    """Return the points, a row each, and the axes that a point has in the file."""
     if has_compressed_rows(archive, name):
-        return sparse_features(archive, name, whole_number(archive, "n_features", INDEX_LIMIT))
+        return sparse_features(archive, name, whole_number(archive, "n_features", INDEX_LIMIT)), ()
     raw = archive.read(name)
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise InputError(
@@ -180,7 +181,7 @@ def _features(archive: ArrayArchive, name: str) -> Features:
             f"{archive.path}: array {name!r} has a value that is NaN, infinite or too large in row "
             f"{row}, feature {column}; mend or drop the row"
         )
-    return X
+    return X, raw.shape[1:]
 
 
 def _labels(

@@ -38,12 +38,15 @@ class Table:
         See `protonn_edge.datasets.naming.label_text`.
     feature_names : tuple of str
         D names, or empty.
+    point_shape : tuple of int
+        The axes that a point has in the file, (D,) if it has but one; empty if that is not known.
     """
 
     source: str
     X: Features
     labels: Sequence[str]
     feature_names: tuple[str, ...] = ()
+    point_shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,8 @@ class Dataset:
         file that names its classes keeps its own order.
     feature_names : tuple of str
         D names, or empty.
+    point_shape : tuple of int
+        The axes that a point has in the file, such as samples and channels; empty if not known.
     """
 
     X_train: Features
@@ -70,6 +75,7 @@ class Dataset:
     y_test: Indices
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
+    point_shape: tuple[int, ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -126,6 +132,7 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         y_test=class_indices(tested, names, "the training part"),
         classes=names,
         feature_names=features,
+        point_shape=train.point_shape,
     )
 
 

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
+from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
@@ -335,6 +336,11 @@ def _chip_options(board: Board) -> list[str]:
 
 
 def _build_emulator() -> Path:
+    if shell.WINDOWS:
+        raise InputError(
+            "the emulated Uno needs simavr, which Windows has not; run it in WSL, or name a board "
+            "with --port"
+        )
     names = (*_HEADERS, *_SOURCES)
     ingredients = [(_HERE / name).read_bytes() for name in names] + [" ".join(_FLAGS).encode()]
     sources = [str(_HERE / name) for name in _SOURCES]

@@ -16,6 +16,7 @@ from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.features import FeaturePipeline
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, RawQuantizer, quantize
 
@@ -98,7 +99,7 @@ def export(
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
     reference = quantize(model)
     vectors = _vectors(model, reference, board, points)
-    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs))
+    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs, reference.pipeline))
     limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
     plan = make_plan(reference, limits, activity=model.activity)
     library = Library(
@@ -136,8 +137,9 @@ def _vectors(
     return vectors if room <= 0 else vectors.within(room)
 
 
-def _raw_bytes(raw: RawQuantizer) -> int:
+def _raw_bytes(raw: RawQuantizer, pipeline: FeaturePipeline | None) -> int:
     """Return the flash of the tables behind pnn_quantize, which the examples call."""
     several = len(raw.scales) > 1
     choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
-    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * len(raw.choice)
+    chosen = len(raw.choice) if pipeline is None else pipeline.channels
+    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * chosen

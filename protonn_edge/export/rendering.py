@@ -15,15 +15,17 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan, render_c, template_environment
 from protonn_edge.codegen.context import c_comment
 from protonn_edge.export.vectors import KnownAnswers
+from protonn_edge.features import FeaturePipeline
 from protonn_edge.quantization import IntegerModel
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_SKETCHES = ("Classify", "Stream", "SelfTest")
+_SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
 _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
 _LONGEST_NAME = 255
+_SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
 _SKETCH_SRAM_BYTES = 450
@@ -36,6 +38,17 @@ class Feature:
     name: str
     zero: str
     full: str
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of samples, and the time between two of them."""
+
+    samples: int
+    channels: int
+    period_us: int
+    period: str
+    rate_known: bool
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,7 @@ class ExportContext:
     jumps_short: bool
     pins: bool
     pixels: bool
+    window: Window | None
     features: tuple[Feature, ...]
     vectors: tuple[tuple[int, ...], ...]
     scores: tuple[tuple[int, ...], ...]
@@ -158,10 +172,11 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         score_bits=model.score_bits,
         score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         name_size=min(longest + 1, _LONGEST_NAME),
-        buffered=sram_bytes <= board.sram_bytes,
+        buffered=model.pipeline is None and sram_bytes <= board.sram_bytes,
         jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         pins=model.n_features <= _ANALOG_PINS,
         pixels=model.reduction is not None,
+        window=_window(model.pipeline),
         features=_features(model, library.feature_names),
         vectors=vectors.encoded,
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
@@ -177,10 +192,27 @@ def _features(model: IntegerModel, names: tuple[str, ...]) -> tuple[Feature, ...
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
         return (Feature("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
-    if model.n_features > _LISTED_FEATURES:
+    if model.pipeline is not None:  # its samples have all channels in turn
+        labels = [f"channel {channel}" for channel in range(model.pipeline.channels)]
+    elif model.n_features > _LISTED_FEATURES:
         return ()
-    labels = [c_comment(name) for name in names] or [""] * model.n_features
+    else:
+        shown = [c_comment(name) for name in names] or [""] * model.n_features
+        labels = [f"{i} {name}".strip() for i, name in enumerate(shown)]
     return tuple(
-        Feature(f"{i} {label}".strip(), f"{zero:.6g}", f"{end:.6g}")
-        for i, (label, zero, end) in enumerate(zip(labels, inputs.zero, full, strict=True))
+        Feature(label, f"{zero:.6g}", f"{end:.6g}")
+        for label, zero, end in zip(labels, inputs.zero, full, strict=False)
+    )
+
+
+def _window(pipeline: FeaturePipeline | None) -> Window | None:
+    if pipeline is None:
+        return None
+    period_us = round(1e6 / (pipeline.rate or _SAMPLE_RATE))
+    return Window(
+        pipeline.window,
+        pipeline.channels,
+        max(1, period_us),
+        f"{period_us / 1000:g} ms",
+        pipeline.rate is not None,
     )

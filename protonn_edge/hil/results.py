@@ -248,7 +248,7 @@ def read_results(path: Path) -> RecordedRun:
 
 
 def _read(path: Path, stream: BinaryIO) -> RecordedRun:
-    first = stream.readline(_MAX_LINE_BYTES).decode("ascii", "replace").rstrip("\n")
+    first = stream.readline(_MAX_LINE_BYTES).decode("ascii", "replace").rstrip("\r\n")
     said = _FIRST_LINE.fullmatch(first)
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
     n_classes = len(columns) - len(_FIXED)

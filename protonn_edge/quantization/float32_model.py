@@ -148,11 +148,15 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     ------
     InputError
         If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction
-        or rejects points.
+        or a pipeline, or rejects points.
     """
     if model.reduction is not None:
         raise InputError(
             "a float build does not reduce images; build in int8, or train without --reduce"
+        )
+    if model.pipeline is not None:
+        raise InputError(
+            "a float build makes no features of windows; build in int8, or train without --features"
         )
     if model.rejection is not None:
         raise InputError(

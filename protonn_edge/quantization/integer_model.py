@@ -6,7 +6,12 @@ them, ``b``, of which the device makes D averages first::
     v_i = sum_n weight_in b_n                         16 bits, never overflows
     q_i = (v_i * reduction_multiplier + 2^15) >> 16   0..maximum
 
-The rest is the same for both::
+With a pipeline it is a window of samples, b again, of which the device makes D features, integers
+of 16 bits (see `protonn_edge.features.pipeline`), and bytes of these as `raw_inputs` has it::
+
+    q_i = byte of feature f_i(b)                      0..maximum
+
+The rest is the same for all::
 
     a_k = start_k + sum_i W_ki q_i                    16 or 24 bits, never overflows
     h_k = a_k, or a_k >> 8 of 24 bits                 16 bits
@@ -34,6 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
 from protonn_edge.quantization.exponential import (
     KERNEL_MAXIMUM,
     MAXIMUM_DISTANCE_SHIFT,
@@ -147,6 +153,8 @@ class IntegerModel(SizedByMatrices):
         What the device averages before it projects.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
+    pipeline : FeaturePipeline, optional
+        What the device makes of a window of samples before it projects.
     """
 
     score_tolerance: ClassVar[int] = 0
@@ -166,6 +174,7 @@ class IntegerModel(SizedByMatrices):
     classes: tuple[str, ...]
     reduction: Reduction | None = None
     rejection: IntegerRejection | None = None
+    pipeline: FeaturePipeline | None = None
 
     def __post_init__(self) -> None:
         check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
@@ -192,6 +201,7 @@ class IntegerModel(SizedByMatrices):
                 f"distance shift {self.distance_shift}",
             ),
             (self._reduction_fits(), "a reduction that does not give the projection's inputs"),
+            (self._pipeline_fits(), "a pipeline that does not give the projection's inputs"),
             (self._rejection_fits(), "thresholds that no score or no kernel reaches"),
         ):
             if not fits:
@@ -213,6 +223,11 @@ class IntegerModel(SizedByMatrices):
             and (largest + _HALF) >> 16 == self.inputs.maximum
         )
 
+    def _pipeline_fits(self) -> bool:
+        if self.pipeline is None:
+            return True
+        return self.reduction is None and self.pipeline.n_outputs == self.n_inputs
+
     def _rejection_fits(self) -> bool:
         """Whether thresholds are within what they are compared with, on any input."""
         if self.rejection is None:
@@ -229,6 +244,10 @@ class IntegerModel(SizedByMatrices):
     @cached_property
     def features(self) -> InputQuantizer:
         """What turns raw features into the bytes that the device is fed."""
+        if self.pipeline is not None:
+            window = self.pipeline.window
+            zeros, steps = np.tile(self.pipeline.zero, window), np.tile(self.pipeline.step, window)
+            return InputQuantizer(zeros, steps, SAMPLE_MAXIMUM)
         if self.reduction is None:
             return self.inputs
         finer = self.inputs.maximum / FEATURE_MAXIMUM
@@ -240,6 +259,11 @@ class IntegerModel(SizedByMatrices):
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
         return raw_quantizer(self.features)
+
+    @cached_property
+    def feature_inputs(self) -> RawQuantizer:
+        """What turns the features of a pipeline into the projection's inputs, on the device."""
+        return raw_quantizer(self.inputs)
 
     @property
     def reduction_multiplier(self) -> int:
@@ -274,6 +298,8 @@ class IntegerModel(SizedByMatrices):
 
     def reduce(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the projection's inputs, (n, D), of what the device is fed, both uint8."""
+        if self.pipeline is not None:
+            return self.feature_inputs.quantize(self.pipeline.of_bytes(Q))
         if self.reduction is None:
             return Q
         scaled = self.reduction.sums(Q).astype(np.uint32) * np.uint32(self.reduction_multiplier)

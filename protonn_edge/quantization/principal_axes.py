@@ -57,7 +57,8 @@ def _annihilate(C: NDArray[np.float64], axes: NDArray[np.float64], p: int, q: in
     ratio = (C[q, q] - C[p, p]) / (2.0 * C[p, q])
     if not np.isfinite(ratio):
         return
-    tangent = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
+    with np.errstate(over="ignore"):  # next to no covariance: the angle is 0
+        tangent = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
     tangent = -tangent if ratio < 0 else tangent
     cosine = 1.0 / np.sqrt(tangent * tangent + 1.0)
     sine = tangent * cosine

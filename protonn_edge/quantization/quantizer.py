@@ -183,6 +183,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         classes=model.classes,
         reduction=model.reduction,
         rejection=None if rejection is None else rejection.in_integers(score_scale),
+        pipeline=model.pipeline,
     )
 
 

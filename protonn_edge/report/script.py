@@ -116,7 +116,8 @@ def _run(command: Sequence[str], folder: Path, what: str) -> None:
             [shutil.which(command[0]) or command[0], *command[1:]],
             cwd=folder,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=_DEADLINE_S,
             check=False,
         )

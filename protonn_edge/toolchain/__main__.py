@@ -1,23 +1,26 @@
-"""Print what a shell needs to run ``pio`` itself, for use as ``eval "$(python -m ...)"``."""
+"""Print what a shell needs to run ``pio`` itself, for use as ``eval "$(python -m ...)"``.
+
+PowerShell's way is ``python -m ... | Out-String | Invoke-Expression``.
+"""
 
 from __future__ import annotations
 
-import shlex
 import sys
 
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.shell import setting_line
 from protonn_edge.toolchain.platformio import pio_variables
 
 
 def main() -> int:
-    """Print one ``export`` line per variable; return the exit code."""
+    """Print a line per variable; return the exit code."""
     try:
         variables = pio_variables()
     except ProtoNNEdgeError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     for name, value in variables.items():
-        print(f"export {name}={shlex.quote(value)}")
+        print(setting_line(name, value))
     return 0
 
 

@@ -53,7 +53,7 @@ def build_host_executable(
     compiler = _compiler()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent) as scratch:
-        unfinished = Path(scratch, out.name)
+        unfinished = Path(scratch, "program.exe")  # a name that Windows' compilers leave alone
         command = [
             compiler,
             *_FLAGS,

@@ -152,6 +152,14 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     deskew : bool, default=False
         Whether slanted images are set upright before they are averaged, on the device too: see
         `protonn_edge.deskewing`.
+    features : str, default=None
+        Features of windows of raw samples, made before anything else, on the device too, such as
+        ``"mean,deviation,min,max,crossings,bands:4"``: see `protonn_edge.features`. W then has a
+        column for each feature, not for each sample.
+    window_shape : tuple of two int, default=None
+        Samples of a channel in a window, and channels; None is one channel.
+    sample_rate : float, default=None
+        Samples of a channel a second, kept in the model for sketches.
     augment : bool, default=False
         Whether the joint optimizer shifts, turns, scales and distorts the images a little at
         random: worth it where a model is large enough to fit the training points, and not below.
@@ -235,6 +243,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "reduced_shape": [tuple, None],
         "cropped_shape": [tuple, None],
         "deskew": ["boolean"],
+        "features": [str, None],
+        "window_shape": [tuple, None],
+        "sample_rate": [_POSITIVE, None],
         "augment": ["boolean"],
         "strangers": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
@@ -274,6 +285,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         reduced_shape: tuple[int, int] | None = None,
         cropped_shape: tuple[int, int] | None = None,
         deskew: bool = False,
+        features: str | None = None,
+        window_shape: tuple[int, int] | None = None,
+        sample_rate: float | None = None,
         augment: bool = False,
         strangers: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
@@ -309,6 +323,9 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.reduced_shape = reduced_shape
         self.cropped_shape = cropped_shape
         self.deskew = deskew
+        self.features = features
+        self.window_shape = window_shape
+        self.sample_rate = sample_rate
         self.augment = augment
         self.strangers = strangers
         self.random_state = random_state

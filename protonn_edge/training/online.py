@@ -90,7 +90,7 @@ class OnlineTraining:
         n_seen: int = 0,
         epochs: int = 0,
     ) -> None:
-        for name in ("augment", "clip", "deskew", "strangers"):
+        for name in ("augment", "clip", "deskew", "features", "strangers"):
             if getattr(settings, name):
                 raise InputError(
                     f"partial_fit was called with {name}, which needs all points at once; leave "
@@ -101,6 +101,11 @@ class OnlineTraining:
             raise InputError(
                 "partial_fit goes on from a model that clips outliers, whose range more points "
                 "would widen; take another one, or call fit"
+            )
+        if started is not None and started.pipeline is not None:
+            raise InputError(
+                "partial_fit goes on from a model of windows of samples, which needs all points at "
+                "once; take another one, or call fit"
             )
         if model is not None:
             settings = copy.copy(settings)

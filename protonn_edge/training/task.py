@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from protonn_edge.activity import Activity
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
+from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel, common_range
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.reduction import Reduction, reduction_for
@@ -109,6 +110,7 @@ class Task:
         self._known = int(points.shape[0])
         self._add_strangers()
         self._reduction = self._chosen_reduction()
+        self._pipeline = self._chosen_pipeline()
         self._ends = self._clipping()
         self._points = self.reduced(self._raw)
         self.running = RunningInputs(self._points.shape[1], self._reduction)
@@ -145,6 +147,8 @@ class Task:
                     "images"
                 )
             points = self._reduction.apply(points)
+        if self._pipeline is not None:
+            points = self._pipeline.apply(points)
         return points if self._ends is None else np.clip(points, *self._ends)
 
     @property
@@ -198,6 +202,7 @@ class Task:
             threshold=0.0 if self._multilabel else None,
             cutoff=trained.cutoff,
             clipped=self._ends is not None,
+            pipeline=self._pipeline,
         )
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
@@ -293,6 +298,38 @@ class Task:
             )
         return given.reduction
 
+    def _chosen_pipeline(self) -> FeaturePipeline | None:
+        """Return that of the model to start from, or the one that the settings ask for."""
+        settings, given = self._settings, self._settings.initial_model
+        inherited = None if given is None else given.pipeline
+        if settings.features is None and inherited is None:
+            if settings.window_shape is not None:
+                raise InputError(
+                    "window_shape is given, but no features of windows are; say which, or leave it "
+                    "out"
+                )
+            return None
+        for refused, what in (
+            (issparse(self._raw), "the points are sparse"),
+            (self._reduction is not None, "images are reduced"),
+            (settings.augment, "augment moves images"),
+            (self._stored is not None, "the points are read in blocks"),
+        ):
+            if refused:
+                raise InputError(
+                    f"features are to be made of windows, but {what}; leave the features out"
+                )
+        if settings.features is None:
+            return inherited
+        if given is not None:
+            raise InputError(
+                "features are given, but also a model to start from, which has its own or none; "
+                "leave the features out"
+            )
+        shape = settings.window_shape or (self._raw.shape[1], 1)
+        features = FeatureSet.of(settings.features)
+        return FeaturePipeline.fitted(features, shape, self._raw, settings.sample_rate)
+
     def _pixel_scale(self) -> PixelScale | None:
         """Return how pixels become bytes, where images are to be set upright."""
         if not self._settings.deskew:
@@ -324,7 +361,8 @@ class Task:
                 raise InputError(f"{asked}, but {what}; {remedy}")
         if given is not None:
             return given.inputs.lower.astype(np.float32), given.inputs.upper.astype(np.float32)
-        return _ends_without_outliers(self._raw, self._weights, float(settings.clip))
+        points = self._raw if self._pipeline is None else self._pipeline.apply(self._raw)
+        return _ends_without_outliers(points, self._weights, float(settings.clip))
 
     def _check_kind_of(self, given: ProtoNNModel) -> None:
         """Refuse to start from a model for other data."""

@@ -18,6 +18,7 @@ from optuna.distributions import (
 )
 
 from protonn_edge.errors import InputError
+from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.reduction import reduction_for
 from protonn_edge.training.budget_rules import sizes_within
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
@@ -89,12 +90,17 @@ class SearchSpace:
         reduction = reduction_for(
             fixed.get("image_shape"), fixed.get("reduced_shape"), fixed.get("cropped_shape")
         )
+        n_inputs = points.X.shape[1] if reduction is None else reduction.n_outputs
+        if fixed.get("features") is not None:
+            features, shape = FeatureSet.of(fixed["features"]), fixed.get("window_shape")
+            shape = shape or (n_inputs, 1)
+            n_inputs = FeaturePipeline.fitted(features, shape, points.X[:1]).n_outputs
         flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
         if points.limits.flash_bytes is not None:
             flash = min(flash, points.limits.flash_bytes)
         return cls(
             n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
-            n_inputs=points.X.shape[1] if reduction is None else reduction.n_outputs,
+            n_inputs=n_inputs,
             n_classes=len(np.unique(points.y)),
             parameter_bytes=max(flash - _CODE_BYTES, 1),
             fixed=fixed,

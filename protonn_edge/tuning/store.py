@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +24,10 @@ from optuna.trial import FrozenTrial, TrialState
 from protonn_edge.errors import InputError
 from protonn_edge.tuning.limits import Figures
 
-if sys.platform != "win32":
+try:
     import fcntl
+except ImportError:  # Windows has none
+    fcntl = None  # type: ignore[assignment]
 
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
@@ -177,7 +178,7 @@ class SearchFile:
 
     def _lock(self) -> None:
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        if sys.platform == "win32":
+        if fcntl is None:
             return  # without these locks: two searches in one file are the user's to avoid
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -34,9 +34,8 @@ def folder(tmp_path, monkeypatch, digits):
 
 
 @pytest.mark.usefixtures("avr_tools")
-def test_its_board_is_added_by_its_one_file(folder):
-    _, commands = blocks("console")
-    for line in commands.splitlines():
+def test_its_commands_run_and_its_board_is_added_by_its_one_file(folder):
+    for line in "".join(blocks("console")).splitlines():
         prompt, _, *arguments = shlex.split(line)
         done = CliRunner().invoke(main, arguments)
         assert prompt == "$"

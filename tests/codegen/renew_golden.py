@@ -7,7 +7,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model_factory import tiny_integer_model, tiny_reduced_model, tiny_upright_model
+from model_factory import (
+    tiny_integer_model,
+    tiny_reduced_model,
+    tiny_upright_model,
+    tiny_windows_model,
+)
 
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import plan_with
@@ -18,6 +23,7 @@ CASES = {
     "golden_masked": (tiny_integer_model, "masked"),
     "golden_reduced": (tiny_reduced_model, "unrolled"),
     "golden_upright": (tiny_upright_model, "columns"),
+    "golden_windows": (tiny_windows_model, "columns"),
 }
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from model_factory import (
+    pipeline_of,
     random_images,
     random_inputs,
     random_model,
+    random_pipeline_model,
     random_reduced_model,
 )
 
@@ -281,7 +283,7 @@ def compile_with(
     return elf
 
 
-@pytest.mark.parametrize("model", ["golden", "golden_masked", "golden_reduced"])
+@pytest.mark.parametrize("model", ["golden", "golden_masked", "golden_reduced", "golden_windows"])
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
 def test_generated_c_compiles_at_every_optimization(
@@ -312,6 +314,7 @@ def test_generated_c_compiles_at_every_optimization(
     [
         random_model(6, features=40, projections=12, prototypes=20, classes=5),
         random_reduced_model(REDUCTIONS[2], projections=12),
+        random_pipeline_model(pipeline_of("mean,deviation,min,max,change,crossings,bands", 40)),
     ],
 )
 def test_portable_kernels_give_the_reference_scores_on_the_avr_too(

@@ -17,6 +17,7 @@ from model_factory import (
     tiny_integer_model,
     tiny_reduced_model,
     tiny_upright_model,
+    tiny_windows_model,
 )
 
 from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
@@ -50,6 +51,7 @@ def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.n
         ("golden_masked", tiny_integer_model(), "masked"),
         ("golden_reduced", tiny_reduced_model(), "unrolled"),
         ("golden_upright", tiny_upright_model(), "columns"),
+        ("golden_windows", tiny_windows_model(), "columns"),
     ],
 )
 def test_small_model_renders_to_the_golden_file(

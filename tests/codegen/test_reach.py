@@ -9,7 +9,8 @@ import pytest
 from model_factory import random_model, tiny_integer_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.plan import moved_cycles, prototype_costs
+from protonn_edge.codegen.averaging import moved_cycles
+from protonn_edge.codegen.plan import prototype_costs
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
 from protonn_edge.deskewing import BYTES, row_shifts

@@ -9,7 +9,7 @@ import pytest
 from model_factory import tiny_upright_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.plan import moved_cycles
+from protonn_edge.codegen.averaging import moved_cycles
 from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.deskewing import BYTES, row_shifts
 from protonn_edge.reduction import Reduction

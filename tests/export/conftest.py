@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 from arduino_ide import build_core
-from model_factory import random_model, random_reduced_model
+from model_factory import (
+    pipeline_of,
+    random_model,
+    random_pipeline_model,
+    random_reduced_model,
+)
 
 from protonn_edge.deskewing import BYTES
 from protonn_edge.model import ProtoNNModel
@@ -22,6 +27,9 @@ MODELS = {
     "pixels": lambda: random_reduced_model(Reduction((28, 28), (28, 28), (14, 14)), projections=8),
     "upright": lambda: random_reduced_model(
         Reduction((28, 28), (24, 24), (12, 12), BYTES), projections=8
+    ),
+    "samples": lambda: random_pipeline_model(
+        pipeline_of("mean,deviation,min,max,change,crossings,bands", 100, 3), projections=8
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from arduino_ide import (
     run_on_uno,
     spoil_score_of_vector_7,
 )
-from model_factory import random_model, random_points
+from model_factory import pipeline_of, random_model, random_pipeline_model, random_points
 
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
@@ -32,7 +33,7 @@ def test_the_self_test_passes_on_the_uno(model: ProtoNNModel, arduino_core: Path
     assert read_sections(elf).flash_bytes <= exported.flash_bytes
 
 
-@pytest.mark.parametrize("example", ["Classify", "Stream"])
+@pytest.mark.parametrize("example", ["Blink", "Classify", "Stream"])
 def test_examples_print_a_class_within_the_budget(
     model: ProtoNNModel, arduino_core: Path, tmp_path: Path, example: str
 ):
@@ -43,7 +44,7 @@ def test_examples_print_a_class_within_the_budget(
     if model.rejection is not None and name == "unknown":
         return
     assert name.startswith(model.classes)
-    assert example == "Classify" or name.split()[-1].lstrip("-").isdecimal()  # its score
+    assert example != "Stream" or name.split()[-1].lstrip("-").isdecimal()  # its score
 
 
 def test_the_first_difference_is_told(arduino_core: Path, tmp_path: Path):
@@ -72,6 +73,30 @@ def test_examples_answer_what_the_integer_model_does(
     expected = model.classes[reference.predict(Q)[0]]
     if example == "Stream":
         expected = f"{expected} {reference.scores(Q).max()}"
+    assert ran.printed.splitlines()[0] == expected
+
+
+def test_streamed_samples_of_a_window_get_the_integer_models_answer(
+    arduino_core: Path, tmp_path: Path
+):
+    pipeline = replace(
+        pipeline_of("mean,deviation,crossings,bands:2", 20, 3),
+        zero=(-500.0, 0.0, 100.0),
+        step=(4.0, 1.5, 0.7),
+        rate=200.0,
+    )
+    model = random_pipeline_model(pipeline)
+    export_for_uno(model, "arduino", tmp_path / "motion")
+    sketch = tmp_path / "motion" / "examples" / "Stream" / "Stream.ino"
+    raw = np.random.default_rng(0).integers(-600, 700, (1, 60))
+    text = sketch.read_text().replace("analogRead(A0 + channel)", "raw[3 * pushed + channel]")
+    assert "PERIOD_US = 5000;" in text
+    values = ", ".join(map(str, raw[0]))
+    sketch.write_text(f"static const int16_t raw[] = {{{values}}};\n{text}")
+    reference = quantize(model)
+    Q = reference.raw_inputs.quantize(raw)
+    ran = run_on_uno(build_sketch(tmp_path / "motion", "Stream", arduino_core, tmp_path / "out"))
+    expected = f"{model.classes[reference.predict(Q)[0]]} {reference.scores(Q).max()}"
     assert ran.printed.splitlines()[0] == expected
 
 

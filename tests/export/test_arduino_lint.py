@@ -124,7 +124,7 @@ def test_readme_license_and_examples_are_there(library):
     assert (library / "README.md").read_text().startswith("# ")
     assert (library / "LICENSE").read_text() == (Path(__file__).parents[2] / "LICENSE").read_text()
     assert {path.name for path in (library / "examples").iterdir()} == {
-        "Classify", "SelfTest", "Stream",
+        "Blink", "Classify", "SelfTest", "Stream",
     }  # fmt: skip
 
 

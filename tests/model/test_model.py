@@ -15,7 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import plain_model, random_images, random_reduced_model
+from model_factory import (
+    pipeline_of,
+    plain_model,
+    random_images,
+    random_pipeline_model,
+    random_reduced_model,
+)
 
 from protonn_edge import model as model_module
 from protonn_edge.activity import Activity
@@ -276,6 +282,70 @@ def test_a_file_of_the_third_format_still_loads() -> None:
     assert not model.clipped
 
 
+def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
+    for rate in (None, 50.0):
+        pipeline = replace(pipeline_of("mean,crossings:3,bands:2", 16, 3), rate=rate)
+        model = random_pipeline_model(replace(pipeline, zero=(0.1, -2.0, 1e-9)))
+        save_model(model, tmp_path / "model.npz")
+        loaded = load_model(tmp_path / "model.npz")
+        assert loaded.pipeline == model.pipeline
+        assert (loaded.n_features, loaded.n_inputs) == (48, 12)
+        assert model_bytes(loaded) == model_bytes(model)
+
+
+_DECLARED = {
+    "features": "mean,max",
+    "window": 8,
+    "channels": 4,
+    "zero": [0.0] * 4,
+    "step": [1.0] * 4,
+    "rate": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (None, "'pipeline' is not the declaration"),
+        ({"features": 3}, "'pipeline' is not the declaration"),
+        ({"features": "mean,mode"}, "no feature 'mode'"),
+        ({"window": 8.0}, "'pipeline' is not the declaration"),
+        ({"window": True}, "'pipeline' is not the declaration"),
+        ({"window": 1000}, "1,000 samples"),
+        ({"channels": 5}, "5 channels"),
+        ({"zero": [0, 0, 0, 0]}, "'pipeline' is not the declaration"),
+        ({"step": [1.0, 1.0, 1.0, 0.0]}, "not above 0"),
+        ({"step": [1.0] * 3}, "for each of 4 channels"),
+        ({"rate": "fast"}, "'pipeline' is not the declaration"),
+        ({"rate": -1.0}, "sample rate is -1"),
+        ({"more": 1}, "'pipeline' is not the declaration"),
+        ({"features": "mean,min,max"}, "gives 12 features, 'W' has 8"),
+    ],
+)
+def test_a_declaration_that_is_none_is_refused(
+    tmp_path: Path, change: dict[str, object] | None, sentence: str
+) -> None:
+    declared = None if change is None else _DECLARED | change
+    text = np.frombuffer(json.dumps(declared).encode(), np.uint8)
+    np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"pipeline": text}))
+    with pytest.raises(InputError, match=sentence):
+        load_model(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize("value", [b"{", b"\xff", b"[" * 100_000, b""])
+def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) -> None:
+    text = np.frombuffer(value, np.uint8)
+    np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"pipeline": text}))
+    with pytest.raises(InputError, match="'pipeline' is not JSON"):
+        load_model(tmp_path / "model.npz")
+
+
+def test_a_model_has_a_pipeline_or_a_reduction() -> None:
+    reduction = Reduction((4, 6), (4, 6), (2, 3))
+    with pytest.raises(InputError, match="both a pipeline and a reduction"):
+        replace(random_reduced_model(reduction), pipeline=pipeline_of("mean", 4, 6))
+
+
 def test_a_model_that_clips_or_sets_images_upright_is_read_as_it_was(tmp_path: Path) -> None:
     reduction = Reduction((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
     reduced = random_reduced_model(reduction)
@@ -290,6 +360,7 @@ def test_a_file_of_the_fourth_format_still_loads() -> None:
     model = load_model(Path(__file__).parent / "format_4.npz")
     assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
     assert model.rejection is None
+    assert model.pipeline is None
 
 
 def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:

@@ -61,3 +61,8 @@ def test_axes_that_would_need_coarser_steps_are_not_taken() -> None:
     )
     assert np.isin(far_coordinates_first(far).projection, far.projection).all()
     assert quantize(far).distance_shift == 2
+
+
+def test_next_to_no_covariance_turns_nothing() -> None:
+    points = np.array([[1.0, -1.0, 0.0, 0.0], [1e-170, 0.0, 0.0, 0.0]])
+    assert np.allclose(principal_axes(points), np.eye(2))

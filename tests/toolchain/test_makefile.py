@@ -138,6 +138,16 @@ def test_the_linters_are_no_part_of_the_set_up_for_tests(machine):
     assert ".[lint]" in machine.calls("pip")[0]
 
 
+def test_the_documentation_needs_no_avr_tools(machine):
+    machine.add_debian(installed="")
+    machine.add_python()
+    machine.make("docs")
+    assert machine.calls("apt-get") == []
+    install, build = machine.calls("pip")
+    assert "--editable .[docs]" in install
+    assert build == "-m sphinx -W --keep-going -n -q docs docs/_build"
+
+
 def test_another_user_than_root_installs_with_sudo(machine):
     machine.add_debian(installed="", user=1000)
     machine.add("sudo", '"$@"')
@@ -239,5 +249,5 @@ def test_elsewhere_a_python_without_venv_is_said(machine):
 def test_help_lists_every_target_with_a_sentence(machine):
     said = machine.make("help").stdout
     assert machine.make().stdout == said
-    for target in ("demo", "test", "lint", "firmware", "upload", "clean"):
+    for target in ("demo", "test", "lint", "docs", "firmware", "upload", "clean"):
         assert f"\n{target} " in said

@@ -1,0 +1,260 @@
+"""Raw windows of sensors classified by features that the device makes: accuracy, cycles, memory.
+
+    python benchmarks/windows.py [--only NAME] [--windows N] [--json]
+
+prints one row a data set: the features, the accuracy in floats and on the emulated Uno, beside that
+of a model of the same size for averages of the samples (*averages %*, in integers); how many
+windows were compared, and of these those on which host C or the Uno differ from NumPy; the cycles
+of a sample (``pnn_push``, as a sketch calls it: the mean; and the plan's bound), of the window's
+end (``pnn_finish``) and of a whole window in the firmware, with the plan's mean and bound;
+microseconds and milliseconds; and what the firmware takes of the board.
+
+The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
+``har_raw.npz`` are windows of a phone's accelerometer and gyroscope, 128 x 6, that docs/sensors.md
+says how to make. The settings were chosen on parts of the training data.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rows import Row, chosen
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.codegen import Plan, render_c
+from protonn_edge.datasets import Dataset
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.hil import Result
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import IntegerModel, measure_activity, quantize
+from protonn_edge.report.accuracy import share_right
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.verification import verify_device, verify_host
+
+_IN_FLASH = 12_000  # bytes of windows for the sketch
+_DEADLINE_CYCLES = 10**9
+
+# Pushes windows from flash one sample at a time, as a sketch does with those of a sensor.
+_SKETCH = """
+#include <avr/io.h>
+#include <avr/pgmspace.h>
+#include "pnn_model.h"
+static const uint8_t windows[][PNN_FEATURES] PROGMEM = { WINDOWS };
+int main(void)
+{
+    for (uint8_t w = 0; w < sizeof windows / sizeof *windows; ++w) {
+        pnn_begin();
+        for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+            const uint8_t sample = pgm_read_byte(&windows[w][i]);
+            GPIOR0 = PUSH;
+            pnn_push(sample);
+            GPIOR0 = 0;
+        }
+        GPIOR0 = !PUSH;
+        (void)pnn_finish();
+        GPIOR0 = 0;
+    }
+    for (;;) {
+    }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Case(Row):
+    """A row; `averages` are the settings of the model that averages samples instead."""
+
+    averages: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = [
+    Case(
+        "magic_wand",
+        "magic_wand.npz",
+        {
+            "n_projections": 10,
+            "n_prototypes": 20,
+            "input_noise": 0.5,
+            "features": "mean,min,max,bands:6",
+            "window_shape": (119, 6),
+        },
+        {"image_shape": (119, 6), "reduced_shape": (17, 6)},
+    ),
+    Case(
+        "har",
+        "har_raw.npz",
+        {
+            "n_projections": 10,
+            "n_prototypes": 30,
+            "features": "mean,min,max,crossings:2,bands:5",
+            "window_shape": (128, 6),
+        },
+        {"image_shape": (128, 6), "reduced_shape": (16, 6)},
+    ),
+    Case(
+        "ecg5000",
+        "ecg5000.npz",
+        {
+            "n_projections": 8,
+            "n_prototypes": 20,
+            "input_noise": 0.4,
+            "features": "mean,deviation,min,max,change,crossings:4,bands:7",
+        },
+        {"image_shape": (1, 140), "reduced_shape": (1, 35)},
+    ),
+]
+COLUMNS = [
+    ("windows", lambda r: r["name"]),
+    ("samples x channels", lambda r: f"{r['window']} x {r['channels']}"),
+    ("features", lambda r: f"{r['n_features']}: {r['features']}"),
+    ("d, m, L", lambda r: ", ".join(str(size) for size in r["sizes"])),
+    ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
+    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("averages %", lambda r: f"{100 * r['averages_accuracy']:.2f}"),
+    ("test windows", lambda r: f"{r['n']:,}"),
+    ("compared", lambda r: f"{r['compared']:,}"),
+    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ("cycles a sample (bound)", lambda r: f"{r['sample']['mean']:,.0f} ({r['sample']['worst']})"),
+    ("at the end", lambda r: f"{r['end']['mean']:,.0f}"),
+    ("a window (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
+    ("plan's mean, bound", lambda r: f"{r['plan_mean']:,.0f}, {r['plan_worst']:,}"),
+    ("us a sample", lambda r: f"{r['sample']['us']:.1f}"),
+    ("ms a window", lambda r: f"{r['latency_ms']['mean']:.2f}"),
+    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    ("SRAM + stack B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
+]
+
+
+def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[str, Any]:
+    """Train, build, and run windows: those of the test part first, then those of training."""
+    board = load_board("uno")
+    X_test = dense_features(dataset.X_test, case.name)
+    model, _ = case.train(dataset, seed)
+    reference = quantize(model)
+    assert reference.pipeline is not None
+    every = np.concatenate([X_test, dense_features(dataset.X_train, case.name)])[:windows]
+    Q = reference.quantize(every)
+    wishes = Wishes(activity=measure_activity(reference, Q))
+    with trial_build(model, board, wishes=wishes) as trial, EmulatedUno(trial.elf) as uno:
+        on_uno, results = verify_device("emulated uno", uno.url, reference, Q)
+        plan, usage = trial.plan, trial.usage
+    assert isinstance(plan, Plan)
+    on_host = verify_host(reference, Q)
+    predicted = reference.predict(reference.quantize(X_test))
+    return {
+        "name": case.name,
+        "features": reference.pipeline.features.text,
+        "window": reference.pipeline.window,
+        "channels": reference.pipeline.channels,
+        "n_features": reference.n_inputs,
+        "sizes": [model.n_projections, model.n_prototypes, model.n_classes],
+        "float_accuracy": share_right(model.predict(X_test), dataset.y_test),
+        "accuracy": share_right(predicted, dataset.y_test),
+        "averages_accuracy": _averages_accuracy(case, dataset, seed),
+        "n": len(X_test),
+        "compared": len(Q),
+        "mismatches": on_uno.mismatches + on_host.mismatches,
+        "lost": on_uno.lost,
+        **_cycles(results, plan, board),
+        **_sketch_cycles(reference, plan, Q, board),
+        "flash_bytes": usage.flash_bytes,
+        "sram_bytes": usage.sram_bytes,
+        "stack_bytes": usage.stack_bytes,
+        "model_sha256": reference.model_sha256,
+    }
+
+
+def _averages_accuracy(case: Case, dataset: Dataset, seed: int) -> float:
+    """Return the accuracy, in integers, of a model of the same size for averages of samples."""
+    left_out = ("features", "window_shape")
+    settings = {name: value for name, value in case.settings.items() if name not in left_out}
+    classifier = ProtoNNClassifier(random_state=seed, **settings, **case.averages)
+    reference = quantize(classifier.fit(dataset.X_train, dataset.y_train).to_model())
+    Q = reference.quantize(dense_features(dataset.X_test, case.name))
+    return share_right(reference.predict(Q), dataset.y_test)
+
+
+def _cycles(results: list[Result], plan: Plan, board: Board) -> dict[str, Any]:
+    """Return the cycles of a window in the firmware, which pushes a few samples at once."""
+    cycles = [result.cycles or 0 for result in results]
+    mean, most = float(np.mean(cycles)), max(cycles)
+    per_ms = board.clock_hz / 1000
+    return {
+        "cycles": {"mean": mean, "max": most, "min": min(cycles)},
+        "latency_ms": {"mean": mean / per_ms, "max": most / per_ms, "min": min(cycles) / per_ms},
+        "plan_mean": plan.mean_cycles,
+        "plan_worst": plan.worst_cycles,
+    }
+
+
+def _sketch_cycles(
+    model: IntegerModel, plan: Plan, Q: NDArray[np.uint8], board: Board
+) -> dict[str, Any]:
+    """Return the mean cycles of ``pnn_push`` and of ``pnn_finish`` on as many windows as fit."""
+    some = Q[: max(1, _IN_FLASH // model.n_features)]
+    push = _marked(model, plan, some, push=1) / some.size
+    end = _marked(model, plan, some, push=0) / len(some)
+    per_us = board.clock_hz / 1e6
+    worst = plan.push_cycles + plan.push_call_cycles
+    return {
+        "sample": {"mean": push, "worst": worst, "us": push / per_us},
+        "end": {"mean": end, "us": end / per_us},
+    }
+
+
+def _marked(model: IntegerModel, plan: Plan, Q: NDArray[np.uint8], push: int) -> int:
+    """Return the cycles within all marked spans of the sketch."""
+    spans = Q.size if push else len(Q)
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in Q.tolist())
+        program = _SKETCH.replace("WINDOWS", rows)
+        for name, text in {**render_c(model, plan), "main.c": program}.items():
+            (folder / name).write_text(text)
+        flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DPUSH={push}"]
+        sources = [folder / "main.c", folder / "pnn_model.c"]
+        command = ["avr-gcc", *flags, "-o", folder / "sketch.elf", *sources]
+        subprocess.run(command, check=True, timeout=120)
+        with EmulatedUno(folder / "sketch.elf") as uno:
+            while (stats := uno.stats()).marked_spans < spans:
+                assert stats.cycles < _DEADLINE_CYCLES, stats
+    return stats.marked_cycles
+
+
+@click.command()
+@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--windows", type=click.IntRange(1), default=1_000, show_default=True, help="To compare."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, seed: int, windows: int, as_json: bool) -> None:
+    """Print what windows of sensors take on the emulated Uno, and how well they are classified."""
+    if not as_json:
+        click.echo("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
+        click.echo("|" + "---|" * len(COLUMNS))
+    for case, dataset in chosen(CASES, only):
+        record = measure_case(case, dataset, seed, windows)
+        click.echo(json.dumps(record) if as_json else _table_row(record))
+
+
+def _table_row(record: dict[str, Any]) -> str:
+    return "| " + " | ".join(cell(record) for _, cell in COLUMNS) + " |"
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,69 @@
+"""How Sphinx makes the documentation; `make docs` runs it. Nothing here asks the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pygments.lexers.special import TextLexer
+
+from protonn_edge import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "protonn-edge"
+author = "protonn-edge contributors"
+version = release = __version__
+html_title = f"protonn-edge {__version__}"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click"]
+exclude_patterns = ["_build"]
+smartquotes = False  # two hyphens begin an option
+
+# --- pages ---------------------------------------------------------------------------------------
+
+myst_heading_anchors = 3
+# Pages that are read on a repository's site, too, have links that work there.
+_ELSEWHERE = {
+    "../README.md": "index.md",
+    "../CHANGELOG.md": "changelog.md",
+    "../CONTRIBUTING.md": "contributing.md",
+    "../firmware/PROTOCOL.md": "protocol.md",
+}
+# The index names these pages, and Sphinx is told only of those that are there.
+_PLACES = ("sensors", "boards", "conversion", "rejection")
+
+# --- Python --------------------------------------------------------------------------------------
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's sections say the types, with shapes and units
+default_role = "code"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+# No other project's inventory is fetched, so only what is this package's own can be linked.
+nitpick_ignore_regex = [("py:.*", r"(?!protonn_edge\.).*")]
+
+# --- HTML ----------------------------------------------------------------------------------------
+
+html_theme = "furo"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+pygments_style, pygments_dark_style = "default", "monokai"
+
+
+def setup(app: Sphinx) -> None:
+    """Teach Sphinx the frames of the protocol, and where links out of this folder lead."""
+    app.add_lexer("frame", TextLexer)
+    app.connect("source-read", lambda _app, _page, source: _within(source))
+    app.connect("include-read", lambda _app, _path, _page, source: _within(source))
+
+
+def _within(source: list[str]) -> None:
+    for outside, page in _ELSEWHERE.items():
+        source[0] = source[0].replace(f"]({outside}", f"]({page}")
+    source[0] = source[0].replace("](docs/", "](")
+    for place in _PLACES:
+        if not Path(__file__).with_name(f"{place}.md").is_file():
+            source[0] = source[0].replace(f"\n{place}\n", "\n")

@@ -1,0 +1,247 @@
+"""The stages that average areas of an image, and set it upright before: what they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.codegen.first_stage import COUNTED_IN_A_BYTE, FirstStage, PushCycles
+from protonn_edge.codegen.kernels import PUSH_CALL_BY_COMPILER
+from protonn_edge.codegen.slants import most_with_slants
+from protonn_edge.codegen.stage import Stage
+from protonn_edge.reduction import Reduction
+
+_CODE_BYTES = 800
+
+# What the reduction adds to the projection's bounds: for a pixel, for an area that a pixel
+# completes, for the end of an image's row, and for a call. The first two follow from the assembly,
+# the others were read off the emulator.
+_PIXEL_CYCLES = 12
+_AREA_CYCLES = 62
+_ROW_CYCLES = 100
+_CALL_CYCLES = 60
+_ROW_CALLS = 3  # for a row or a call, at most
+
+# The same where a push brings all pixels: a row that has whole areas, its last one with averages.
+_WHOLE_ROW_CYCLES = 106
+_AVERAGE_CYCLES = 17
+
+# Averages that are kept until all are complete, at most, and are then projected in one pass.
+_KEPT_AVERAGES = 512
+
+# The same of images most of whose areas are 0, about; for the mean.
+_MEAN_PIXEL_CYCLES = 9
+_MEAN_AREA_CYCLES = 15
+_MEAN_ROW_CYCLES = 30
+
+# What setting an image upright takes: once, for a row's moments, for a row and a pixel that move.
+# Of an image that was set upright, rows come whole, with less around them.
+_UPRIGHT_CODE_BYTES = 900
+_MOMENT_CYCLES = 1_650
+_MOMENT_ROW_CYCLES = 85
+_MOMENT_PIXEL_CYCLES = 14
+_MOMENT_ZERO_CYCLES = 9
+_MOVED_ROW_CYCLES = 80
+_MOVED_PIXEL_CYCLES = 7
+_MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
+_UPRIGHT_ROW_CYCLES = 70
+_UPRIGHT_CALLS = 6  # for a row, at most
+
+# Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
+PIXELS_AT_ONCE = 32
+
+# Pixels of an area's row that are in registers at once.
+_WHOLE_AREA_PIXELS = 4
+
+# Where averages are kept until all are complete, a push projects none of them.
+_NOT_PROJECTING = PushCycles(0, 0, PUSH_CALL_BY_COMPILER, PUSH_CALL_BY_COMPILER)
+
+# Where an image is set upright once it is complete, a push copies pixels.
+_COPYING = PushCycles(12, 12, 40, 40)
+
+
+@dataclass(frozen=True)
+class Averaging(FirstStage):
+    """Averages of areas of an image; `keeps` says whether it is to keep them, where it can."""
+
+    reduction: Reduction
+    keeps: bool
+
+    @property
+    def push(self) -> PushCycles:
+        """Bounds for pixels, given those for the averages that they complete.
+
+        Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one, whatever
+        they are: a pixel that is 0 may be the last of an area that is not.
+        """
+        projecting = _NOT_PROJECTING if self.keeps_averages else self.projecting
+        n, k = self.reduction.columns.pixels, self.reduction.columns.outputs
+        area = _AREA_CYCLES + projecting.feature
+        row = _ROW_CYCLES + _ROW_CALLS * self.core.call_cycles
+        around = _CALL_CYCLES + _ROW_CALLS * self.core.call_cycles
+        pixel = _PIXEL_CYCLES - (-(area * k + row) // n)
+        call = projecting.call + around + area + 2 * row
+        return PushCycles(pixel, pixel, call, projecting.whole + around)
+
+    @property
+    def chunk_features(self) -> int:
+        """Pixels that the firmware collects before it pushes them."""
+        return self.model.n_features if self.buffered else PIXELS_AT_ONCE
+
+    @property
+    def keeps_averages(self) -> bool:
+        """Whether all averages wait for the last one before they are projected."""
+        return self.keeps and self.reduction.n_outputs <= _KEPT_AVERAGES
+
+    @property
+    def code_bytes(self) -> int:
+        """Flash of its code, about."""
+        return super().code_bytes + _CODE_BYTES
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of the sums under way, and of averages."""
+        columns = self.reduction.columns
+        cropped = self.reduction.cropped_shape != self.reduction.image_shape
+        counted = 1 if columns.pixels < 256 else 2
+        kept = averages_at_once(self.reduction)
+        if self.keeps_averages:
+            kept = self.model.n_inputs + 2
+        return 5 + counted + 2 * cropped + self.sums_bytes + kept
+
+    @property
+    def sums_bytes(self) -> int:
+        """SRAM of the sums of a row of areas."""
+        return 3 + 2 * self.reduction.columns.outputs if self.reduction.rows.output_units > 1 else 0
+
+    def calls_cycles(self, share: NDArray[np.float64]) -> float:
+        """Return the cycles of all calls, but for the projection's loops."""
+        at_most = bool(share.min() == 1)
+        pixels = _reduction_cycles(self.reduction, self.core, at_most=at_most)
+        if not self.keeps_averages:
+            return pixels + self.push.whole * -(-self.model.n_features // PIXELS_AT_ONCE)
+        projecting = self.projecting.whole * self.parts(self.model.n_features)
+        if self.comes_whole and has_whole_rows(self.reduction):
+            return _whole_rows_cycles(self.reduction, share, self.core) + projecting
+        calls = -(-self.model.n_features // self.chunk_features)
+        return pixels + self.push.whole * calls + projecting
+
+    @property
+    def comes_whole(self) -> bool:
+        """Whether all pixels of a row are there at once."""
+        return self.holds_all
+
+
+@dataclass(frozen=True)
+class Upright(Averaging):
+    """Averages of an image that is set upright first, for which it must be there as a whole."""
+
+    @property
+    def push(self) -> PushCycles:
+        """Bounds of copying pixels."""
+        return _COPYING
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stage that finds the slant of an image and moves the rows that count."""
+        rows, pixels = self.reduction.rows, self.reduction.n_features
+        calls = self.core.call_cycles * _UPRIGHT_CALLS
+        moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
+        moved = rows.pixels * (_moved_row_cycles(self.reduction) + calls)
+        pushes = -(-pixels // PIXELS_AT_ONCE)
+        copies = 0 if self.buffered else _COPYING.feature * pixels + _COPYING.call * pushes
+        mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
+        worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
+        return (Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst),)
+
+    @property
+    def held_bytes(self) -> int:
+        """SRAM of features; a firmware that holds an image leaves out the library's own."""
+        return 0 if self.buffered else self.chunk_features
+
+    @property
+    def keeps_averages(self) -> bool:
+        """It does: an image comes to an end before any of it is averaged."""
+        return True
+
+    @property
+    def comes_whole(self) -> bool:
+        """All pixels of a row are there at once."""
+        return True
+
+    @property
+    def code_bytes(self) -> int:
+        """Flash of its code, about."""
+        return super().code_bytes + _UPRIGHT_CODE_BYTES
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of the image, a row that moved, sums and averages."""
+        under_way = 0 if has_whole_rows(self.reduction) else 5
+        image = self.model.n_inputs + self.model.n_features + self.reduction.columns.pixels
+        return under_way + self.sums_bytes + image
+
+    def apart_cycles(self, inputs: NDArray[np.int64]) -> int:
+        """Return what rows that move and inputs that are not 0 do not take together."""
+        row = _moved_row_cycles(self.reduction)
+        return self.reduction.rows.pixels * row - most_with_slants(self.reduction, row, inputs)
+
+
+def _moved_row_cycles(reduction: Reduction) -> int:
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * reduction.columns.pixels
+
+
+def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+    cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
+    return cycles
+
+
+def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int:
+    """Return the cycles that all pixels of an image take, but for those of the calls."""
+    rows, columns = reduction.rows, reduction.columns
+    pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
+    if not at_most:
+        pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
+    row += _ROW_CALLS * core.call_cycles
+    return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
+
+
+def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64], core: Core) -> float:
+    """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
+    rows, width = reduction.rows.pixels, reduction.columns.output_units
+    last, areas = reduction.rows.outputs, reduction.columns.outputs
+    first = last * areas * (4 * width + 6)
+    middle = (rows - 2 * last) * areas * (4 * width + 12)
+    complete = float(
+        last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
+    )
+    row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
+    row += _ROW_CALLS * core.call_cycles
+    return first + middle + complete + rows * row + _CALL_CYCLES
+
+
+def has_whole_rows(reduction: Reduction) -> bool:
+    """Whether a row whose pixels come at once has a loop of its own."""
+    rows, columns = reduction.rows, reduction.columns
+    return (
+        rows.pixel_units == columns.pixel_units == 1
+        and rows.output_units > 1
+        and columns.output_units <= _WHOLE_AREA_PIXELS
+        and columns.pixels <= COUNTED_IN_A_BYTE
+    )
+
+
+def averages_at_once(reduction: Reduction) -> int:
+    """Return how many averages `PIXELS_AT_ONCE` pixels can complete."""
+    columns = reduction.columns
+    return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)

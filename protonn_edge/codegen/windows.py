@@ -1,0 +1,279 @@
+"""The stage that makes features of windows: what the templates see of it, and what it takes.
+
+It keeps sums of each channel, never the window. A sample is worked on as it comes; the features are
+made of the sums at the window's end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.codegen.first_stage import FirstStage, PushCycles
+from protonn_edge.codegen.stage import Stage
+from protonn_edge.features import FeaturePipeline, FeatureSet
+from protonn_edge.features.pipeline import CENTRE, LEVEL_BITS, LEVEL_SHIFT, SAMPLE_MAXIMUM
+from protonn_edge.quantization import IntegerModel, RawScale
+
+# Samples that the firmware collects before it pushes them.
+_SAMPLES_AT_ONCE = 32
+
+_SCALE_BYTES = 12  # a struct raw_scale
+
+
+# Cycles of a sample, as `avr_windows.j2` has them, for each of a channel's variables: at most.
+_SUM_CYCLES = 13
+_SQUARES_CYCLES = 18
+_EXTREME_CYCLES = 6
+_CHANGE_CYCLES = 17
+_CROSSING_CYCLES = 47
+_FOLLOWING_CYCLES = 38  # the same on signals; for the mean
+_BANDS_CYCLES = 4
+_WAITING_CYCLES = 8  # the first of a pair
+_FIRST_PAIR_CYCLES = 34
+_PAIR_CYCLES = 52
+
+# What the compiler makes around them, read off the emulator (avr-gcc 5.4 at -O2): at most, and on
+# average. Of a sample, a channel's first one (and there for a band), a call; at the window's end,
+# of a root, and of an input.
+_SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 31
+_BEGIN_BY_COMPILER, _BEGIN_BAND_BY_COMPILER = 60, 20
+_CALL_BY_COMPILER, _MEAN_CALL_BY_COMPILER = 80, 74
+_END_BY_COMPILER = 60
+_ROOT_BY_COMPILER, _MEAN_ROOT_BY_COMPILER = 716, 670
+_INPUT_BY_COMPILER, _MEAN_INPUT_BY_COMPILER = 222, 212
+
+_CALLS_OF_A_ROOT = 17
+_CALLS_OF_AN_INPUT = 3
+
+# Flash, about, read off linked programs.
+_CODE_BYTES = 300
+_KIND_CODE_BYTES = {
+    "mean": 70,
+    "deviation": 230,
+    "min": 70,
+    "max": 60,
+    "change": 80,
+    "crossings": 170,
+    "bands": 110,
+}
+_BAND_CODE_BYTES = 100
+
+_STATE_BYTES = 5
+
+
+@dataclass(frozen=True)
+class WindowStage(FirstStage):
+    """Features of windows: `pipeline` is the model's."""
+
+    pipeline: FeaturePipeline
+
+    @property
+    def push(self) -> PushCycles:
+        """Bounds of pushing a sample, the costliest of a window, and of a call."""
+        bands = self.pipeline.features.bands
+        begin = _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
+        pairs = _FIRST_PAIR_CYCLES + _PAIR_CYCLES * (bands - 1) if bands else 0
+        sample = self._accumulating(at_most=True) + _SAMPLE_BY_COMPILER
+        sample += max(begin + _WAITING_CYCLES, pairs)
+        call = _CALL_BY_COMPILER + 2 * self.core.call_cycles
+        return PushCycles(sample, sample, call, call)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stage that takes all samples and makes features of them."""
+        flash = self.code_bytes + self.table_bytes
+        return (Stage("windows", "sums", flash, self._cycles(False), self._cycles(True)),)
+
+    def _cycles(self, at_most: bool) -> int:
+        """Return the cycles of a window, which has the same work to do whatever the samples are."""
+        costs = [self.push.feature] * self.pipeline.n_features
+        calls = 1 if self.holds_all else math.ceil(self.calls(costs))
+        call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
+        call += 2 * self.core.call_cycles
+        return calls * call + self.samples_cycles(at_most) + self.end_cycles(at_most)
+
+    def samples_cycles(self, at_most: bool) -> int:
+        """Return the cycles of all samples, but for those of the calls."""
+        window, bands = self.pipeline.window, self.pipeline.features.bands
+        around = _SAMPLE_BY_COMPILER if at_most else _MEAN_SAMPLE_BY_COMPILER
+        cycles = window * (self._accumulating(at_most) + around)
+        cycles += _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
+        if bands:
+            later = sum(window >> level for level in range(2, bands + 1))
+            cycles += (window >> 1) * _FIRST_PAIR_CYCLES + later * _PAIR_CYCLES
+            cycles += (window - (window >> bands)) * _WAITING_CYCLES
+        return self.pipeline.channels * cycles
+
+    def end_cycles(self, at_most: bool) -> int:
+        """Return the cycles of making features, and inputs of them."""
+        features = self.pipeline.features
+        root = _ROOT_BY_COMPILER if at_most else _MEAN_ROOT_BY_COMPILER
+        each = _INPUT_BY_COMPILER if at_most else _MEAN_INPUT_BY_COMPILER
+        root += _CALLS_OF_A_ROOT * self.core.call_cycles
+        each += _CALLS_OF_AN_INPUT * self.core.call_cycles
+        channel = root * (("deviation" in features.kinds) + features.bands)
+        channel += each * len(features.names)
+        return _END_BY_COMPILER + self.pipeline.channels * channel
+
+    def _accumulating(self, at_most: bool) -> int:
+        """Return the cycles of a sample, without pairs and what the compiler makes."""
+        kinds = self.pipeline.features.kinds
+        costs = {
+            "min": _EXTREME_CYCLES,
+            "max": _EXTREME_CYCLES,
+            "deviation": _SQUARES_CYCLES,
+            "change": _CHANGE_CYCLES,
+            "crossings": _CROSSING_CYCLES if at_most else _FOLLOWING_CYCLES,
+            "bands": _BANDS_CYCLES,
+        }
+        summed = _SUM_CYCLES if "mean" in kinds or "deviation" in kinds else 0
+        return summed + sum(costs.get(kind, 0) for kind in kinds)
+
+    @property
+    def chunk_features(self) -> int:
+        """Samples that the firmware collects before it pushes them."""
+        return self.model.n_features if self.buffered else _SAMPLES_AT_ONCE
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of the sums, and of the projection's inputs."""
+        channel = _places(self.pipeline.features)["end"]
+        return _STATE_BYTES + channel * self.pipeline.channels + self.model.n_inputs
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of the scales."""
+        return _SCALE_BYTES * self.model.n_inputs
+
+    @property
+    def code_bytes(self) -> int:
+        """Flash of the code, about."""
+        features = self.pipeline.features
+        each = sum(_KIND_CODE_BYTES[kind] for kind in features.kinds)
+        return super().code_bytes + _CODE_BYTES + each + _BAND_CODE_BYTES * features.bands
+
+    def calls_cycles(self, share: NDArray[np.float64]) -> float:  # noqa: ARG002  (all at once)
+        """Return the cycles of the projection's calls: its inputs are there all at once."""
+        return self.projecting.whole * self.parts(self.model.n_inputs)
+
+
+@dataclass(frozen=True)
+class WindowContext:
+    """The stage as `windows.j2` writes it down; ranges are those of any samples."""
+
+    window: int
+    channels: int
+    kinds: tuple[str, ...]
+    bands: int
+    hysteresis: int
+    centre: int
+    level_scale: int
+    level_shift: int
+    sum_range: tuple[int, int]
+    squares_maximum: int
+    changes_maximum: int
+    level_range: tuple[int, int]
+    pair_range: tuple[int, int]
+    energy_maximum: int
+    definitions: tuple[str, ...]
+    offsets: dict[str, int]
+    channel_bytes: int
+    scales: tuple[RawScale, ...]
+
+
+def window_context(model: IntegerModel) -> WindowContext | None:
+    """Lay out a model's pipeline; None if it has none."""
+    pipeline = model.pipeline
+    if pipeline is None:
+        return None
+    features, n = pipeline.features, pipeline.window
+    least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
+    scale = 1 << LEVEL_BITS
+    longest = 1 << max(0, features.bands - 1)  # samples in half of a pair of the last level
+    quantizer, places = model.feature_inputs, _places(pipeline.features)
+    return WindowContext(
+        window=n,
+        channels=pipeline.channels,
+        kinds=features.kinds,
+        bands=features.bands,
+        hysteresis=features.hysteresis * scale,
+        centre=CENTRE,
+        level_scale=scale,
+        level_shift=LEVEL_SHIFT,
+        sum_range=(least * n, most * n),
+        squares_maximum=least * least * n,
+        changes_maximum=SAMPLE_MAXIMUM * (n - 1),
+        level_range=(least * scale, most * scale),
+        pair_range=(least * longest, most * longest),
+        energy_maximum=max(
+            (energy_maximum(n, level) for level in range(1, features.bands + 1)), default=0
+        ),
+        definitions=_definitions(pipeline),
+        offsets=places,
+        channel_bytes=places.pop("end"),
+        scales=tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist()),
+    )
+
+
+def _places(features: FeatureSet) -> dict[str, int]:
+    """Return where each of a channel's variables is, in bytes, and where they end."""
+    places, end = {}, 0
+    for name, size, kinds in (
+        ("sum", 2, {"mean", "deviation"}),
+        ("squares", 4, {"deviation"}),
+        ("least", 1, {"min"}),
+        ("most", 1, {"max"}),
+        ("last", 1, {"change"}),
+        ("changes", 2, {"change"}),
+        ("level", 2, {"crossings"}),
+        ("side", 1, {"crossings"}),
+        ("crossings", 1, {"crossings"}),
+        ("first", 2 * features.bands, {"bands"}),
+        ("squared", 4 * features.bands, {"bands"}),
+    ):
+        if kinds & set(features.kinds):
+            places[name] = end
+            end += size
+    return places | {"end": end}
+
+
+def energy_maximum(window: int, level: int) -> int:
+    """Return the largest sum of squared differences that a level of the bands can have."""
+    return (window >> level) * (SAMPLE_MAXIMUM << (level - 1)) ** 2
+
+
+def _definitions(pipeline: FeaturePipeline) -> tuple[str, ...]:
+    """Return what the features are, and their ranges, as the generated code says it."""
+    n, features, level = pipeline.window, pipeline.features, 1 << LEVEL_BITS
+    least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
+    spread = math.isqrt(n * n * SAMPLE_MAXIMUM * SAMPLE_MAXIMUM // 4)
+    lines = {
+        "mean": (f"mean       sum of x: {least * n}..{most * n}",),
+        "deviation": (
+            f"deviation  root(N * sum of x^2 - (sum of x)^2): 0..{spread}; both terms are at most",
+            f"           {(CENTRE * n) ** 2}",
+        ),
+        "min": (f"min        the least x: {least}..{most}",),
+        "max": (f"max        the largest x: {least}..{most}",),
+        "change": (
+            f"change     (sum of |x[t] - x[t - 1]|) >> 1: 0..{SAMPLE_MAXIMUM * (n - 1) >> 1}",
+        ),
+        "crossings": (
+            "crossings  how often x gets from below its level to above it, or back: beyond it by",
+            f"           more than {features.hysteresis}; {level} times the level begins as",
+            f"           {level} x[0] and follows {level} x by a {1 << LEVEL_SHIFT}th of the",
+            f"           difference, rounded down: 0..{n - 1}",
+        ),
+        "bands": (
+            "band k     root(sum of d^2): d are the differences within pairs of sums of 2^(k-1)",
+            "           samples: "
+            + ", ".join(
+                f"0..{math.isqrt(energy_maximum(n, k))}" for k in range(1, features.bands + 1)
+            ),
+        ),
+    }
+    return tuple(line for kind in features.kinds for line in lines[kind])

@@ -1,0 +1,255 @@
+"""Generated C makes features of windows as the reference does, on the host and on the Uno."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import (
+    pipeline_of,
+    random_pipeline_model,
+    random_windows,
+    tiny_windows_model,
+)
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import KERNELS, KernelName, make_plan, render_c
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.features import KINDS, FeaturePipeline
+from protonn_edge.project import Wishes, trial_build
+from protonn_edge.quantization import IntegerModel, device_model, quantize
+from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.verification import open_session, verify_device
+
+EVERY = "mean,deviation,min,max,change,crossings,bands"
+needs_avr = pytest.mark.skipif(
+    shutil.which("avr-gcc") is None,
+    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
+)
+
+
+def assert_equal_to_reference(
+    model: IntegerModel, Q: np.ndarray, kernel: KernelName = "columns"
+) -> None:
+    expected = model.scores(Q)
+    with host_program(model, plan_with(model, kernel), sanitize=True) as program:
+        for feeding in ("whole", "push", "split", "chunks"):
+            labels, scores = program.run(Q, feeding)
+            assert (scores == expected).all()
+            assert (labels == expected.argmax(axis=1)).all()
+        short = Q.copy()
+        short[:, Q.shape[1] - Q.shape[1] // 3 :] = 0
+        assert (program.run(Q, "short")[1] == model.scores(short)).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("window", "channels"), [(119, 6), (256, 1), (16, 32)])
+def test_every_feature_gives_the_reference_scores_under_sanitizers(
+    window: int, channels: int, kernel: KernelName
+) -> None:
+    """With 352 inputs, more than a byte counts, for the last one."""
+    pipeline = pipeline_of(EVERY, window, channels)
+    model = quantize(random_pipeline_model(pipeline))
+    assert_equal_to_reference(model, random_windows(1, 60, pipeline), kernel)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_feature_alone_gives_the_reference_scores(kind: str) -> None:
+    """The compiler would tell of variables that nobody uses."""
+    pipeline = pipeline_of(kind, 40, 2)
+    model = quantize(random_pipeline_model(pipeline))
+    assert_equal_to_reference(model, random_windows(1, 60, pipeline))
+
+
+def test_features_and_not_only_scores_depend_on_every_sample() -> None:
+    pipeline = pipeline_of(EVERY, 119, 2)
+    Q = random_windows(1, 60, pipeline)
+    assert len(np.unique(quantize(random_pipeline_model(pipeline)).scores(Q), axis=0)) > 40
+
+
+@st.composite
+def pipelines(draw: st.DrawFn) -> FeaturePipeline:
+    """Draw any features of windows of any length, and the scales of samples that are no bytes."""
+    window = draw(st.integers(1, 256))
+    channels = draw(st.integers(1, 4))
+    kinds = draw(st.sets(st.sampled_from(KINDS), min_size=1))
+    levels = window.bit_length() - 1
+    kinds -= {"bands"} if levels == 0 else set()
+    numbers = {
+        "bands": f":{draw(st.integers(1, min(8, max(1, levels))))}",
+        "crossings": f":{draw(st.integers(0, 127))}",
+    }
+    text = ",".join(kind + numbers.get(kind, "") for kind in sorted(kinds)) or "mean"
+    return pipeline_of(text, window, channels)
+
+
+@given(pipelines(), st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_any_pipeline_gives_the_reference_scores(pipeline: FeaturePipeline, seed: int) -> None:
+    try:
+        model = quantize(random_pipeline_model(pipeline, seed))
+    except InputError:  # too few features to tell the prototypes apart
+        return
+    assert_equal_to_reference(model, random_windows(seed, 30, pipeline))
+
+
+@needs_avr
+@pytest.mark.parametrize(
+    ("text", "window", "channels", "sram_bytes"),
+    [
+        (EVERY, 119, 6, None),
+        ("mean,deviation,min,max,crossings,bands:6", 256, 3, None),
+        ("bands:8", 256, 1, None),
+        ("crossings:0", 200, 1, None),
+        ("mean,deviation", 5, 2, 420),
+    ],
+)
+def test_whole_firmware_makes_the_reference_features(
+    text: str, window: int, channels: int, sram_bytes: int | None
+) -> None:
+    pipeline = pipeline_of(text, window, channels)
+    model, board = random_pipeline_model(pipeline, projections=8), load_board("uno")
+    integer_model = quantize(model)
+    Q = random_windows(2, 24, pipeline)
+    wishes = Wishes(sram_bytes=sram_bytes)
+    with (
+        trial_build(model, board, wishes=wishes) as trial,
+        EmulatedUno(trial.elf, board=board) as uno,
+    ):
+        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
+        with open_session(uno.url, integer_model) as session:
+            alone = [session.predict(row).cycles for row in Q]
+        stats = uno.stats()
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+    assert [result.cycles for result in results] == alone
+    assert max(alone) <= trial.plan.worst_cycles <= 1.25 * max(alone)
+    assert stats.stack_bytes <= trial.usage.stack_bytes
+    assert trial.usage.flash_bytes <= trial.plan.flash_bytes
+    assert (stats.faults, stats.overruns) == ((), 0)
+    assert trial.plan.buffered == (window == 5)
+
+
+# Pushes windows COUNT samples at a time, marks as many spans as the longest push took cycles, and a
+# long span in the end.
+LONGEST_PUSH = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t samples[COUNT];
+int main(void)
+{
+    uint16_t longest = 0;
+    TCCR1B = 1;
+    for (uint8_t pattern = 0; pattern < 8; ++pattern) {
+        pnn_begin();
+        for (uint16_t done = 0; done < PNN_FEATURES; done += COUNT) {
+            for (uint8_t i = 0; i < COUNT; ++i) {
+                const uint8_t high = (done + i) / PNN_CHANNELS >> (pattern >> 1) & 1u;
+                samples[i] = high ^ (pattern & 1u) ? 255 : 0;
+            }
+            const uint16_t start = TCNT1;
+            pnn_push_many(samples, COUNT);
+            const uint16_t taken = TCNT1 - start;
+            if (taken > longest) {
+                longest = taken;
+            }
+        }
+    }
+    while (longest-- > 0) {
+        GPIOR0 = 1;
+        GPIOR0 = 0;
+    }
+    GPIOR0 = 1;
+    for (volatile uint8_t i = 0; i < 100; ++i) {
+    }
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+READING_THE_TIMER = 8
+
+
+@needs_avr
+@pytest.mark.parametrize("text", [EVERY, "bands:7", "mean", "deviation,change", "min,crossings"])
+def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_path: Path) -> None:
+    """The firmware disables interrupts for that long and counts on it."""
+    pipeline = pipeline_of(text, 128, 3)
+    model = quantize(random_pipeline_model(pipeline))
+    plan = make_plan(model)
+    for count in (1, 5, 32):
+        elf = compiled(model, LONGEST_PUSH, tmp_path, f"-DCOUNT={count}")
+        with EmulatedUno(elf) as uno:
+            while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
+                assert stats.cycles < 160_000_000, stats
+        bound = plan.push_call_cycles + count * plan.push_cycles
+        assert 0 < stats.marked_spans - 1 <= bound + READING_THE_TIMER, count
+
+
+def compiled(model: IntegerModel, program: str, folder: Path, *macros: str) -> Path:
+    for name, source in {**render_c(model), "main.c": program}.items():
+        (folder / name).write_text(source)
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros]
+    elf = folder / "program.elf"
+    sources = [folder / "main.c", folder / "pnn_model.c"]
+    subprocess.run([*command, "-o", elf, *sources], check=True, timeout=60)
+    return elf
+
+
+@needs_avr
+@pytest.mark.parametrize("text", [EVERY, "bands:7", *KINDS])
+def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) -> None:
+    model = quantize(random_pipeline_model(pipeline_of(text, 128, 3)))
+    program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
+    sections = read_sections(compiled(model, program, tmp_path))
+    assert sections.sram_bytes == make_plan(model).state_bytes
+
+
+def test_a_plan_keeps_no_samples() -> None:
+    for window in (8, 200):
+        model = quantize(random_pipeline_model(pipeline_of("mean,max", window, 2)))
+        plan = make_plan(model)
+        assert plan.chunk_features == 32
+        assert plan.buffered == (window == 8)  # so few fit what the firmware pushes at once
+
+
+def test_generated_code_states_the_ranges() -> None:
+    code = render_c(quantize(random_pipeline_model(pipeline_of(EVERY, 100, 1))))["pnn_model.c"]
+    for line in (
+        "mean       sum of x: -12800..12700",
+        "deviation  root(N * sum of x^2 - (sum of x)^2): 0..12750; both terms are at most",
+        "           163840000",
+        "samples: 0..1803, 0..2550, 0..3533, 0..4996",
+    ):
+        assert line in code
+
+
+def test_a_float_build_makes_no_features() -> None:
+    model = random_pipeline_model(pipeline_of("mean,max"))
+    with pytest.raises(InputError, match="makes no features of windows"):
+        device_model(model, "float32")
+
+
+def test_the_hash_covers_the_features_and_not_the_rate() -> None:
+    model = tiny_windows_model()
+    pipeline = model.pipeline
+    assert pipeline is not None
+    changes = [{}, {"rate": 10.0}, {"zero": (1.0,)}, {"window": 9}]
+    hashes = [
+        replace(model, pipeline=replace(pipeline, **change)).model_sha256 for change in changes
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 3
+
+
+def test_a_pipeline_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(InputError, match="a pipeline that does not give"):
+        replace(tiny_windows_model(), pipeline=pipeline_of("mean", 8, 5))

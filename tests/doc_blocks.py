@@ -1,0 +1,90 @@
+"""The code blocks of the Markdown pages, as markdown-it, which MyST reads pages with, finds them.
+
+An HTML comment right above a block, which no page shows, says what a test of it must know:
+
+    needs: an Uno on USB           the block is skipped, for that reason
+    data: usps10_libsvm.npz        a file of the folder PROTONN_EDGE_DATA, or the block is skipped
+    exit: 1                        how the last command of the block ends, else with 0
+    until: Ctrl-C                  the command runs until it is told to stop
+    adds: --trials 1               options that the test gives every command, to have less to do
+    numbers: yours may differ      what is printed is compared up to numbers
+    file: lab.toml                 the block is that file, for commands after it
+    excerpt: pnn_model.c           the block's lines are in that file, up to numbers and `...`
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+CHECKOUT = Path(__file__).parents[1]
+PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
+MARKS = ("needs", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
+
+_MARK = re.compile(r"<!--\s*(\w[\w -]*):\s*(.*?)\s*-->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block.
+
+    Attributes
+    ----------
+    page : str
+        The page's path in the checkout, with slashes.
+    line : int
+        Where the block begins, from 1.
+    language : str
+        What stands behind the fence; empty if nothing does.
+    text : str
+        What is in it.
+    marks : dict of str to str
+        What the comments above it say.
+    """
+
+    page: str
+    line: int
+    language: str
+    text: str
+    marks: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}-{self.language}"
+
+
+def blocks_of(path: Path) -> list[Block]:
+    """Return the code blocks of a page; MyST's directives, like ``{toctree}``, are none."""
+    return list(_blocks(path.relative_to(CHECKOUT).as_posix(), path.read_text("utf-8")))
+
+
+def page_marks(path: Path) -> dict[str, str]:
+    """Return what the comments of a page say that stand above no block."""
+    marks = {}
+    for token in MarkdownIt("commonmark").parse(path.read_text("utf-8")):
+        if token.type == "html_block":
+            marks.update(dict(_MARK.findall(token.content)))
+    return marks
+
+
+def data_file(name: str) -> Path:
+    """Return where a file of the optional data sets would be."""
+    folder = os.environ.get("PROTONN_EDGE_DATA", "../shared/data")
+    return (CHECKOUT / folder / name).resolve()
+
+
+def _blocks(page: str, text: str) -> Iterator[Block]:
+    above: dict[str, str] = {}
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.type == "html_block":
+            above.update(dict(_MARK.findall(token.content)))
+            continue
+        if token.type == "fence" and not token.info.startswith("{"):
+            assert token.map is not None
+            language = token.info.split()[0] if token.info else ""
+            yield Block(page, token.map[0] + 1, language, token.content, above)
+        above = {}

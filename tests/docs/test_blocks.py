@@ -1,0 +1,308 @@
+"""What the pages show is so: every command runs, every program compiles, and prints what is shown.
+
+The blocks of a page run in order, in a folder of their own. Unless a comment on the page says
+``starts with: nothing``, train.csv, test.csv, model.npz, the project that `build` makes of it and
+the results of a run lie there already.
+"""
+
+from __future__ import annotations
+
+import configparser
+import doctest
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from arduino_ide import CORE, compile_source
+from click.testing import CliRunner
+from doc_blocks import CHECKOUT, MARKS, PAGES, Block, blocks_of, data_file, page_marks
+
+from protonn_edge.cli import main
+
+DEADLINE_S = 120.0
+C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+BLOCKS = [block for path in PAGES for block in blocks_of(path)]
+RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
+NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are read by tests/hil
+
+
+class Page:
+    """A folder to run a page's blocks in, and what Python's blocks have defined."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+
+
+@pytest.fixture(scope="module")
+def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        patch.setenv("COLUMNS", "100")
+        patch.setenv("BROWSER", "true")  # --open shows nothing
+        yield
+
+
+@pytest.fixture(scope="module")
+def project(_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what most pages start with: small, and made once."""
+    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr").is_dir():
+        pytest.skip("needs avr-gcc and libsimavr; to run: make setup")
+    folder = tmp_path_factory.mktemp("project")
+    write_digits(folder)
+    for command in (
+        "train train.csv -o model.npz --epochs 20",
+        "build model.npz",
+        "hil test.csv --emulate -o results.csv",
+    ):
+        assert run_command(command.split(), folder).exit_code == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Block], Page]:
+    """Return a function that gives a block the page that the blocks before it have left."""
+    made: dict[str, Page] = {}
+
+    def page_of(block: Block) -> Page:
+        if block.page not in made:
+            folder = tmp_path_factory.mktemp("page")
+            if page_marks(CHECKOUT / block.page).get("starts with") != "nothing":
+                shutil.copytree(project, folder, dirs_exist_ok=True)
+            made[block.page] = Page(folder)
+        return made[block.page]
+
+    return page_of
+
+
+def write_digits(folder: Path) -> None:
+    from sklearn.datasets import load_digits  # noqa: PLC0415
+
+    X, y = load_digits(return_X_y=True)
+    header = ",".join(["label", *(f"pixel_{pixel}" for pixel in range(64))])
+    for name, part in (("train.csv", slice(0, 600)), ("test.csv", slice(600, 700))):
+        rows = [
+            [label, *pixels] for label, pixels in zip(y[part], X[part].astype(int), strict=True)
+        ]
+        lines = [header, *(",".join(map(str, row)) for row in rows)]
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_block(block: Block, pages: Callable[[Block], Page], monkeypatch: pytest.MonkeyPatch):
+    check_marks(block)
+    page = pages(block)
+    monkeypatch.chdir(page.folder)
+    if "file" in block.marks:
+        Path(block.marks["file"]).write_text(block.text, encoding="utf-8", newline="\n")
+    if "excerpt" in block.marks:
+        assert_excerpt(block.text, Path(block.marks["excerpt"]).read_text("utf-8"))
+    else:
+        CHECKS[block.language](block, page)
+
+
+def check_marks(block: Block) -> None:
+    """Skip a block that cannot run here; a mark or a language that nobody knows is a mistake."""
+    assert set(block.marks) <= {*MARKS}, f"{block}: nobody knows {block.marks}"
+    assert "needs" in block.marks or block.language in {*CHECKS}, (
+        f"{block}: its language is unknown"
+    )
+    if "needs" in block.marks:
+        pytest.skip(f"needs {block.marks['needs']}; to run: try it by hand there")
+    if "data" in block.marks:
+        path = data_file(block.marks["data"])
+        if not path.is_file():
+            pytest.skip(f"needs {path.name}; to run: put it into the folder PROTONN_EDGE_DATA")
+
+
+# --- console -------------------------------------------------------------------------------------
+
+
+def check_console(block: Block, page: Page) -> None:
+    """Run each line that begins with ``$ ``; what follows it is what it prints."""
+    if "data" in block.marks:
+        link = page.folder / block.marks["data"]
+        if not link.exists():
+            link.symlink_to(data_file(block.marks["data"]))
+    steps = commands_of(block.text)
+    for number, (line, wanted) in enumerate(steps):
+        command = f"{line.partition(' #')[0]} {block.marks.get('adds', '')}".rstrip()
+        if block.marks.get("until") == "Ctrl-C":
+            printed = run_until_stopped(command, page.folder)
+            code = 0
+        else:
+            printed, code = run_line(command, page.folder)
+        last = number == len(steps) - 1
+        assert code == int(block.marks.get("exit", 0) if last else 0), f"{command}\n{printed}"
+        seen = masked if "numbers" in block.marks else str
+        if wanted:
+            assert_printed(command, seen(wanted), seen(printed))
+
+
+def commands_of(text: str) -> list[tuple[str, str]]:
+    """Return the commands of a block, each with the lines that it prints."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    first, *steps = re.split(r"^\$ ", joined, flags=re.MULTILINE)
+    assert not first.strip(), f"{first!r} comes before the first command, which begins with '$ '"
+    parts = (step.partition("\n") for step in steps)
+    return [(command, printed.strip("\n")) for command, _, printed in parts]
+
+
+def run_line(command: str, folder: Path) -> tuple[str, int]:
+    """Run one line, the project's own commands without a process of their own: that is quicker."""
+    words = shlex.split(command, comments=True)
+    if words[:1] == ["protonn-edge"] and not RUN_BY_SHELL.search(" ".join(words)):
+        done = run_command(words[1:], folder)
+        return done.output, done.exit_code
+    ran = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    return ran.stdout, ran.returncode
+
+
+def run_command(words: list[str], folder: Path) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = CliRunner().invoke(main, words)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def run_until_stopped(command: str, folder: Path) -> str:
+    """Run a line until it says that Ctrl-C ends it, then do that."""
+    with subprocess.Popen(
+        shlex.split(command, comments=True),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        alarm = threading.Timer(DEADLINE_S, process.kill)
+        alarm.start()
+        printed = ""
+        try:
+            for line in process.stdout:
+                printed += line
+                if "Ctrl-C" in line:  # what such a command says last
+                    process.send_signal(signal.SIGINT)
+            assert process.wait() == 0, printed
+        finally:
+            alarm.cancel()
+            process.kill()
+    return printed
+
+
+def assert_printed(command: str, wanted: str, printed: str) -> None:
+    """Compare up to white space; ``...`` stands for anything, or nothing."""
+    first, *others = (" ".join(piece.split()) for piece in wanted.split("..."))
+    rest = " ".join(printed.split())
+    same = rest.startswith(first) if others else rest == first
+    rest = rest[len(first) :]
+    for piece in filter(None, others[:-1]):
+        _, found, rest = rest.partition(piece)
+        same = same and found == piece
+    same = same and (not others or rest.endswith(others[-1]))
+    assert same, f"$ {command}\nshown:\n{wanted}\nprinted:\n{printed}"
+
+
+# --- programs ------------------------------------------------------------------------------------
+
+
+def check_python(block: Block, page: Page) -> None:
+    """Run a program, or hold a session with ``>>>`` against what it gives."""
+    if ">>> " not in block.text:
+        exec(compile(block.text, str(block), "exec", dont_inherit=True), page.names)
+        return
+    session = doctest.DocTestParser().get_doctest(
+        block.text, page.names, str(block), block.page, block.line
+    )
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
+    said: list[str] = []
+    runner.run(session, out=said.append, clear_globs=False)
+    page.names.update(session.globs)
+    assert runner.failures == 0, "".join(said)
+
+
+def check_c(block: Block, page: Page) -> None:
+    """Compile a file against the generated model without a warning; a whole program also runs."""
+    source = page.folder / "block.c"
+    source.write_text(block.text, encoding="utf-8")
+    generated = page.folder / "firmware" / "generated"
+    command: list[object] = ["gcc", *C_FLAGS, f"-I{generated}", source, "-o", "block"]
+    program = "int main(" in block.text
+    command += [generated / "pnn_model.c"] if program else ["-c"]
+    done = subprocess.run(
+        command, cwd=page.folder, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    if program:
+        subprocess.run(["./block"], cwd=page.folder, check=True, timeout=DEADLINE_S)
+
+
+def check_sketch(block: Block, page: Page) -> None:
+    """Compile a sketch as the Arduino IDE does, with the libraries that the page has exported."""
+    if shutil.which("avr-g++") is None or not CORE.is_dir():
+        pytest.skip("needs avr-g++ and the Arduino core; to run: make setup")
+    source = page.folder / "block.ino"
+    source.write_text(block.text, encoding="utf-8")
+    libraries = [path.parent / "src" for path in page.folder.glob("*/library.properties")]
+    compile_source(source, page.folder / "block.o", libraries, "-Wall", "-Wextra", "-Werror")
+
+
+def assert_excerpt(shown: str, whole: str) -> None:
+    """Compare lines, all digits alike: a model's numbers are those of the machine it is made on."""
+    parts = [masked(part) for part in re.split(r"^\s*\.\.\.\s*$", shown, flags=re.MULTILINE)]
+    rest = masked(whole)
+    for part in parts:
+        found, rest = rest.partition(part)[1:]
+        assert found or not part, f"these lines are not in the file:\n{part}"
+
+
+def masked(text: str) -> str:
+    """Return a text with all numbers and digests alike, and without white space that can vary."""
+    alike = re.sub(r"\b[0-9a-f]{16,}\b|-?\d+(?:[.,]\d+)*", "#", text)
+    return "\n".join(re.sub(r" +", " ", line).rstrip() for line in alike.splitlines()).strip("\n")
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+def check_ini(block: Block, _: Page) -> None:
+    configparser.ConfigParser().read_string(block.text)
+
+
+CHECKS: dict[str, Callable[[Block, Page], object]] = {
+    "console": check_console,
+    "python": check_python,
+    "c": check_c,
+    "cpp": check_sketch,
+    "ini": check_ini,
+    "toml": lambda block, _: tomllib.loads(block.text),
+    "yaml": lambda block, _: yaml.safe_load(block.text),
+    "json": lambda block, _: json.loads(block.text),
+    **dict.fromkeys(NOT_RUN, lambda *_: None),
+}

@@ -1,0 +1,118 @@
+"""The documentation builds without a warning, and what comes out needs no network and no source."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import click
+import pytest
+from doc_blocks import CHECKOUT, PAGES, blocks_of
+
+from protonn_edge.cli import main
+
+DEADLINE_S = 300.0
+REGISTRIES = re.compile(r"pypi\.org|npmjs|registry\.platformio|githubusercontent|readthedocs")
+OWN_PATHS = re.compile(r"(?<![\w.])/(?:home|root|work|Users|opt)/|[A-Z]:\\Users")
+LOADING = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "srcset"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the HTML pages."""
+    pytest.importorskip("sphinx", reason="needs Sphinx; to run: make docs")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q"]
+    closed = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    done = subprocess.run(
+        [*command, "-d", folder / ".doctrees", CHECKOUT / "docs", folder / "html"],
+        env={**os.environ, **closed, "PYTHONPATH": str(CHECKOUT), "PYTHONWARNINGS": "default"},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+class References(HTMLParser):
+    """What a page loads, where it leads, and the anchors that it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attributes}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        if tag in LOADING and LOADING[tag] in values:
+            self.loaded.append(values[LOADING[tag]])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path):
+    for page in site.glob("*.html"):
+        loaded = References(page.read_text("utf-8")).loaded
+        assert not [name for name in loaded if re.match(r"\w+:|//", name)], page.name
+
+
+def test_links_within_the_site_lead_somewhere(site: Path):
+    pages = {page.name: References(page.read_text("utf-8")) for page in site.glob("*.html")}
+    lost = []
+    for name, page in pages.items():
+        for link in page.links:
+            target, _, anchor = unquote(link).partition("#")
+            if re.match(r"\w+:", link) or (target and not target.endswith(".html")):
+                continue
+            there = pages.get(target or name)
+            if there is None or (anchor and anchor not in there.anchors):
+                lost.append(f"{name}: {link}")
+    assert lost == []
+
+
+def test_no_page_names_the_machine_it_was_made_on(site: Path):
+    for page in site.glob("*.html"):
+        assert str(CHECKOUT) not in page.read_text("utf-8")
+
+
+def test_every_command_is_in_the_reference(site: Path):
+    text = (site / "commands.html").read_text("utf-8")
+    for name, command in main.commands.items():
+        assert f"protonn-edge-{name}" in text
+        options = [each.opts[0] for each in command.params if isinstance(each, click.Option)]
+        assert [option for option in options if option not in text] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_in_the_repository_lead_to_files(path: Path):
+    text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)", text):
+        assert re.match(r"https?:", target) or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_no_page_has_a_registry_or_a_path_of_one_machine(path: Path):
+    text = path.read_text("utf-8")
+    assert not REGISTRIES.search(text)
+    assert not OWN_PATHS.search(text)
+
+
+def test_the_tutorial_takes_five_commands_from_data_to_a_report():
+    (first,) = (path for path in PAGES if path.name == "tutorial.md")
+    own = [
+        line.split()[2]
+        for block in blocks_of(first)
+        for line in block.text.splitlines()
+        if line.startswith("$ protonn-edge ")
+    ]
+    assert own == ["train", "build", "verify", "hil", "report", "export"]

@@ -1,0 +1,56 @@
+"""Recordings are cut into windows of one label each, and test windows share no sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.errors import InputError
+from protonn_edge.features import cut_windows
+
+
+def recording(*runs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples that count up, in two channels, and the labels of runs of a length."""
+    labels = np.repeat(*np.array(runs).T)
+    samples = np.arange(len(labels), dtype=np.float32)
+    return np.stack([samples, -samples], axis=1), labels
+
+
+def test_windows_begin_with_each_run() -> None:
+    cut = cut_windows(*recording((1, 7), (0, 3), (1, 4)), window=3)
+    assert cut.X_train[:, 0, 0].tolist() == [0, 3, 7, 10]
+    assert cut.X_train[0].tolist() == [[0, 0], [1, -1], [2, -2]]
+    assert cut.y_train.tolist() == [1, 1, 0, 1]
+    assert cut.X_test.shape == (0, 3, 2)
+
+
+def test_windows_may_overlap() -> None:
+    cut = cut_windows(*recording((0, 7)), window=4, stride=1)
+    assert cut.X_train[:, 0, 0].tolist() == [0, 1, 2, 3]
+
+
+@given(st.integers(2, 9), st.integers(1, 9), st.floats(0, 0.9), st.integers(20, 60))
+def test_training_windows_share_no_sample_with_test_windows(
+    window: int, stride: int, share: float, length: int
+) -> None:
+    samples, labels = recording((0, 50), (1, length))
+    try:
+        cut = cut_windows(samples, labels, window, stride, share)
+    except InputError:
+        return
+    trained = set(cut.X_train[:, :, 0].ravel().tolist())
+    tested = cut.X_test[:, :, 0].ravel().tolist()
+    assert not trained & set(tested)
+    assert len(set(tested)) == len(tested)
+    for X, y in ((cut.X_train, cut.y_train), (cut.X_test, cut.y_test)):
+        assert (labels[X[:, :, 0].astype(int)] == y[:, None]).all()
+
+
+@pytest.mark.parametrize(
+    "numbers", [(1, 1, 0.0), (4, 0, 0.0), (4, 1, 1.0), (4, 1, -0.1), (9, 1, 0)]
+)
+def test_numbers_that_give_no_windows_are_one_sentence(numbers: tuple[int, int, float]) -> None:
+    with pytest.raises(InputError, match="windows"):
+        cut_windows(*recording((0, 8), (1, 8)), *numbers)

@@ -1,0 +1,123 @@
+"""Nothing but the emulator needs what only POSIX has, nor hangs on a system's encoding."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import protonn_edge
+
+PACKAGE = Path(protonn_edge.__file__).parent
+DEADLINE_S = 120.0
+SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
+SOURCES = sorted(
+    path
+    for path in PACKAGE.rglob("*.py")
+    if "emulator" not in path.relative_to(PACKAGE).parts and not path.is_relative_to(SHIM)
+)
+MODULES = ("fcntl", "termios", "tty", "pty", "resource", "pwd", "grp", "posix", "syslog", "crypt")
+ATTRIBUTES = {
+    "os": (
+        *("chown", "fork", "forkpty", "geteuid", "getgid", "getpgid", "getuid", "killpg", "mkfifo"),
+        *("nice", "openpty", "pipe2", "sched_getaffinity", "setsid", "statvfs", "sysconf", "uname"),
+    ),
+    "signal": ("SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGUSR1", "SIGUSR2", "alarm"),
+    "socket": ("AF_UNIX",),
+    "time": ("tzset",),
+}
+# Where each is used with care, and what the care is.
+CARE = {
+    ("toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
+    ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
+    ("tuning/store.py", "fcntl"): "except ImportError:",
+    (
+        "cli/emulate.py",
+        "symlink_to",
+    ): "symlink_to",  # a pseudo-terminal's name: no emulator, no link
+}
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """Yield what a file uses that Windows has not."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name in MODULES)
+        if isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            yield str(node.module)
+        if isinstance(node, ast.Attribute):
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            if node.attr in ATTRIBUTES.get(owner, ()):
+                yield f"{owner}.{node.attr}"
+        if isinstance(node, ast.Attribute) and node.attr in {"symlink_to", "hardlink_to", "fork"}:
+            yield node.attr
+        if isinstance(node, ast.keyword) and node.arg in {"preexec_fn", "pass_fds"}:
+            yield node.arg
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_what_only_posix_has_is_used_with_care(path: Path):
+    text = path.read_text("utf-8")
+    name = path.relative_to(PACKAGE).as_posix()
+    careless = [used for used in names_in(path) if CARE.get((name, used), "\0") not in text]
+    assert careless == []
+
+
+WINDOWS_LIKE = """
+import os, signal, sys
+# What is not this package's may ask for its own system first.
+import click, cobs, distributed, matplotlib.pyplot, numpy, optuna, optuna.storages.journal
+import platformio.project.options, requests, rich.progress, serial, scipy.sparse
+import serial.tools.list_ports, sklearn.ensemble, sklearn.cluster, sklearn.utils.validation
+import sklearn.decomposition, sklearn.discriminant_analysis, sklearn.neighbors, threadpoolctl
+for name in {modules!r}:
+    sys.modules[name] = None
+for owner, names in {attributes!r}.items():
+    for name in names:
+        if hasattr(sys.modules.get(owner), name):
+            delattr(sys.modules[owner], name)
+"""
+
+
+def run_like_windows(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script without the modules and functions that Windows has not."""
+    prepared = WINDOWS_LIKE.format(modules=MODULES, attributes=ATTRIBUTES)
+    return subprocess.run(
+        [sys.executable, "-c", prepared + script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+
+
+def test_every_module_but_the_emulator_is_imported_without_posix(tmp_path: Path):
+    modules = [
+        ".".join(("protonn_edge", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in SOURCES
+        if path.name not in {"__init__.py", "__main__.py"}
+    ]
+    script = f"import importlib\nfor name in {modules!r}:\n    importlib.import_module(name)\n"
+    done = run_like_windows(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_model_is_trained_inspected_and_exported_without_posix(tmp_path: Path):
+    rows = [f"{label},{label * 3 + i % 5},{i % 7}" for i in range(60) for label in (0, 1)]
+    (tmp_path / "train.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
+    script = (
+        "from click.testing import CliRunner\n"
+        "from protonn_edge.cli import main\n"
+        "for words in ('train train.csv -o m.npz --epochs 2 --prototypes 4 --projection-dim 2',\n"
+        "              'inspect m.npz', 'export m.npz --arduino box', 'export m.npz --c plain'):\n"
+        "    done = CliRunner().invoke(main, words.split())\n"
+        "    assert done.exit_code == 0, done.output\n"
+    )
+    done = run_like_windows(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "box" / "library.properties").is_file()

@@ -1,0 +1,167 @@
+"""Text is the same on every system: encodings, line ends, and the names of files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.datasets import load_dataset
+from protonn_edge.export import export
+from protonn_edge.hil import Origin, Result, ResultsFile, read_results
+from protonn_edge.model import load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.reference_model import read_reference_model
+
+CHECKOUT = Path(__file__).parents[2]
+DEADLINE_S = 120.0
+RESERVED = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)),
+}
+
+TABLES = {
+    "points.csv": "label,größe,b\nhöher,1,2\ntief,3,4.5\nhöher,5,6\ntief,0,1\n",
+    "points.tsv": "label\ta\tb\nx\t1\t2\ny\t3\t4.5\nx\t5\t6\ny\t0\t1\n",
+    "points.txt": "1 1:1 2:2\n2 1:3 2:4.5\n1 1:5 2:6\n2 2:1\n",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("first", ["", "\N{ZERO WIDTH NO-BREAK SPACE}"], ids=["plain", "bom"])
+def test_tables_with_the_line_ends_of_windows_are_the_same_points(
+    tmp_path: Path, name: str, first: str
+):
+    there, here = tmp_path / name, tmp_path / "windows" / name
+    here.parent.mkdir()
+    there.write_bytes(TABLES[name].encode())
+    here.write_bytes((first + TABLES[name]).replace("\n", "\r\n").encode())
+    ours, theirs = load_dataset(there), load_dataset(here)
+    assert np.array_equal(ours.X_train, theirs.X_train)
+    assert np.array_equal(ours.y_train, theirs.y_train)
+    assert (ours.classes, ours.feature_names) == (theirs.classes, theirs.feature_names)
+
+
+def test_the_reference_implementations_files_may_have_them_too(tmp_path: Path):
+    texts = {
+        "W": "1\t2\n3\t4\n",
+        "B": "1\t0\t2\n0\t1\t2\n",
+        "Z": "1\t0\t0\n0\t1\t1\n",
+        "gamma": "0.5\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
+    read = read_reference_model(tmp_path)
+    assert read.projection.tolist() == [[1, 2], [3, 4]]
+
+
+def test_results_that_a_spreadsheet_has_saved_are_read(tmp_path: Path):
+    path = tmp_path / "results.csv"
+    results = [Result(0, 1, 1, 16072, False, None, r"\\.\COM12"), Result(1, 0, 1, 16000, False)]
+    with ResultsFile(path, Origin("a" * 64, "b" * 64), 2) as file:
+        for result in results:
+            file.append(result)
+    assert b"\r" not in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_results(path).results == results
+
+
+# This package opens no file without naming the encoding; others may.
+SCRIPT = r"""
+import sys, warnings
+warnings.filterwarnings("error", category=EncodingWarning, module=r"protonn_edge\b")
+from protonn_edge.cli import main
+for words in sys.argv[1:]:
+    try:
+        main(words.split())
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+COMMANDS = (
+    "train größe.csv -o größe.npz --epochs 2 --prototypes 4 --projection-dim 2",
+    "inspect größe.npz --data größe.csv",
+    "export größe.npz --arduino box",
+)
+
+
+def test_a_model_is_the_same_where_text_is_not_in_utf_8(tmp_path: Path):
+    """As on Windows, whose terminals and files have code pages; no name may end in a traceback."""
+    made = []
+    for folder, encoding in ((tmp_path / "utf", "utf-8"), (tmp_path / "page", "cp1252")):
+        folder.mkdir()
+        rows = [
+            f"{name},{x + i % 5},{i % 7}" for i in range(40) for name, x in (("höher", 0), ("Ω", 9))
+        ]
+        (folder / "größe.csv").write_text("\n".join(["label,a,b", *rows]), encoding="utf-8")
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("LC_")},
+            "PYTHONUTF8": "0",
+            "PYTHONCOERCECLOCALE": "0",
+            "LC_ALL": "C",
+            "PYTHONIOENCODING": encoding,
+            "PYTHONPATH": str(CHECKOUT),
+        }
+        done = subprocess.run(
+            [sys.executable, "-X", "warn_default_encoding", "-c", SCRIPT, *COMMANDS],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode(encoding)
+        assert load_model(folder / "größe.npz").classes == ("höher", "Ω")
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        made.append(
+            [
+                (str(p.relative_to(folder)), hashlib.sha256(p.read_bytes()).hexdigest())
+                for p in files
+            ]
+        )
+    assert made[0] == made[1]
+
+
+def test_what_is_generated_ends_lines_the_same_everywhere(tmp_path: Path):
+    export(random_model(), "arduino", tmp_path / "digits", load_board("uno"))
+    for path in (tmp_path / "digits").rglob("*"):
+        assert path.is_dir() or b"\r" not in path.read_bytes()
+
+
+def test_a_checkout_ends_lines_the_same_everywhere():
+    if not (CHECKOUT / ".gitattributes").is_file():
+        pytest.skip("needs a checkout; to run: clone the repository")
+    assert "* text=auto eol=lf" in (CHECKOUT / ".gitattributes").read_text("utf-8")
+
+
+def test_every_file_has_a_name_that_windows_can_have():
+    if not (CHECKOUT / ".git").exists():
+        pytest.skip("needs a checkout; to run: clone the repository")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=True
+    )
+    names = listed.stdout.decode().rstrip("\0").split("\0")
+    assert len({name.lower() for name in names}) == len(names)
+    for name in names:
+        assert not set(name) & set('<>:"\\|?*')
+        for part in name.split("/"):
+            assert part.partition(".")[0].lower() not in RESERVED
+            assert not part.endswith((".", " "))
+
+
+def test_generated_models_do_not_depend_on_where_they_are_made(tmp_path: Path):
+    """No folder of the machine gets into what is generated, whatever its separators are."""
+    export(random_model(), "platformio", tmp_path / "digits", load_board("uno"))
+    for path in (tmp_path / "digits").rglob("*"):
+        assert path.is_dir() or str(tmp_path).encode() not in path.read_bytes()
+    assert quantize(random_model()).model_sha256 == quantize(random_model()).model_sha256
