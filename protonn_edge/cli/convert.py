@@ -223,5 +223,9 @@ def _to_folder(
             f"kernel values below {model.cutoff:.3g} count nothing in this model, and do count in "
             "the reference implementation: some points may be answered otherwise"
         )
+    if model.rejection is not None:
+        out.say(
+            "the matrices have no thresholds: no point is unknown to the reference implementation"
+        )
     out.say(f"wrote {output}, for {features} features")
     return record

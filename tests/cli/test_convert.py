@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.svm import SVC
 from protonn_edge.cli import main
 from protonn_edge.datasets import load_dataset
 from protonn_edge.model import load_model, save_model
+from protonn_edge.rejection import Rejection
 
 RNG = np.random.default_rng(0)
 
@@ -132,6 +134,14 @@ def test_what_cannot_be_converted_is_one_sentence(
     assert words in done.stderr
     assert "Traceback" not in done.output
     assert done.stderr.count("\n") == 1
+
+
+def test_thresholds_that_are_left_out_are_mentioned(tmp_path: Path):
+    model = replace(random_model(), rejection=Rejection(margin=0.1))
+    save_model(model, tmp_path / "model.npz")
+    done = run(tmp_path / "model.npz", "-o", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    assert "no point is unknown to the reference implementation" in done.stdout
 
 
 def test_sets_of_labels_go_there_and_back(tmp_path: Path):
