@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -111,7 +112,8 @@ class Project:
 
     def compile(self, board: Board) -> Path:
         """Build with PlatformIO; return the path of the firmware's ELF, or the host's program."""
-        product = "firmware.elf" if board.is_chip else "program"
+        program = "program.exe" if sys.platform == "win32" else "program"
+        product = "firmware.elf" if board.is_chip else program
         return build_firmware(self.folder, board.environment, product=product)
 
 

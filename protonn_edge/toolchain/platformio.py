@@ -138,7 +138,7 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
 
 def upload_command(project: Path, environment: str = "uno") -> str:
     """Return the shell command that uploads a project from here, for people to copy."""
-    settings = project / "platformio.ini"
+    settings = Path(str(project), "platformio.ini")
     named: list[str] = []
     if settings.is_file():
         text = settings.read_text("utf-8", errors="replace")

@@ -138,6 +138,23 @@ def test_whole_firmware_makes_the_reference_features(
     assert trial.plan.buffered == (window == 5)
 
 
+@needs_avr
+@pytest.mark.parametrize(
+    ("name", "text"), [("attiny85", "mean,deviation,bands:2"), ("mega2560", EVERY)]
+)
+def test_other_chips_make_the_reference_features(name: str, text: str) -> None:
+    """Without a multiplier, where the firmware holds all samples; and with longer calls."""
+    pipeline, board = pipeline_of(text, 40, 2), load_board(name)
+    model = random_pipeline_model(pipeline, projections=4, prototypes=6, classes=3)
+    integer_model = quantize(model)
+    Q = random_windows(3, 12, pipeline)
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as chip:
+        agreement, results = verify_device(name, chip.url, integer_model, Q)
+    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
+    assert trial.plan.estimated == (name == "attiny85")
+    assert max(result.cycles or 0 for result in results) <= trial.plan.worst_cycles
+
+
 # Pushes windows COUNT samples at a time, marks as many spans as the longest push took cycles, and a
 # long span in the end.
 LONGEST_PUSH = """

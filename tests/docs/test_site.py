@@ -15,6 +15,7 @@ import pytest
 from doc_blocks import CHECKOUT, PAGES, blocks_of
 
 from protonn_edge.cli import main
+from protonn_edge.model import _ARRAYS, _OPTIONAL_ARRAYS
 
 DEADLINE_S = 300.0
 REGISTRIES = re.compile(r"pypi\.org|npmjs|registry\.platformio|githubusercontent|readthedocs")
@@ -105,6 +106,12 @@ def test_no_page_has_a_registry_or_a_path_of_one_machine(path: Path):
     text = path.read_text("utf-8")
     assert not REGISTRIES.search(text)
     assert not OWN_PATHS.search(text)
+
+
+def test_the_reference_has_every_array_of_a_model_file():
+    text = (CHECKOUT / "docs" / "model-file.md").read_text("utf-8")
+    names = (*_ARRAYS, *_OPTIONAL_ARRAYS)
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_the_tutorial_takes_five_commands_from_data_to_a_report():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 import pytest
 import serial
@@ -118,11 +118,24 @@ def test_settings_are_said_in_powershell(
 
 def test_the_upload_command_is_powershells(on_windows: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(platformio, "pio_variables", lambda: {"PLATFORMIO_CORE_DIR": "x"})
-    command = platformio.upload_command(PureWindowsPath(r"C:\My Data\digits"))  # type: ignore[arg-type]
+    command = platformio.upload_command(Path(r"C:\My Data\digits"))
     told, upload = command.split("; ")
     assert told.endswith("-m protonn_edge.toolchain | Out-String | Invoke-Expression")
     assert upload.endswith(r'run -t upload -d "C:\My Data\digits"')
     assert "eval" not in command
+
+
+@pytest.mark.parametrize(
+    ("python", "pio"), [("python3.11", "pio"), ("python.exe", "pio.exe"), ("python", "pio")]
+)
+def test_pio_is_named_as_programs_are_here(
+    python: str, pio: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.executable", str(tmp_path / "bin" / python))
+    monkeypatch.setattr(platformio, "pio_variables", dict)
+    assert platformio.upload_command(Path()).startswith(f"bin/{pio} run")
 
 
 def test_a_program_on_another_drive_is_named_in_full(monkeypatch: pytest.MonkeyPatch):
@@ -171,7 +184,7 @@ def test_the_host_program_takes_bytes_as_bytes(tmp_path: Path):
         '{\n    fprintf(stderr, "%d %x\\n", file, (unsigned)mode);\n}\n'
     )
     program = tmp_path / "program"
-    sources = [host_c._HOST_MAIN, tmp_path / "pnn_model.c"]
+    sources = [host_c.HOST_MAIN, tmp_path / "pnn_model.c"]
     command = ["gcc", "-D_WIN32", f"-I{fake}", f"-I{tmp_path}", *sources, "-o", program]
     subprocess.run(command, check=True, timeout=60)
     done = subprocess.run([program], input=b"", capture_output=True, timeout=60, check=True)
