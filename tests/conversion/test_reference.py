@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_images, random_model, random_points, random_reduced_model
+from model_factory import (
+    pipeline_of,
+    random_images,
+    random_model,
+    random_pipeline_model,
+    random_points,
+    random_reduced_model,
+)
 from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
 
@@ -166,6 +173,7 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
             "sets images upright",
         ),
         (random_reduced_model(Reduction((6, 8), (6, 8), (3, 4))), "normalized", "averages areas"),
+        (random_pipeline_model(pipeline_of("mean,max")), "raw", "makes features of windows"),
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),
     ],
 )
