@@ -12,7 +12,6 @@ Exits with 1 where a figure falls short.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -24,6 +23,7 @@ from typing import Any
 
 import click
 import numpy as np
+from printing import print_figures
 from rows import DATA
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -168,11 +168,7 @@ def main(only: str | None, as_json: bool) -> None:
         with tempfile.TemporaryDirectory(prefix="protonn-edge-conversion-") as scratch:
             figures, holds = row(Path(scratch))
         short |= not holds
-        if as_json:
-            click.echo(json.dumps({"row": name, **figures}))
-        else:
-            shown = ", ".join(f"{key.replace('_', ' ')} {figures[key]}" for key in figures)
-            click.echo(f"{name}: {shown}{'' if holds else '  SHORT'}")
+        print_figures(name, figures, holds, as_json)
     sys.exit(short)
 
 

@@ -9,13 +9,13 @@ come with scikit-learn. The other sets are read from the folder that PROTONN_EDG
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
@@ -82,16 +82,8 @@ def measure_row(row: Row, dataset: Dataset, seed: int) -> dict[str, Any]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, seed: int, as_json: bool) -> None:
     """Print what the whole way gives for each model."""
-    if not as_json:
-        click.echo("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
-        click.echo("|" + "---|" * len(COLUMNS))
-    for row, dataset in chosen(ROWS, only):
-        record = measure_row(row, dataset, seed)
-        click.echo(json.dumps(record) if as_json else _table_row(record))
-
-
-def _table_row(record: dict[str, Any]) -> str:
-    return "| " + " | ".join(cell(record) for _, cell in COLUMNS) + " |"
+    records = (measure_row(row, dataset, seed) for row, dataset in chosen(ROWS, only))
+    print_table(records, COLUMNS, as_json)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from presets import PRESETS
+from printing import print_figures
 from rows import Row
 
 from protonn_edge.boards import load_board
@@ -437,11 +438,7 @@ def main(only: str | None, as_json: bool) -> None:
                 continue
             figures, holds = trial(subject)
             failed |= not holds
-            if as_json:
-                click.echo(json.dumps({"trial": name, "model": subject.name, **figures}))
-            else:
-                shown = ", ".join(f"{key.replace('_', ' ')} {figures[key]}" for key in figures)
-                click.echo(f"{name} ({subject.name}): {shown}{'' if holds else '  FAILED'}")
+            print_figures(name, {"model": subject.name, **figures}, holds, as_json)
     sys.exit(failed)
 
 

@@ -18,7 +18,6 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from presets import PRESETS
+from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
@@ -279,12 +279,11 @@ def _floors(model: IntegerModel, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
 def main(only: str | None, seed: int, as_json: bool) -> None:
     """Print what a prediction takes on the emulated Uno."""
     models = Models(seed)
-    if not as_json:
-        click.echo("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
-        click.echo("|" + "---|" * len(COLUMNS))
-    for case, dataset in chosen(CASES, only):
-        record = measure_case(case, dataset, models.of(case, dataset))
-        click.echo(json.dumps(record) if as_json else _table_row(record))
+    records = (
+        measure_case(case, dataset, models.of(case, dataset))
+        for case, dataset in chosen(CASES, only)
+    )
+    print_table(records, COLUMNS, as_json)
 
 
 def _count(cycles: dict[str, Any] | None, which: str) -> str:
@@ -301,10 +300,6 @@ def _library(sizes: dict[str, Any] | None) -> str:
 
 def _times(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.2f}x"
-
-
-def _table_row(record: dict[str, Any]) -> str:
-    return "| " + " | ".join(cell(record) for _, cell in COLUMNS) + " |"
 
 
 if __name__ == "__main__":

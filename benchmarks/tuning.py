@@ -26,6 +26,7 @@ from typing import Any
 
 import click
 import numpy as np
+from printing import print_figures
 from rows import DATA
 from svm import rbf_svm_accuracy
 
@@ -341,11 +342,7 @@ def main(only: str | None, seconds: float, jobs: int, as_json: bool) -> None:
                 continue
             figures, holds = row(Run(Path(scratch), seconds, jobs))
             short |= not holds
-            if as_json:
-                click.echo(json.dumps({"row": name, **figures}))
-            else:
-                shown = ", ".join(f"{key.replace('_', ' ')} {figures[key]}" for key in figures)
-                click.echo(f"{name}: {shown}{'' if holds else '  SHORT'}")
+            print_figures(name, figures, holds, as_json)
     sys.exit(short)
 
 

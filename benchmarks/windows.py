@@ -16,7 +16,6 @@ says how to make. The settings were chosen on parts of the training data.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
+from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import Board, load_board
@@ -241,16 +241,8 @@ def _marked(model: IntegerModel, plan: Plan, Q: NDArray[np.uint8], push: int) ->
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, seed: int, windows: int, as_json: bool) -> None:
     """Print what windows of sensors take on the emulated Uno, and how well they are classified."""
-    if not as_json:
-        click.echo("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
-        click.echo("|" + "---|" * len(COLUMNS))
-    for case, dataset in chosen(CASES, only):
-        record = measure_case(case, dataset, seed, windows)
-        click.echo(json.dumps(record) if as_json else _table_row(record))
-
-
-def _table_row(record: dict[str, Any]) -> str:
-    return "| " + " | ".join(cell(record) for _, cell in COLUMNS) + " |"
+    records = (measure_case(case, dataset, seed, windows) for case, dataset in chosen(CASES, only))
+    print_table(records, COLUMNS, as_json)
 
 
 if __name__ == "__main__":

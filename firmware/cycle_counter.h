@@ -23,59 +23,52 @@
 #include <avr/io.h>
 #include <stdint.h>
 
+#ifdef TCNT1L
+#include "cycle_timer_16bit.h"
+#else
+#include "cycle_timer_8bit.h"
+#endif
+
 /* Bytes of SRAM are dear: the overhead is a handful of cycles and fits in one. */
 extern uint8_t cycle_span_overhead;
 
-/* How often the timer has passed its 65,536 since somebody set this to 0: every 4.1 ms at 16 MHz, in
- * sleep too. Kept over a reset. */
+/* How often the timer has overflowed since somebody set this to 0: every 65,536 cycles, or 256 where it
+ * has 8 bits, in sleep too. Kept over a reset. */
 extern volatile uint16_t cycle_counter_overflows;
 
 /* Start the timer and measure the overhead of measuring. Call it before interrupts are enabled. */
 void cycle_counter_start(void);
 
-#ifndef TCNT1L
-#include "cycle_counter_8bit.h"
-#else
-/* So many overflows in about a second. */
-#define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 62500u))
-
-/* The two ends of a span as one piece of assembly each: always the same instructions, and nothing
- * that the compiler could move in between. */
-#define CYCLE_SPAN_BEGIN(mark)                                                                     \
-    "lds %A[start], %[timer]\n\t"                                                                  \
-    "lds %B[start], %[timer] + 1\n\t"                                                              \
-    "out " mark ", %[one]\n\t"
-#define CYCLE_SPAN_END(mark)                                                                       \
-    "out " mark ", __zero_reg__\n\t"                                                               \
-    "lds %A[end], %[timer]\n\t"                                                                    \
-    "lds %B[end], %[timer] + 1\n\t"
+/* The two ends of a span, CYCLE_SPAN_BEGIN and CYCLE_SPAN_END, are one piece of assembly each: always
+ * the same instructions, and nothing that the compiler could move in between. */
 
 /* The timer where a span begins; interrupts must be disabled. */
-static inline uint16_t cycle_span_begin(void)
+static inline cycle_timer_t cycle_span_begin(void)
 {
-    uint16_t start;
+    cycle_timer_t start;
 
     __asm__ volatile(
         CYCLE_SPAN_BEGIN("%[mark]")
         : [start] "=&r"(start)
-        : [timer] "n"(_SFR_MEM_ADDR(TCNT1)), [mark] "I"(_SFR_IO_ADDR(GPIOR0)), [one] "r"((uint8_t)1)
+        : [timer] CYCLE_TIMER_OPERAND, [mark] "I"(_SFR_IO_ADDR(GPIOR0)), [one] "r"((uint8_t)1)
         : "memory");
     return start;
 }
 
 /* The timer where a span ends; interrupts must be disabled. */
-static inline uint16_t cycle_span_end(void)
+static inline cycle_timer_t cycle_span_end(void)
 {
-    uint16_t end;
+    cycle_timer_t end;
 
     __asm__ volatile(CYCLE_SPAN_END("%[mark]")
                      : [end] "=r"(end)
-                     : [timer] "n"(_SFR_MEM_ADDR(TCNT1)), [mark] "I"(_SFR_IO_ADDR(GPIOR0))
+                     : [timer] CYCLE_TIMER_OPERAND, [mark] "I"(_SFR_IO_ADDR(GPIOR0))
                      : "memory");
     return end;
 }
 
-/* Cycles of a span shorter than the timer's 65,536. */
+#if CYCLE_TIMER_BITS == 16
+/* Cycles of a span shorter than the timer's 65,536; where it has 8 bits no span is that short. */
 static inline uint16_t cycle_span(uint16_t start, uint16_t end)
 {
     return end - start - cycle_span_overhead;

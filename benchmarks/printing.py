@@ -1,0 +1,36 @@
+"""How benchmarks print: a Markdown table, a sentence for each row, or lines of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import click
+
+Record = dict[str, Any]
+Columns = Sequence[tuple[str, Callable[[Record], str]]]
+
+
+def print_table(records: Iterable[Record], columns: Columns, as_json: bool) -> None:
+    """Print each record as soon as it is there, by the columns' headings and cells."""
+    if not as_json:
+        click.echo(table_row([heading for heading, _ in columns]))
+        click.echo("|" + "---|" * len(columns))
+    for record in records:
+        row = json.dumps(record) if as_json else table_row([cell(record) for _, cell in columns])
+        click.echo(row)
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def print_figures(name: str, figures: Record, holds: bool, as_json: bool) -> None:
+    """Print figures under their names, and whether they reach what is asked for."""
+    if as_json:
+        click.echo(json.dumps({"row": name, **figures}))
+        return
+    shown = ", ".join(f"{key.replace('_', ' ')} {figures[key]}" for key in figures)
+    click.echo(f"{name}: {shown}{'' if holds else '  SHORT'}")
