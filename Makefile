@@ -13,8 +13,9 @@ help:  ## list the targets
 demo: setup node  ## train, quantize, build, emulate and report, on data that a package ships
 	@$(VENV)/bin/protonn-edge demo $(ARGS)
 
+# All of them on all cores; the tests of a file stay together, since they share what they build.
 test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
-	@$(PYTHON) -m pytest $(ARGS)
+	@$(PYTHON) -m pytest $(or $(ARGS),-n auto --dist loadfile)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
 # is generated later.

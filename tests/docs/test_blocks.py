@@ -191,8 +191,10 @@ def run_command(words: list[str], folder: Path) -> Any:
 
 def run_until_stopped(command: str, folder: Path) -> str:
     """Run a line until it says that Ctrl-C ends it, then do that."""
+    # What a shell runs in the background ignores Ctrl-C, and so does all that it starts.
+    heeding = ["env", "--default-signal=INT"]
     with subprocess.Popen(
-        shlex.split(command, comments=True),
+        [*heeding, *shlex.split(command, comments=True)],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -199,7 +199,7 @@ def test_tests_run_with_node_and_a_browser_or_without(machine, apt_get_works):
     machine.make("test")
     asked = [call for call in machine.calls("apt-get") if call.startswith("install")]
     assert [call.rpartition("=300 ")[2] for call in asked] == ["nodejs npm", "chromium"]
-    assert machine.calls("pip")[-1] == "-m pytest"
+    assert machine.calls("pip")[-1] == "-m pytest -n auto --dist loadfile"
 
 
 @pytest.mark.parametrize("browser", ["chromium", "google-chrome"])
