@@ -201,7 +201,7 @@ def _setting(
     "--strangers",
     "strangers",
     FiniteRange(0),
-    "Joint: made-up points of no class a training point.  [default: 0.5 with --unknown, else 0]",
+    "Joint: made-up points of no class a training point. With --unknown: 0.5 if not given.",
 )
 @unknown_option(
     'Answer "unknown" to what is unlike all classes, with this share of false alarms, such as 1%; '
