@@ -19,6 +19,7 @@ from protonn_edge.cli.command import (
     json_option,
     precision_option,
 )
+from protonn_edge.cli.quantities import Bytes
 from protonn_edge.codegen import KERNELS, KernelName, Plan
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
@@ -52,15 +53,13 @@ from protonn_edge.toolchain.platformio import upload_command
 @precision_option
 @click.option(
     "--max-flash",
-    type=click.IntRange(1),
-    metavar="BYTES",
-    help="Flash that the firmware may take.  [default: all]",
+    type=Bytes(),
+    help="Flash that the whole firmware may take, such as 8kB.  [default: all]",
 )
 @click.option(
     "--max-sram",
-    type=click.IntRange(1),
-    metavar="BYTES",
-    help="SRAM that the firmware may take, with the stack.  [default: all]",
+    type=Bytes(),
+    help="SRAM that the whole firmware may take, with the stack.  [default: all]",
 )
 @click.option(
     "--plan",

@@ -8,6 +8,7 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.quantities import Bytes
 from protonn_edge.datasets import load_points
 from protonn_edge.export import Kind, check_folder, export
 from protonn_edge.model import load_model
@@ -37,8 +38,7 @@ _NEXT: dict[Kind, str] = {
 @board_option
 @click.option(
     "--max-flash",
-    type=click.IntRange(1),
-    metavar="BYTES",
+    type=Bytes(),
     help="Flash that the self-test may take; less leaves more to your sketch.  [default: all]",
 )
 @json_option
