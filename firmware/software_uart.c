@@ -4,11 +4,7 @@
 
 #ifdef SOFTWARE_UART
 
-#include "watchdog.h"
-
 #include <avr/interrupt.h>
-#include <avr/sleep.h>
-#include <util/atomic.h>
 
 /* A bit in cycles, which is what Timer0 counts, modulo 256. */
 #define BIT_CYCLES ((F_CPU + BAUD / 2u) / BAUD)
@@ -19,11 +15,6 @@ typedef char a_bit_takes_100_to_255_cycles[BIT_CYCLES >= 100 && BIT_CYCLES <= 25
 
 #define RX _BV(UART_RX_PIN)
 #define TX _BV(UART_TX_PIN)
-
-static volatile uint8_t ring[UART_RING_BYTES];
-static volatile uint8_t ring_head; /* where the interrupt writes next */
-static volatile uint8_t ring_tail; /* where the program reads next; equal to the head: empty */
-static volatile uint16_t lost;
 
 /* Of the byte that arrives: bits still to come, the start bit first, the stop bit last. */
 static uint8_t bits_left;
@@ -63,13 +54,13 @@ ISR(PCINT0_vect)
 
 static inline void keep(uint8_t byte)
 {
-    const uint8_t next = (ring_head + 1u) % UART_RING_BYTES;
+    const uint8_t next = (uart_head + 1u) % UART_RING_BYTES;
 
-    if (next != ring_tail) {
-        ring[ring_head] = byte;
-        ring_head = next;
-    } else if (lost != UINT16_MAX) {
-        lost++;
+    if (next != uart_tail) {
+        uart_ring[uart_head] = byte;
+        uart_head = next;
+    } else if (uart_lost != UINT16_MAX) {
+        uart_lost++;
     }
 }
 
@@ -94,29 +85,6 @@ ISR(TIMER0_COMPA_vect)
     } else if (high) { /* this was no start bit */
         await_byte();
     }
-}
-
-uint8_t uart_receive(void)
-{
-    const uint8_t tail = ring_tail;
-    uint8_t byte;
-
-    /* As in uart.c: what is pending after `sei` ends the sleep at once. Timer0's overflow wakes it
-     * every 256 cycles, for the watchdog's sake. */
-    cli();
-    for (;;) {
-        watchdog_feed();
-        if (ring_head != tail) {
-            break;
-        }
-        sei();
-        sleep_cpu();
-        cli();
-    }
-    sei();
-    byte = ring[tail];
-    ring_tail = (tail + 1u) % UART_RING_BYTES;
-    return byte;
 }
 
 static void send_bit(uint8_t high)
@@ -144,14 +112,6 @@ void uart_send(uint8_t byte)
     }
     send_bit(1);
     loop_until_bit_is_set(TIFR, OCF0B); /* the stop bit is over */
-}
-
-uint16_t uart_overruns(void)
-{
-    uint16_t count;
-
-    ATOMIC_BLOCK(ATOMIC_FORCEON) { count = lost; }
-    return count;
 }
 
 #endif

@@ -2,14 +2,19 @@
 
 #include "uart.h"
 
-#ifndef SOFTWARE_UART
-
 #include "watchdog.h"
 
 #include <avr/interrupt.h>
 #include <avr/io.h>
 #include <avr/sleep.h>
 #include <util/atomic.h>
+
+volatile uint8_t uart_ring[UART_RING_BYTES];
+volatile uint8_t uart_head; /* where the interrupt writes next */
+volatile uint8_t uart_tail; /* where the program reads next; equal to the head: empty */
+volatile uint16_t uart_lost;
+
+#ifndef SOFTWARE_UART
 
 /* The board's build flags say so where it is another rate, or another USART than the first. */
 #ifndef BAUD
@@ -42,11 +47,6 @@
 /* For assembly: the registers of each USART are where those of the one before are, and 8 more. */
 #define UCSRA_ADDRESS "0xC0 + 8 * " VALUE_OF(UART_NUMBER)
 #define UDR_ADDRESS "0xC6 + 8 * " VALUE_OF(UART_NUMBER)
-
-volatile uint8_t uart_ring[UART_RING_BYTES];
-volatile uint8_t uart_head; /* where the interrupt writes next */
-volatile uint8_t uart_tail; /* where the program reads next; equal to the head: empty */
-volatile uint16_t uart_lost;
 
 void uart_start(void)
 {
@@ -110,6 +110,14 @@ __asm__(".section .text.uart_interrupt,\"ax\",@progbits\n"
         ".text\n");
 /* clang-format on */
 
+void uart_send(uint8_t byte)
+{
+    loop_until_bit_is_set(UCSRA, NUMBERED(UDRE, UART_NUMBER, ));
+    UDR = byte;
+}
+
+#endif
+
 uint8_t uart_receive(void)
 {
     const uint8_t tail = uart_tail;
@@ -117,7 +125,7 @@ uint8_t uart_receive(void)
 
     /* A byte that arrives between the check and the sleep must wake it: the instruction after `sei`
      * still runs undisturbed, so an interrupt that is pending then ends the sleep at once. The timer's
-     * wakes it every 4 ms, for the watchdog's sake. */
+     * overflow wakes it now and then, for the watchdog's sake. */
     cli();
     for (;;) {
         watchdog_feed();
@@ -130,14 +138,8 @@ uint8_t uart_receive(void)
     }
     sei();
     byte = uart_ring[tail];
-    uart_tail = (tail + 1u) & RING_MASK;
+    uart_tail = (tail + 1u) % UART_RING_BYTES;
     return byte;
-}
-
-void uart_send(uint8_t byte)
-{
-    loop_until_bit_is_set(UCSRA, NUMBERED(UDRE, UART_NUMBER, ));
-    UDR = byte;
 }
 
 uint16_t uart_overruns(void)
@@ -147,5 +149,3 @@ uint16_t uart_overruns(void)
     ATOMIC_BLOCK(ATOMIC_FORCEON) { count = uart_lost; }
     return count;
 }
-
-#endif

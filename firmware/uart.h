@@ -2,12 +2,18 @@
 #ifndef UART_H
 #define UART_H
 
+#include <stdint.h>
+
+/* Bytes received, modulo the ring; the rest is for the interrupt that receives them. */
+extern volatile uint8_t uart_head;
+extern volatile uint8_t uart_tail;
+extern volatile uint8_t uart_ring[];
+extern volatile uint16_t uart_lost;
+
 #ifdef SOFTWARE_UART
 #include "software_uart.h"
 #else
 #include "interrupt_cycles.h"
-
-#include <stdint.h>
 
 #define UART_RING_BYTES 64u /* a power of two, so that an index wraps with a mask; holds one less */
 
@@ -18,9 +24,6 @@
 /* What receiving a byte takes of whatever computes meanwhile: the chip's response, the jump in the
  * vector table, the handler. */
 #define UART_INTERRUPT_CYCLES (57u + INTERRUPT_CYCLES_MORE)
-
-/* Bytes received, modulo the ring. */
-extern volatile uint8_t uart_head;
 
 /* Around a computation, with interrupts disabled: what receiving bytes has taken of it. */
 static inline uint8_t uart_before_computing(void) { return uart_head; }

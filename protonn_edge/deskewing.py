@@ -85,7 +85,12 @@ def row_shifts(images: NDArray[np.uint8]) -> Int64:
     slope = _quotient((abs(product) >> MOMENT_BITS) << SLOPE_BITS, square >> MOMENT_BITS)
     slope = np.sign(product) * np.minimum(slope, 1 << SLOPE_BITS)
     first = (slope * ((int(y[0]) << CENTRE_BITS) - centre)) >> CENTRE_BITS
-    return (first[:, None] + slope[:, None] * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
+    return along_slope(first, slope[:, None], height)
+
+
+def along_slope(first: Int64, slope: Int64 | int, height: int) -> Int64:
+    """Return the shifts (n, H) of rows of which the first one's are (n,), with fractions."""
+    return (first[:, None] + slope * np.arange(height) + _HALF_PIXEL) >> SLOPE_BITS
 
 
 _HALF_PIXEL = 1 << (SLOPE_BITS - 1)

@@ -21,18 +21,17 @@ from protonn_edge.boards.environment import description, environment_section
 from protonn_edge.budget import OverBudget, Usage, check_estimate, check_flash, measure_usage
 from protonn_edge.codegen import (
     HOST_MAIN,
-    KERNELS,
     SOURCES,
     Float32Plan,
     KernelName,
     Limits,
     Plan,
+    every_plan,
     make_float32_plan,
     make_plan,
     plans,
     render_c,
 )
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.linkage import check_linked
@@ -117,17 +116,13 @@ class Project:
         return build_firmware(self.folder, board.environment, product=product)
 
 
-def _all_plans(reference: DeviceModel) -> list[Plan] | list[Float32Plan]:
-    """Return every plan that `build` could have taken."""
+def _all_plans(reference: DeviceModel) -> Iterator[Plan | Float32Plan]:
+    """Yield every plan that `build` could have taken, those for an Uno first."""
     if isinstance(reference, Float32Model):
-        return [make_float32_plan(reference)]
-    others = [core for core in CORES.values() if core is not UNO_CORE]
-    return [
-        plan_with(reference, kernel, buffered=buffered, core=core)
-        for core in (UNO_CORE, *others)
-        for kernel in KERNELS
-        for buffered in (True, False)
-    ]
+        yield make_float32_plan(reference)
+        return
+    for core in (UNO_CORE, *(core for core in CORES.values() if core is not UNO_CORE)):
+        yield from every_plan(reference, core)
 
 
 @dataclass(frozen=True, eq=False)

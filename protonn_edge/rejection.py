@@ -30,11 +30,28 @@ UNKNOWN = 255
 Statistic = Literal["score", "distance", "margin"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
-_KERNEL_MAXIMUM = 127
+
+class _Thresholds:
+    """What both kinds of thresholds do; 0 is none."""
+
+    score: float
+    kernel: float
+    margin: float
+
+    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which points are unknown, by scores (n, L) and the nearest kernels (n,)."""
+        rejected = np.zeros(len(scores), np.bool_)
+        if self.score > 0:
+            rejected |= scores.max(axis=1) < self.score
+        if self.kernel > 0:
+            rejected |= nearest < self.kernel
+        if self.margin > 0:
+            rejected |= margins(scores) < self.margin
+        return rejected
 
 
 @dataclass(frozen=True)
-class Rejection:
+class Rejection(_Thresholds):
     """Thresholds in the float model's units; 0 is none.
 
     Attributes
@@ -74,21 +91,20 @@ class Rejection:
         """Largest distance to the nearest prototype, in kernel widths; None without a limit."""
         return math.sqrt(-math.log(self.kernel)) if self.kernel > 0 else None
 
-    def in_integers(self, score_scale: float) -> IntegerRejection:
-        """Return the thresholds of an integer model whose scores are in units of `score_scale`."""
+    def in_integers(self, score_scale: float, kernel_maximum: int) -> IntegerRejection:
+        """Return the thresholds of an integer model.
+
+        Its scores are in units of `score_scale`; its largest kernel stands for 1.
+        """
         return IntegerRejection(
             score=_whole(self.score / score_scale),
-            kernel=_whole(self.kernel * _KERNEL_MAXIMUM),
+            kernel=_whole(self.kernel * kernel_maximum),
             margin=_whole(self.margin / score_scale),
         )
 
-    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which points are unknown, by scores (n, L) and the nearest kernels (n,)."""
-        return _rejected(self, scores, nearest)
-
 
 @dataclass(frozen=True)
-class IntegerRejection:
+class IntegerRejection(_Thresholds):
     """The same in units of the integer model, where 0 is none.
 
     Attributes
@@ -111,10 +127,6 @@ class IntegerRejection:
         present = (self.score, self.kernel, self.margin)
         return tuple(name for name, at_least in zip(STATISTICS, present, strict=True) if at_least)
 
-    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which points are unknown, by scores (n, L) and the nearest kernels (n,)."""
-        return _rejected(self, scores, nearest)
-
 
 def _whole(threshold: float) -> int:
     """Return a threshold as a whole number that still is one."""
@@ -126,16 +138,3 @@ def margins(scores: NDArray[Any]) -> NDArray[Any]:
     two = np.partition(scores, -2, axis=1)[:, -2:]
     difference: NDArray[Any] = two[:, 1] - two[:, 0]
     return difference
-
-
-def _rejected(
-    thresholds: Rejection | IntegerRejection, scores: NDArray[Any], nearest: NDArray[Any]
-) -> NDArray[np.bool_]:
-    rejected = np.zeros(len(scores), np.bool_)
-    if thresholds.score > 0:
-        rejected |= scores.max(axis=1) < thresholds.score
-    if thresholds.kernel > 0:
-        rejected |= nearest < thresholds.kernel
-    if thresholds.margin > 0:
-        rejected |= margins(scores) < thresholds.margin
-    return rejected

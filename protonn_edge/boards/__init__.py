@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from protonn_edge.boards.cores import CORES, Core
+from protonn_edge.boards.cores import CORES, HOST, Core
 from protonn_edge.boards.reading import read_facts
 from protonn_edge.errors import InputError
 
@@ -74,7 +74,7 @@ class Board:
     sram_bytes: int
     baud: int
     power_watts: float
-    platformio_board: str
+    platformio_board: str = ""
     bootloader_bytes: int = 0
     serial: str = "usart0"
     rx_pin: str = ""
@@ -85,7 +85,7 @@ class Board:
     meter_pin: str = "PB0"
     gpior0: int = 0x3E
     sleep_enable: tuple[int, int] = (0x53, 0)
-    environment: str = field(default="")
+    environment: str = ""
 
     @property
     def is_chip(self) -> bool:
@@ -124,10 +124,6 @@ class Board:
     def millijoules(self, cycles: float) -> float:
         """Return the energy of `cycles`, in mJ: power times time (ProtoNN paper, section 5)."""
         return self.power_watts * self.milliseconds(cycles)
-
-
-HOST = "host"
-"""The core of the board that is this computer."""
 
 
 def board_names() -> list[str]:

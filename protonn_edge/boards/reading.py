@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from protonn_edge.boards.cores import CORES
+from protonn_edge.boards.cores import CORES, HOST
 from protonn_edge.errors import InputError
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (datasheet 8271, 20.8)
@@ -17,25 +17,25 @@ _TIMER_CYCLES = (
 
 
 class _Fact(NamedTuple):
-    """A key: what a value must be, in words and as a test, and its default (None: needed)."""
+    """A key: what a value must be, in words and as a test; without it `Board` has a default."""
 
     words: str
     holds: Callable[[Any], bool]
-    default: Any = None
+    needed: bool = True
 
 
-def _whole(low: int, high: int, default: int | None = None) -> _Fact:
+def _whole(low: int, high: int, *, needed: bool = True) -> _Fact:
     def holds(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
-    return _Fact(f"a whole number from {low:,} to {high:,}", holds, default)
+    return _Fact(f"a whole number from {low:,} to {high:,}", holds, needed)
 
 
-def _text(pattern: str, words: str, default: str | None = None) -> _Fact:
+def _text(pattern: str, words: str, *, needed: bool = True) -> _Fact:
     def holds(value: Any) -> bool:
         return isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
-    return _Fact(words, holds, default)
+    return _Fact(words, holds, needed)
 
 
 def _list(pattern: str, words: str) -> _Fact:
@@ -44,7 +44,7 @@ def _list(pattern: str, words: str) -> _Fact:
             isinstance(each, str) and re.fullmatch(pattern, each) for each in value
         )
 
-    return _Fact(words, holds, [])
+    return _Fact(words, holds, needed=False)
 
 
 def _is_place(value: Any) -> bool:
@@ -69,25 +69,27 @@ _CHIP = {
     "core": _Fact(f"one of {', '.join(CORES)}", lambda value: value in CORES),
     "clock_hz": _whole(1_000_000, 32_000_000),
     "flash_bytes": _whole(1_024, 262_144),
-    "bootloader_bytes": _whole(0, 16_384, 0),
+    "bootloader_bytes": _whole(0, 16_384, needed=False),
     "sram_bytes": _whole(128, 32_768),
-    "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'", "usart0"),
-    "rx_pin": _text("PB[0-7]|", _PIN, ""),
-    "tx_pin": _text("PB[0-7]|", _PIN, ""),
+    "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'", needed=False),
+    "rx_pin": _text("PB[0-7]|", _PIN, needed=False),
+    "tx_pin": _text("PB[0-7]|", _PIN, needed=False),
     "baud": _whole(1_200, 2_000_000),
     "power_watts": _Fact("a number of watts above 0", _is_power),
-    "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board", ""),
-    "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer", "arduino"),
-    "upload_baud": _whole(0, 2_000_000, 0),
+    "platformio_board": _text(
+        r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board", needed=False
+    ),
+    "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer", needed=False),
+    "upload_baud": _whole(0, 2_000_000, needed=False),
     "usb_ids": _list(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}", "a list such as ['2341:0043']"),
-    "meter_pin": _text("PB[0-7]", _PIN, "PB0"),
-    "gpior0": _whole(0x20, 0x5F, 0x3E),
-    "sleep_enable": _Fact("a register's data address and a bit", _is_place, [0x53, 0]),
+    "meter_pin": _text("PB[0-7]", _PIN, needed=False),
+    "gpior0": _whole(0x20, 0x5F, needed=False),
+    "sleep_enable": _Fact("a register's data address and a bit", _is_place, needed=False),
 }
 KEYS = tuple(_CHIP)
 """The keys of a board's file."""
 
-_HOST = {"title": _TITLE, "core": _text("host", "'host'")}
+_HOST = {"title": _TITLE, "core": _text(HOST, repr(HOST))}
 _HOST_DEFAULTS = {
     **dict.fromkeys(("mcu", "serial", "platformio_board"), ""),
     **dict.fromkeys(("clock_hz", "flash_bytes", "sram_bytes", "baud", "power_watts"), 0),
@@ -102,38 +104,36 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     InputError
         If a key is missing, unknown or has a value that it cannot have, or values contradict.
     """
-    on_host = facts.get("core") == "host"
+    on_host = facts.get("core") == HOST
     known = _HOST if on_host else _CHIP
     for key in facts:
         if key not in known:
             raise InputError(
                 f"{source} has the key {key!r}, which no board has; see docs/boards.md"
             )
-    values = {key: _value(facts, key, fact, source) for key, fact in known.items()}
+    for key, fact in known.items():
+        _check(facts, key, fact, source)
     if on_host:
-        return {**_HOST_DEFAULTS, **values}
-    values["usb_ids"] = tuple(values["usb_ids"])
-    values["sleep_enable"] = tuple(values["sleep_enable"])
-    _check_serial(values, source)
-    return values
+        return {**_HOST_DEFAULTS, **facts}
+    _check_serial(facts, source)
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
 
 
-def _value(facts: Mapping[str, Any], key: str, fact: _Fact, source: str) -> Any:
+def _check(facts: Mapping[str, Any], key: str, fact: _Fact, source: str) -> None:
     if key not in facts:
-        if fact.default is None:
+        if fact.needed:
             raise InputError(f"{source} lacks the key {key!r}, {fact.words}; add it")
-        return fact.default
-    value = facts[key]
-    if not fact.holds(value):
-        raise InputError(f"{source} says {key} = {value!r}, but it must be {fact.words}")
-    return value
+        return
+    if not fact.holds(facts[key]):
+        raise InputError(f"{source} says {key} = {facts[key]!r}, but it must be {fact.words}")
 
 
-def _check_serial(values: Mapping[str, Any], source: str) -> None:
+def _check_serial(facts: Mapping[str, Any], source: str) -> None:
     """Refuse a baud rate that the serial line does not have at the clock."""
-    clock, baud = values["clock_hz"], values["baud"]
-    if values["serial"] == "software":
-        if "" in (values["rx_pin"], values["tx_pin"]) or values["rx_pin"] == values["tx_pin"]:
+    clock, baud = facts["clock_hz"], facts["baud"]
+    if facts.get("serial") == "software":
+        rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")
+        if "" in (rx, tx) or rx == tx:
             raise InputError(f"{source} has a serial line in software; give it rx_pin and tx_pin")
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import numpy as np
@@ -25,7 +25,7 @@ from protonn_edge.conversion.stored import SUFFIX, load_estimator
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
-from protonn_edge.model import load_model, save_model
+from protonn_edge.model import NORMALIZER_KINDS, load_model, save_model
 from protonn_edge.reference_model import LAYOUTS, Layout, write_reference_model
 from protonn_edge.sizes import paper_bytes
 
@@ -48,7 +48,7 @@ _OPTIONS = {  # that only one kind of SOURCE has a use for
 )
 @click.option(
     "--normalization",
-    type=click.Choice(["none", "standard", "minmax", "l2"]),
+    type=click.Choice(NORMALIZER_KINDS),
     default="none",
     show_default=True,
     help="From a folder: what was done to the features before training, or by its -N.",
@@ -62,7 +62,7 @@ _OPTIONS = {  # that only one kind of SOURCE has a use for
 )
 @click.option(
     "--features",
-    type=click.Choice(["raw", "normalized"]),
+    type=click.Choice(get_args(Features)),
     default="raw",
     show_default=True,
     help="To a folder: what its W is for; raw folds the model's normalization into W and B.",

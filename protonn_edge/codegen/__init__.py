@@ -6,7 +6,7 @@ from protonn_edge.codegen.float32 import Float32Plan, make_float32_plan
 from protonn_edge.codegen.host import HOST_MAIN
 from protonn_edge.codegen.kernels import KERNELS, KernelName
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.planner import Limits, make_plan, plans
+from protonn_edge.codegen.planner import Limits, every_plan, make_plan, plans
 from protonn_edge.codegen.renderer import SOURCES, render_c, template_environment
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "KernelName",
     "Limits",
     "Plan",
+    "every_plan",
     "make_float32_plan",
     "make_plan",
     "plans",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards.cores import Core
 from protonn_edge.codegen.first_stage import COUNTED_IN_A_BYTE, FirstStage, PushCycles
 from protonn_edge.codegen.kernels import PUSH_CALL_BY_COMPILER
-from protonn_edge.codegen.slants import most_with_slants
+from protonn_edge.codegen.slants import most_with_slants, moved_rows
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.reduction import Reduction
 
@@ -199,9 +199,7 @@ def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves.
     """
-    rows, columns = reduction.rows, reduction.columns
-    begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
-    moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+    _, moved = moved_rows(reduction, shifts)
     cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
     return cycles
 

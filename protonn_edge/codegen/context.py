@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.codegen.averaging import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
-from protonn_edge.codegen.first_stage import CHUNK_CYCLES
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES, COUNTED_IN_A_BYTE
 from protonn_edge.codegen.kernels import (
     GROUP,
     Block,
@@ -35,7 +35,6 @@ from protonn_edge.reduction import Reduction, shape_text
 from protonn_edge.rejection import UNKNOWN, IntegerRejection
 
 API_VERSION = 1
-_COUNTED_IN_A_BYTE = 255
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -220,7 +219,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         model_sha256=model.model_sha256,
         hash_bytes=hash_bytes(model.model_sha256),
         kernel=plan.kernel,
-        splits=plan.kernel == "masked" and model.n_inputs > _COUNTED_IN_A_BYTE,
+        splits=plan.kernel == "masked" and model.n_inputs > COUNTED_IN_A_BYTE,
         keeps_averages=plan.keeps_averages,
         group=GROUP,
         projecting="project_groups" if plan.kernel == "unrolled" else "project",

@@ -192,17 +192,18 @@ def plan_with(
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += first.state_bytes
     tables = weights + prototypes + constants + first.table_bytes
+    rejection = _rejection_stages(model, neighbours, activity)
     stages = (
         *first.stages,
         _projection_stage(kernel, features, blocks, activity, weights + code, first),
         _rescaling_stage(model),
         _prototype_stage(model, votes, compared, neighbours, activity, core),
-        *_rejection_stages(model, neighbours, activity),
+        *rejection,
     )
     if not core.multiplies:
-        stages = tuple(map(without_multiplier, stages))
+        stages = tuple(map(_without_multiplier, stages))
     rest = code + first.code_bytes + _CODE_BYTES
-    rest += sum(stage.flash_bytes for stage in stages if stage.name == _REJECTION)
+    rest += sum(stage.flash_bytes for stage in rejection)
     rest += _CODE_BYTES_PER_COORDINATE * d + _CODE_BYTES_PER_SCORE * classes
     return Plan(
         kernel=kernel,
@@ -239,7 +240,7 @@ _WITHOUT_MULTIPLIER = {
 }
 
 
-def without_multiplier(stage: Stage) -> Stage:
+def _without_multiplier(stage: Stage) -> Stage:
     """Return a stage as portable C takes it on a chip that cannot multiply: an estimate."""
     factor = _WITHOUT_MULTIPLIER[stage.name]
     mean = None if stage.mean is None else factor * stage.mean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board
@@ -77,17 +78,27 @@ def plans(
         At least one. The last one is the smallest: if it does not fit, none does.
     """
     limits = limits or Limits()
-    core = limits.core
-    every = [
-        plan_with(model, each, activity, buffered=buffered, keeps_averages=keeps, core=core)
-        for each in _kernels(kernel, core)
-        for buffered in _buffering(model, core)
-        for keeps in ((True,) if model.reduction is None else (True, False))
-    ]
+    every = list(every_plan(model, limits.core, kernel=kernel, activity=activity))
     fitting = [plan for plan in every if limits.hold(plan)]
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
     return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
+
+
+def every_plan(
+    model: IntegerModel,
+    core: Core = UNO_CORE,
+    *,
+    kernel: KernelName | None = None,
+    activity: Activity | None = None,
+) -> Iterator[Plan]:
+    """Yield every plan that there is for a kind of chip, whether it fits or not."""
+    for each in _kernels(kernel, core):
+        for buffered in _buffering(model, core):
+            for keeps in (True,) if model.reduction is None else (True, False):
+                yield plan_with(
+                    model, each, activity, buffered=buffered, keeps_averages=keeps, core=core
+                )
 
 
 def _kernels(wished: KernelName | None, core: Core) -> tuple[KernelName, ...]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.deskewing import CENTRE_BITS, SLOPE_BITS
+from protonn_edge.deskewing import CENTRE_BITS, SLOPE_BITS, along_slope
 from protonn_edge.reduction import Axis, Reduction
 
 Int64 = NDArray[np.int64]
@@ -42,10 +42,8 @@ def _most_with_slants(reduction: Reduction, moved_row: int, inputs: tuple[int, .
     most = 0
     for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
         first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
-        shifts = np.unique(first)[:, None] + slope * np.arange(rows.side)
-        shifts = (shifts + (1 << (SLOPE_BITS - 1))) >> SLOPE_BITS
-        begin = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
-        moved = np.count_nonzero((begin < 0) | (begin > columns.side - columns.pixels), axis=1)
+        shifts = along_slope(np.unique(first), slope, rows.side)
+        begin, moved = moved_rows(reduction, shifts)
         longer = moved * moved_row > most
         if not longer.any():
             continue
@@ -58,6 +56,18 @@ def _most_with_slants(reduction: Reduction, moved_row: int, inputs: tuple[int, .
             saved += right[number][after[:, band].min(axis=1)]
         most = max(most, int((moved * moved_row - saved).max()))
     return most
+
+
+def moved_rows(reduction: Reduction, shifts: Int64) -> tuple[Int64, Int64]:
+    """Return where the rows that count begin, (n, h), and how many move too far, (n,).
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
+    not move too far is read in place.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    begin: Int64 = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
+    far = (begin < 0) | (begin > columns.side - columns.pixels)
+    return begin, far.sum(axis=1)
 
 
 def _rows_of_bands(rows: Axis) -> list[slice]:

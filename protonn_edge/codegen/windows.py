@@ -141,7 +141,7 @@ class WindowStage(FirstStage):
     @property
     def state_bytes(self) -> int:
         """SRAM of the sums, and of the projection's inputs."""
-        channel = _places(self.pipeline.features)["end"]
+        _, channel = _places(self.pipeline.features)
         return _STATE_BYTES + channel * self.pipeline.channels + self.model.n_inputs
 
     @property
@@ -194,7 +194,8 @@ def window_context(model: IntegerModel) -> WindowContext | None:
     least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
     scale = 1 << LEVEL_BITS
     longest = 1 << max(0, features.bands - 1)  # samples in half of a pair of the last level
-    quantizer, places = model.feature_inputs, _places(pipeline.features)
+    quantizer = model.feature_inputs
+    places, channel_bytes = _places(features)
     return WindowContext(
         window=n,
         channels=pipeline.channels,
@@ -214,12 +215,12 @@ def window_context(model: IntegerModel) -> WindowContext | None:
         ),
         definitions=_definitions(pipeline),
         offsets=places,
-        channel_bytes=places.pop("end"),
+        channel_bytes=channel_bytes,
         scales=tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist()),
     )
 
 
-def _places(features: FeatureSet) -> dict[str, int]:
+def _places(features: FeatureSet) -> tuple[dict[str, int], int]:
     """Return where each of a channel's variables is, in bytes, and where they end."""
     places, end = {}, 0
     for name, size, kinds in (
@@ -238,7 +239,7 @@ def _places(features: FeatureSet) -> dict[str, int]:
         if kinds & set(features.kinds):
             places[name] = end
             end += size
-    return places | {"end": end}
+    return places, end
 
 
 def energy_maximum(window: int, level: int) -> int:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 import protonn_edge
@@ -25,12 +24,13 @@ from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.linear import exact_prototypes
 from protonn_edge.conversion.reducing import GAMMA_NUMERATORS, as_model, reduced_prototypes
 from protonn_edge.conversion.room import Room
-from protonn_edge.datasets.dataset import check_table_size
+from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization import (
     KERNEL_CUTOFF,
+    Activity,
     IntegerModel,
     check_counts,
     measure_activity,
@@ -135,6 +135,7 @@ def from_sklearn(
     check_names(names, f"the {fitted.name}, among its classes,", distinct=True)
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
+    some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     room = Room(
         board if isinstance(board, Board) else load_board(board),
         budget,
@@ -143,19 +144,14 @@ def from_sklearn(
     )
     with threadpool_limits(limits=1):  # the same numbers everywhere
         found = _Search(fitted, points, names, room, epochs, random_state).best()
-    converted = _conversion(found, fitted, test, room, held_out=evaluate_on is not None)
-    some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     activity = measure_activity(found.integers, found.integers.quantize(some))
-    return replace(converted, model=replace(converted.model, activity=activity))
+    return _conversion(found, fitted, test, activity, held_out=evaluate_on is not None)
 
 
 def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
     """Return points dense, in float32, checked."""
-    if issparse(X):
-        check_table_size(what, *X.shape)
-        X = X.toarray()
     try:
-        points = np.asarray(X, dtype=np.float32)
+        points = np.asarray(dense_features(X, what), dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be a table of numbers, one row a point") from error
     if points.ndim != 2 or 0 in points.shape:
@@ -178,6 +174,7 @@ class _Candidate:
     integers: IntegerModel
     steps: tuple[tuple[str, ProtoNNModel], ...]
     agreement: float
+    flash_bytes: int
 
     @property
     def model(self) -> ProtoNNModel:
@@ -299,8 +296,7 @@ class _Search:
         rule = self._estimator.rule
         if not isinstance(rule, LinearRule):
             return self._estimator.features.n_outputs
-        differences = rule.coefficients - rule.coefficients.mean(axis=0)
-        return max(1, int(np.linalg.matrix_rank(differences)))
+        return max(1, int(np.linalg.matrix_rank(rule.differences)))
 
     def _some_class_is_missing(self) -> bool:
         return len(np.unique(self._answers)) < len(self._classes)
@@ -308,13 +304,19 @@ class _Search:
     def _candidate(self, *steps: tuple[str, ProtoNNModel]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""
         integers = quantize(steps[-1][1])
-        self._room.plan(integers)
+        plan = self._room.plan(integers)
         predicted = integers.predict(integers.quantize(self._X[self._some]))
-        return _Candidate(integers, steps, share_right(predicted, self._answers[self._some]))
+        agreement = share_right(predicted, self._answers[self._some])
+        return _Candidate(integers, steps, agreement, plan.flash_bytes)
 
 
 def _conversion(
-    found: _Candidate, estimator: FittedEstimator, test: Measured, room: Room, *, held_out: bool
+    found: _Candidate,
+    estimator: FittedEstimator,
+    test: Measured,
+    activity: Activity,
+    *,
+    held_out: bool,
 ) -> Conversion:
     """Measure the steps, and record in the model where it comes from."""
     steps = [test.step("estimator", test.answers)]
@@ -330,12 +332,12 @@ def _conversion(
     }
     record = {"trainer": "conversion", **found.model.record, "conversion": origin}
     return Conversion(
-        model=replace(found.model, record=record),
+        model=replace(found.model, record=record, activity=activity),
         estimator=estimator.name,
         landmarks=None if landmarks is None else len(landmarks),
         steps=tuple(steps),
         n=len(test.X),
         held_out=held_out,
         model_bytes=found.integers.model_bytes,
-        flash_bytes=room.plan(found.integers).flash_bytes,
+        flash_bytes=found.flash_bytes,
     )

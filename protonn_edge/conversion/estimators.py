@@ -55,6 +55,12 @@ class LinearRule:
     intercepts: Float64
     landmarks = None
 
+    @property
+    def differences(self) -> Float64:
+        """The coefficients (L, k) less their mean, which decides nothing."""
+        found: Float64 = self.coefficients - self.coefficients.mean(axis=0)
+        return found
+
     def decisions(self, Z: Float64) -> Float64:
         """Return the value of each class, (n, L), for points Z (n, k)."""
         values: Float64 = Z @ self.coefficients.T + self.intercepts

@@ -65,9 +65,8 @@ def exact_prototypes(rule: LinearRule, Z: Float64, answers: Indices) -> list[Pro
     InputError
         If the rule has the same function for all classes.
     """
-    differences = rule.coefficients - rule.coefficients.mean(axis=0)
-    span = _span(differences)
-    W, centre = span @ differences.T, span @ Z.mean(axis=0)  # (r, L), (r,)
+    span = _span(rule.differences)
+    W, centre = span @ rule.differences.T, span @ Z.mean(axis=0)  # (r, L), (r,)
     Q = Z @ span.T - centre
     intercepts = rule.intercepts + centre @ W
     means = _class_means(Q, answers, len(rule.intercepts))

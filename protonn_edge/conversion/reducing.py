@@ -111,10 +111,10 @@ def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
     if not isinstance(estimator.rule, LinearRule):
         axes: Float64 = principal_projection(Z.astype(np.float32), d).astype(np.float64)
         return axes
-    coefficients = estimator.rule.coefficients - estimator.rule.coefficients.mean(axis=0)
-    values = (Z @ coefficients.T).astype(np.float32)
-    most = min(d, int(np.linalg.matrix_rank(coefficients)))
-    found: Float64 = principal_projection(values, most).astype(np.float64) @ coefficients
+    differences = estimator.rule.differences
+    values = (Z @ differences.T).astype(np.float32)
+    most = min(d, int(np.linalg.matrix_rank(differences)))
+    found: Float64 = principal_projection(values, most).astype(np.float64) @ differences
     return found
 
 

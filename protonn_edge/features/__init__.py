@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from protonn_edge.features.declaration import KINDS, FeatureSet
 from protonn_edge.features.pipeline import FeaturePipeline
 from protonn_edge.features.recordings import Windows, cut_windows
-from protonn_edge.features.transformer import WindowFeatures
+
+if TYPE_CHECKING:
+    from protonn_edge.features.transformer import WindowFeatures
 
 __all__ = [
     "KINDS",
@@ -15,3 +19,12 @@ __all__ = [
     "Windows",
     "cut_windows",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes half a second to import, and models that are built have no use for it.
+    if name == "WindowFeatures":
+        from protonn_edge.features.transformer import WindowFeatures  # noqa: PLC0415
+
+        return WindowFeatures
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

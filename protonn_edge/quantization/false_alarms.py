@@ -17,12 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization.exponential import KERNEL_MAXIMUM
 from protonn_edge.quantization.quantizer import quantize
 from protonn_edge.rejection import STATISTICS, Rejection, Statistic, margins
 
 Floats = NDArray[np.float64]
-
-_KERNEL_MAXIMUM = 127
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +63,10 @@ def statistics_of(model: ProtoNNModel, X: ArrayLike) -> Statistics:
     """
     integers = quantize(replace(model, rejection=None))
     Q = integers.quantize(X)
-    scores = integers.scores(Q)
+    scores, nearest = integers.scores_and_nearest(Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
-        distance=integers.nearest_kernels(Q) / _KERNEL_MAXIMUM,
+        distance=nearest / KERNEL_MAXIMUM,
         margin=margins(scores) * integers.score_scale,
     )
 
@@ -104,9 +103,7 @@ def rejection_for(
     if not by or len(set(by)) < len(by):
         raise InputError("name one statistic to reject by, or several different ones")
     of_each = {name: _threshold(getattr(known, name), rate / len(by), name) for name in by}
-    return Rejection(
-        of_each.get("score", 0.0), of_each.get("distance", 0.0), of_each.get("margin", 0.0)
-    )
+    return Rejection(*(of_each.get(name, 0.0) for name in STATISTICS))
 
 
 def check_rate(n: int, rate: float) -> int:

@@ -118,12 +118,12 @@ class Float32Model(SizedByMatrices):
 
     def predict(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the class indices (n,) of quantized inputs Q, (n, D) uint8."""
-        indices: NDArray[np.int64] = self._sums(Q).argmax(axis=1).astype(np.int64)
-        return indices
+        return self.answers(Q)[0]
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return class indices (n,) and scores (n, L) of quantized inputs Q, (n, D) uint8."""
-        return self.predict(Q), self.scores(Q)
+        sums = self._sums(Q)
+        return sums.argmax(axis=1).astype(np.int64), np.rint(sums).astype(np.int64)
 
     def _sums(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
         parts = [self._part(Q[i : i + _ROWS_AT_ONCE]) for i in range(0, len(Q), _ROWS_AT_ONCE)]

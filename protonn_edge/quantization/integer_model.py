@@ -337,6 +337,13 @@ class IntegerModel(SizedByMatrices):
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
+        return self.scores_and_nearest(Q)[0]
+
+    def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return the scores (n, L) of what the device is fed, Q (n, features) uint8, and more.
+
+        That is the kernel of the nearest prototype, (n,) in 0..127; all are int64.
+        """
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
             raise InputError(
@@ -348,20 +355,14 @@ class IntegerModel(SizedByMatrices):
                 f"a quantized input is {int(Q.max())}, the largest is {self.features.maximum}; "
                 "pass the points through quantize() first"
             )
-        rows = [
-            self.kernels(self.project(self.reduce(Q[i : i + _ROWS_AT_ONCE])))
-            @ self.labels.T.astype(np.int64)
-            for i in range(0, len(Q), _ROWS_AT_ONCE)
-        ]
-        return np.concatenate(rows) if rows else np.zeros((0, self.n_classes), np.int64)
-
-    def nearest_kernels(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the kernel of the nearest prototype, (n,) in 0..127, of quantized inputs Q."""
-        rows = [
-            self.kernels(self.project(self.reduce(Q[i : i + _ROWS_AT_ONCE]))).max(axis=1)
-            for i in range(0, len(Q), _ROWS_AT_ONCE)
-        ]
-        return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        scores = np.zeros((len(Q), self.n_classes), np.int64)
+        nearest = np.zeros(len(Q), np.int64)
+        labels = self.labels.T.astype(np.int64)
+        for begin in range(0, len(Q), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            kernels = self.kernels(self.project(self.reduce(Q[part])))
+            scores[part], nearest[part] = kernels @ labels, kernels.max(axis=1)
+        return scores, nearest
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
@@ -369,10 +370,9 @@ class IntegerModel(SizedByMatrices):
         Ties go to the lower index. A point that is rejected has the class `UNKNOWN`, 255, and its
         scores all the same.
         """
-        scores = self.scores(Q)
+        scores, nearest = self.scores_and_nearest(Q)
         classes: IntArray = scores.argmax(axis=1)
         if self.rejection is not None:
-            nearest = self.nearest_kernels(Q) if self.rejection.kernel else np.zeros(len(Q))
             classes[self.rejection.rejects(scores, nearest)] = UNKNOWN
         return classes, scores
 

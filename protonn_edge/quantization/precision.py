@@ -13,9 +13,12 @@ DeviceModel = IntegerModel | Float32Model
 
 
 def precisions_of(model: ProtoNNModel) -> tuple[str, ...]:
-    """Return the precisions in which a model can be built: floats neither reduce nor reject."""
-    alike = model.reduction is None and model.rejection is None
-    return PRECISIONS if alike else PRECISIONS[:1]
+    """Return the precisions in which a model can be built.
+
+    Floats neither reduce, nor make features of windows, nor reject.
+    """
+    integers_alone = (model.reduction, model.pipeline, model.rejection)
+    return PRECISIONS[:1] if any(part is not None for part in integers_alone) else PRECISIONS
 
 
 def device_model(model: ProtoNNModel, precision: str = "int8") -> DeviceModel:

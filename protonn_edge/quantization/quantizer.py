@@ -182,7 +182,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         score_scale=score_scale,
         classes=model.classes,
         reduction=model.reduction,
-        rejection=None if rejection is None else rejection.in_integers(score_scale),
+        rejection=None if rejection is None else rejection.in_integers(score_scale, KERNEL_MAXIMUM),
         pipeline=model.pipeline,
     )
 

@@ -139,7 +139,7 @@ class Task:
         return normalized(self._normalizer, self.reduced(points))
 
     def reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
-        """Return raw points without outliers, or what the model's reduction makes of them."""
+        """Return what the model's reduction or pipeline makes of raw points, without outliers."""
         if self._reduction is not None:
             if issparse(points):
                 raise InputError(

@@ -55,10 +55,9 @@ WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")
 
 def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
     """Return the model with thresholds that some of the points, if they differ, are below."""
-    scores, low_high = model.scores(Q), model.score_range()
+    (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
     middle = [
-        float(np.quantile(values, 0.4))
-        for values in (scores.max(axis=1), model.nearest_kernels(Q), margins(scores))
+        float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
     ]
     limits = (max(1, low_high[1]), 127, max(1, low_high[1] - low_high[0]))
     at_least = [

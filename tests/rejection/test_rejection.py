@@ -46,11 +46,11 @@ def test_whole_thresholds_survive_the_way_through_floats(
     if not score and not kernel and not margin:
         return
     floats = Rejection(score * scale, kernel / 127, margin * scale)
-    assert floats.in_integers(scale) == IntegerRejection(score, kernel, margin)
+    assert floats.in_integers(scale, 127) == IntegerRejection(score, kernel, margin)
 
 
 def test_a_threshold_that_is_less_than_a_unit_stays_one() -> None:
-    assert Rejection(score=1e-6).in_integers(1.0) == IntegerRejection(score=1)
+    assert Rejection(score=1e-6).in_integers(1.0, 127) == IntegerRejection(score=1)
 
 
 def test_the_distance_is_in_kernel_widths() -> None:
