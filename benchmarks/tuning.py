@@ -25,13 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from printing import print_figures
 from rows import DATA
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.datasets import Dataset, load_dataset, with_groups
 from protonn_edge.measurement import measure
 from protonn_edge.project import Project, Wishes, build
 from protonn_edge.quantization import quantize
@@ -102,13 +101,11 @@ def points_of(
     if not path.is_file():
         raise click.UsageError(f"no {file} in {DATA}; set PROTONN_EDGE_DATA")
     dataset = load_dataset(path)
-    names = None
     if groups is not None:
-        with np.load(path, allow_pickle=False) as arrays:
-            names = arrays[groups]
-    folds = fold_numbers(dataset.y_train, _FOLDS, _SEED, names)
-    X = dataset.X_train
-    return Points(X, dataset.y_train, folds, _UNO, limits or TuningLimits(), fixed), dataset
+        dataset = with_groups(dataset, groups, path)
+    X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
+    folds = fold_numbers(y, _FOLDS, _SEED, of_group)
+    return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed, of_group), dataset
 
 
 def searched(

@@ -27,7 +27,13 @@ from protonn_edge.cli.unknown import (
     unknown_option,
 )
 from protonn_edge.conversion import from_reference
-from protonn_edge.datasets import Dataset, MultiLabelDataset, holdout, load_dataset
+from protonn_edge.datasets import (
+    Dataset,
+    MultiLabelDataset,
+    holdout,
+    load_dataset,
+    with_groups,
+)
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
@@ -197,6 +203,17 @@ def _setting(
     click.BOOL,
     "Joint: shift, turn, scale and distort the images a little at random.",
 )
+@click.option(
+    "--groups",
+    help="An array of DATA, or a file with a line per training point: which group each is of, say "
+    "a person, where the device will meet other ones. See --group-shift.",
+)
+@_setting(
+    "--group-shift",
+    "group_shift",
+    FiniteRange(0),
+    "Joint, with --groups: move points at random up to this far from their group towards another.",
+)
 @_setting(
     "--strangers",
     "strangers",
@@ -213,7 +230,8 @@ def _setting(
     "--holdout",
     "share",
     type=FiniteRange(0, 1, min_open=True, max_open=True),
-    help="Hold this share of the training points out and report on it instead of the test part.",
+    help="Hold this share of the training points, or of --groups, out and report on it instead of "
+    "the test part.",
 )
 @click.option(
     "--verbose",
@@ -226,6 +244,7 @@ def train_command(
     output: Path,
     seed: int,
     share: float | None,
+    groups: str | None,
     start_from: Path | None,
     rate: float | None,
     by: tuple[Statistic, ...],
@@ -241,6 +260,10 @@ def train_command(
     check_output(output)
     out = Output(as_json)
     dataset = load_dataset(data)
+    if groups is not None:
+        dataset = with_groups(dataset, groups, data)
+    elif _was_given("group_shift"):
+        raise InputError("--group-shift is given without --groups, which says what they are")
     if share is not None:
         dataset = holdout(dataset, share, seed)
     settle_window(dataset, settings)
@@ -282,7 +305,7 @@ def train(
         else:
             bar = stack.enter_context(out.progress("training", _epochs(_DEFAULTS | settings)))
             classifier.callback = lambda report: bar.move_to(report.epoch, _note(report))
-        classifier.fit(dataset.X_train, dataset.y_train, evaluate_on=test)
+        classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
     for restart in classifier.restarts_:
         out.say(str(restart))
     return classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
@@ -299,6 +322,7 @@ def _held_out(
             dense_features(dataset.X_train, "the training part"),
             dataset.y_train,
             model,
+            groups=dataset.groups,
             on_fold=lambda number, folds: bar.move_to(number - 1, f"model {number} of {folds}"),
         )
 

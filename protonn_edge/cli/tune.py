@@ -12,8 +12,6 @@ from typing import Any
 
 import click
 import joblib
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.live import Live
 
@@ -21,9 +19,8 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.train import check_output, describe, settle_window, with_accuracy_floor
-from protonn_edge.datasets import Dataset, load_dataset
-from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.datasets import Dataset, load_dataset, with_groups
+from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
@@ -52,7 +49,6 @@ from protonn_edge.tuning.search import IN_FLIGHT
 from protonn_edge.tuning.trial import check_points
 
 _POSITIVE = FiniteRange(0, min_open=True)
-_GROUP_FILE_LIMIT_BYTES = 64 << 20
 
 
 class _ChoosingCommand(Command):
@@ -109,7 +105,8 @@ def _number(word: str) -> bool:
 @click.option(
     "--groups",
     help="An array of DATA, or a file with a line per training point: points of a group, say of "
-    "one person, are never trained and tested on in the same fold.",
+    "one person, are never trained and tested on in the same fold, and are moved towards others as "
+    "train does.",
 )
 @click.option("--image-shape", type=ImageShape(), help="The features are the pixels of images.")
 @click.option("--reduce", "reduced_shape", type=ImageShape(), help="As of train.")
@@ -178,10 +175,19 @@ def tune_command(
     limits = TuningLimits(max_flash, max_sram, max_latency_ms, max_energy_mj)
     dataset = load_dataset(data)
     check_points(dataset.X_train, dataset.y_train)
+    if groups is not None:
+        dataset = with_groups(dataset, groups, data)
     settle_window(dataset, fixed)
     fixed = {name: value for name, value in fixed.items() if value is not None}
-    numbers = fold_numbers(dataset.y_train, folds, seed, _read_groups(groups, data))
-    points = Points(dataset.X_train, dataset.y_train, numbers, board, limits, fixed)
+    points = Points(
+        dataset.X_train,
+        dataset.y_train,
+        fold_numbers(dataset.y_train, folds, seed, dataset.groups),
+        board,
+        limits,
+        fixed,
+        dataset.groups,
+    )
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     path = search_path or output.with_suffix(".search.jsonl")
@@ -267,24 +273,6 @@ def _workers(
     count = jobs or joblib.cpu_count()
     # A fold in this process could not be given up when time is over.
     return Here(points) if count == 1 and timeout is None else Processes(points, count)
-
-
-def _read_groups(name: str | None, data: Path) -> NDArray[Any] | None:
-    """Return the group of each training point."""
-    if name is None:
-        return None
-    if data.suffix == ".npz":
-        with ArrayArchive(data, limit_bytes=8 << 30) as archive:
-            if name in archive.names:
-                return archive.read(name)
-    path = Path(name)
-    if not path.is_file():
-        raise InputError(
-            f"--groups is {name!r}, neither an array of {data} nor a file; name one of them"
-        )
-    if path.stat().st_size > _GROUP_FILE_LIMIT_BYTES:
-        raise InputError(f"{path} is too large for a file of groups; give a line per point")
-    return np.array(path.read_text("utf-8", errors="replace").splitlines())
 
 
 def _counts(searched: Searched) -> dict[str, int]:

@@ -67,6 +67,8 @@ class Dataset:
         D names, or empty.
     point_shape : tuple of int
         The axes that a point has in the file, such as samples and channels; empty if not known.
+    groups : ndarray of shape (n,), int64, or None
+        Which group each training point is of, such as a person; see `with_groups`.
     """
 
     X_train: Features
@@ -76,6 +78,7 @@ class Dataset:
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
     point_shape: tuple[int, ...] = ()
+    groups: Indices | None = None
 
     @property
     def n_features(self) -> int:
@@ -201,7 +204,7 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
 
 
 def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the training part of `dataset`, split in two, class by class if it has classes.
+    """Return the training part of `dataset`, split in two, by groups or classes if it has some.
 
     Parameters
     ----------
@@ -209,27 +212,23 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         Its own test part is not looked at and is not in the result.
     fraction : float
         Share of each class that becomes the test part, between 0 and 1; of each class at least one
-        point stays in the training part.
+        point stays in the training part. Of a data set with groups: share of these.
     seed : int
         The same seed gives the same split.
 
     Raises
     ------
     InputError
-        If the fraction is not between 0 and 1, or so small that no point would be held out.
+        If the fraction is not between 0 and 1, or so small that no point would be held out; if the
+        groups that are left have not all classes.
     """
     if not 0.0 < fraction < 1.0:
         raise InputError(
             f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
         )
-    generator = np.random.default_rng(seed)
-    y = dataset.y_train
-    chosen = np.zeros(y.shape[0], dtype=np.bool_)
-    one_class = y.ndim == 1  # sets of labels are no classes to take shares of
-    for label in range(dataset.n_classes if one_class else 1):
-        members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
-        count = min(round(fraction * len(members)), len(members) - 1)
-        chosen[generator.permutation(members)[: max(count, 0)]] = True
+    y, groups = dataset.y_train, dataset.groups
+    choose = _of_each_class if groups is None else _whole_groups
+    chosen = choose(dataset, fraction, np.random.default_rng(seed))
     if not chosen.any():
         raise InputError(
             f"a share of {fraction:g} of {len(chosen):,} points holds out none of them; use a "
@@ -241,4 +240,43 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         y_train=y[~chosen],
         X_test=dataset.X_train[chosen],
         y_test=y[chosen],
+        groups=None if groups is None else groups[~chosen],
     )
+
+
+def _of_each_class(
+    dataset: Dataset, fraction: float, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which points to hold out: a share of each class, but never all of one."""
+    y = dataset.y_train
+    chosen = np.zeros(y.shape[0], dtype=np.bool_)
+    one_class = y.ndim == 1  # sets of labels are no classes to take shares of
+    for label in range(dataset.n_classes if one_class else 1):
+        members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
+        _choose(members, fraction, chosen, generator)
+    return chosen
+
+
+def _whole_groups(
+    dataset: Dataset, fraction: float, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which points to hold out: those of a share of the groups, but never of all."""
+    groups, y = dataset.groups, dataset.y_train
+    assert groups is not None
+    names, group_of = np.unique(groups, return_inverse=True)
+    held_out = np.zeros(len(names), dtype=np.bool_)
+    _choose(np.arange(len(names)), fraction, held_out, generator)
+    chosen: NDArray[np.bool_] = held_out[group_of]
+    if y.ndim == 1 and len(np.unique(y[~chosen])) < dataset.n_classes:
+        raise InputError(
+            f"a share of {fraction:g} of {len(names):,} groups leaves no point of some class to "
+            "train on; use a smaller share, or another seed"
+        )
+    return chosen
+
+
+def _choose(
+    members: Indices, fraction: float, chosen: NDArray[np.bool_], generator: np.random.Generator
+) -> None:
+    count = min(round(fraction * len(members)), len(members) - 1)
+    chosen[generator.permutation(members)[: max(count, 0)]] = True

@@ -163,6 +163,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     augment : bool, default=False
         Whether the joint optimizer shifts, turns, scales and distorts the images a little at
         random: worth it where a model is large enough to fit the training points, and not below.
+    group_shift : float, default=1.5
+        Joint: how far the optimizer moves points at random from their group towards another one, if
+        `fit` is given groups, such as people: 1 is up to the other group, 2 as far again beyond it.
+        For people, days or sensors that were not recorded: see `protonn_edge.training.group_shift`.
     strangers : float, default=0.0
         Joint: made-up points of no class a training point, from which the model learns to tell what
         is none of its classes; 0.5 is a good number where it shall reject such points. Give
@@ -247,6 +251,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "window_shape": [tuple, None],
         "sample_rate": [_POSITIVE, None],
         "augment": ["boolean"],
+        "group_shift": [Interval(Real, 0, None, closed="left")],
         "strangers": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "callback": [callable, None],
@@ -289,6 +294,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         window_shape: tuple[int, int] | None = None,
         sample_rate: float | None = None,
         augment: bool = False,
+        group_shift: float = 1.5,
         strangers: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         callback: Callback | None = None,
@@ -327,6 +333,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         self.window_shape = window_shape
         self.sample_rate = sample_rate
         self.augment = augment
+        self.group_shift = group_shift
         self.strangers = strangers
         self.random_state = random_state
         self.callback = callback
@@ -338,6 +345,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
         evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> Self:
         """Train on points X of shape (n, D) with labels y of shape (n,).
@@ -354,6 +362,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple.
         sample_weight : array of shape (n,), optional
             What each point counts, not negative. A point of weight 2 is the same as two points.
+        groups : array of shape (n,), optional
+            Which group each point is of, such as the person who made it: see `group_shift`.
         evaluate_on : tuple of X (n', D) and y (n',) or (n', L), optional
             Points that the reports' test accuracy is measured on; training does not depend on them.
 
@@ -381,9 +391,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("the training data has only one class; a classifier needs at least 2")
         self._online = None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        numbers = self._group_numbers(points, groups)
         prepare = self._stored_task if large else self._task
         with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
-            task, digest = prepare(points, labels, weights, seed)
+            task, digest = prepare(points, labels, weights, numbers, seed)
             if evaluate_on is not None:
                 task.test = self._test_points(*evaluate_on)
             trained = task.train()
@@ -702,6 +713,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         points: Float32 | Sparse,
         labels: NDArray[Any] | Sparse,
         weights: NDArray[np.float64] | None,
+        groups: Indices | None,
         seed: int,
     ) -> tuple[Task, str]:
         """Return what is to be done with points in memory, and the digest of the data."""
@@ -711,10 +723,16 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         _digest_matrix(digest, targets, "<i8")
         if weights is not None:
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
-            counted = np.flatnonzero(weights)
-            points, targets, weights = points[counted], targets[counted], weights[counted]
-        task = Task(self, *distinct_points(points, targets, weights), seed=seed)
-        task.n_rows = int(targets.shape[0])
+        if groups is not None:
+            digest.update(np.ascontiguousarray(groups, dtype="<i8").tobytes())
+            # Of equal points in different groups the first is kept, whatever order they came in.
+            order = np.argsort(groups, kind="stable")
+            points, targets, groups = points[order], targets[order], groups[order]
+            weights = None if weights is None else weights[order]
+        distinct, y, counts, rows = distinct_points(points, targets, weights)
+        of_rows = None if groups is None else groups[rows]
+        task = Task(self, distinct, y, counts, seed=seed, groups=of_rows)
+        task.n_rows = targets.shape[0] if weights is None else int(np.count_nonzero(weights))
         return task, digest.hexdigest()
 
     def _stored_task(
@@ -722,13 +740,28 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         points: NDArray[Any],
         labels: NDArray[Any],
         weights: NDArray[np.float64] | None,
+        groups: Indices | None,
         seed: int,
     ) -> tuple[Task, str]:
         """Return what is to be done with points that are read in blocks, and their digest."""
+        if groups is not None and self.group_shift > 0:
+            raise InputError(
+                f"group_shift is {self.group_shift:g}, but the points are read in blocks; leave "
+                "the groups out, set it to 0, or train on fewer points"
+            )
         stored = StoredPoints(points, np.searchsorted(self.classes_, labels), weights)
         task = Task(self, *stored.sample(np.random.default_rng(seed)), seed=seed, stored=stored)
         task.n_rows = len(stored)
         return task, task.data_sha256
+
+    def _group_numbers(self, points: Float32 | Sparse, groups: ArrayLike | None) -> Indices | None:
+        """Return the group of each point as a number."""
+        if groups is None:
+            return None
+        names = column_or_1d(groups)
+        check_consistent_length(points, names)
+        _, numbers = np.unique(names, return_inverse=True)
+        return numbers.astype(np.int64)
 
     def _began_online(
         self, points: Float32, targets: Indices, weights: NDArray[np.float64] | None

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 
-from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.estimator import ProtoNNClassifier
+from protonn_edge.training.folds import fold_numbers
 
 FOLDS = 4
 
@@ -35,6 +34,7 @@ def held_out_statistics(
     y: NDArray[Any],
     model: ProtoNNModel,
     *,
+    groups: NDArray[Any] | None = None,
     folds: int = FOLDS,
     on_fold: Callable[[int, int], object] = lambda *_: None,
 ) -> Statistics:
@@ -46,30 +46,31 @@ def held_out_statistics(
         Its settings; an int as `random_state` makes the folds the same every time.
     model : ProtoNNModel
         The one that was trained on all of them.
+    groups : ndarray of shape (n,), optional
+        Points of a group, say of one person, are left out together.
     folds : int
-        At least 2; fewer are made where a class has fewer points.
+        At least 2; fewer are made where a class has fewer points, or where there are fewer groups.
     on_fold : callable
         Called with the number of a fold, from 1 on, and how many there are, before each.
 
     Raises
     ------
     InputError
-        If a class has only one point, or the models have no integers.
+        If a class has only one point, all are of one group, or the models have no integers.
     """
-    least = int(np.unique(y, return_counts=True)[1].min())
-    if least < 2:
-        raise InputError(
-            "a class has only one point, which cannot be trained on and held out; add points of "
-            "that class, or leave it out"
-        )
-    splitter = StratifiedKFold(min(folds, least), shuffle=True, random_state=0)
+    if groups is not None:
+        folds = max(2, min(folds, len(np.unique(groups))))
+    fold_of = fold_numbers(np.unique(y, return_inverse=True)[1], folds, seed=0, groups=groups)
     usual, parts = _usual_distance(model, X), []
-    for number, (trained, held_out) in enumerate(splitter.split(np.zeros((len(y), 1)), y), 1):
-        on_fold(number, splitter.n_splits)
+    for fold in range(fold_of.max() + 1):
+        on_fold(fold + 1, int(fold_of.max()) + 1)
+        held_out = fold_of == fold
+        trained = ~held_out
         one = clone(classifier).set_params(callback=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            one.fit(X[trained], y[trained])
+            of_trained = None if groups is None else groups[trained]
+            one.fit(X[trained], y[trained], groups=of_trained)
         stand_in = one.to_model()
         factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
         known = statistics_of(stand_in, X[held_out])

@@ -174,7 +174,7 @@ class TrainingSet:
 
 def distinct_points(
     X: Float32 | Sparse, y: Indices | Sparse, weights: NDArray[np.float64] | None
-) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None]:
+) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices]:
     """Merge equal points of the same class, drop those without weight, and order the rest.
 
     Parameters
@@ -189,7 +189,8 @@ def distinct_points(
     Returns
     -------
     tuple
-        Points, classes, and weights whose mean is 1, None if all are equal.
+        Points, classes, weights whose mean is 1, None if all are equal, and the rows, (n',) int64,
+        where each of the points first was.
     """
     if weights is None:
         weights = np.ones(X.shape[0])
@@ -201,7 +202,7 @@ def distinct_points(
     sums = np.bincount(copy_of, weights=weights)
     total = sums / sums.mean()
     equal = np.ptp(total) <= 1e-9
-    return X[first], y[first], None if equal else total.astype(np.float32)
+    return X[first], y[first], None if equal else total.astype(np.float32), rows[first]
 
 
 def _row_keys(X: Float32 | Sparse, y: Indices | Sparse) -> NDArray[Any]:

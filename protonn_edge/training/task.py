@@ -19,8 +19,9 @@ from protonn_edge.rows import Sparse, dense_rows
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
+from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.joint import Schedule, minimize
+from protonn_edge.training.joint import Augment, Schedule, minimize
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
 from protonn_edge.training.normalization import neighbour_noise, normalized, normalizer_from
@@ -67,6 +68,8 @@ class Task:
         L, where `y` has not all of the classes.
     stored : StoredPoints, optional
         All points, where `points` are a sample of them.
+    groups : ndarray of shape (n,), int64, optional
+        Which group each point is of, such as a person.
 
     Attributes
     ----------
@@ -94,6 +97,7 @@ class Task:
         seed: int,
         n_classes: int | None = None,
         stored: StoredPoints | None = None,
+        groups: Indices | None = None,
     ) -> None:
         self.seed = seed
         self.n_rows = int(points.shape[0])
@@ -101,6 +105,7 @@ class Task:
         self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
         self._settings = settings
         self._raw, self._y, self._weights = points, y, weights
+        self._groups = groups
         self._generator = np.random.default_rng(seed)
         self._multilabel = bool(issparse(y))
         if n_classes is None:
@@ -125,10 +130,11 @@ class Task:
         self._check_stored()
         augmentation = self._augmentation()
         data = self._training_set()
+        augment = self._with_group_shift(data, augmentation)
         start = self._start(data)
         if self._settings.optimizer == "alternating":
             return self._train_in_turn(start, data)
-        return self._train_jointly(start, data, augmentation)
+        return self._train_jointly(start, data, augment)
 
     def start(self) -> Parameters:
         """Return where training starts, gamma folded in."""
@@ -242,7 +248,7 @@ class Task:
         self,
         start: Parameters,
         data: TrainingSet,
-        augmentation: ImageAugmentation | None,
+        augment: Augment | None,
     ) -> Trained:
         settings = self._settings
         noise = settings.input_noise
@@ -268,7 +274,7 @@ class Task:
             seed=self.seed,
             callback=settings.callback,
             quantization=rounding if settings.quantization_aware and self._for_device else None,
-            augment=augmentation,
+            augment=augment,
         )
 
     @property
@@ -464,6 +470,8 @@ class Task:
         if self._weights is not None:
             ones = np.ones(count, dtype=np.float32)
             self._weights = np.concatenate([self._weights, ones])
+        if self._groups is not None:
+            self._groups = np.concatenate([self._groups, np.zeros(count, np.int64)])
 
     def _check_stored(self) -> None:
         """Refuse what needs all points in memory at once if they are too many for that."""
@@ -493,6 +501,22 @@ class Task:
                 "optimizer to joint"
             )
         return ImageAugmentation(self._raw, shape, self._normalizer, self._reduction)
+
+    def _with_group_shift(self, data: TrainingSet, augment: Augment | None) -> Augment | None:
+        """Return what changes batches: the augmentation, and then the shift between groups."""
+        strength = float(self._settings.group_shift)
+        if self._groups is None or strength == 0:
+            return augment
+        for refused, what in (
+            (self._multilabel, "points have sets of labels"),
+            (issparse(data.X), "the points are sparse"),
+            (self._settings.optimizer != "joint", "the alternating optimizer takes points as is"),
+        ):
+            if refused:
+                raise InputError(
+                    f"group_shift is {strength:g}, but {what}; leave the groups out, or set it to 0"
+                )
+        return GroupShift(data.X, data.y, self._groups, data.weights, strength, augment)
 
     def _sizes(self, n_points: int, n_features: int, n_classes: int) -> ModelSizes:
         settings, kind = self._settings, self._settings.init_projection

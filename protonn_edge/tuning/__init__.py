@@ -6,7 +6,7 @@ tested in cross-validation, on this machine or on a cluster; every finished tria
 
 from __future__ import annotations
 
-from protonn_edge.tuning.folds import fold_numbers
+from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.front import Candidate, Choice, candidates, front, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.refit import Refitted, refit

@@ -96,7 +96,8 @@ def refit(
         settings = {**points.fixed, **candidate.record.settings}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier = ProtoNNClassifier(random_state=seed, **settings).fit(points.X, points.y)
+            classifier = ProtoNNClassifier(random_state=seed, **settings)
+            classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
         integers = quantize(model)
         Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])

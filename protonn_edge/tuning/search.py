@@ -105,7 +105,8 @@ def identity(
 ) -> dict[str, Any]:
     """Return what the trials of a search depend on: what a file of it is known by."""
     digest = hashlib.sha256()
-    for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8")):
+    groups = () if points.groups is None else ((points.groups, "<i8"),)
+    for array, kind in ((points.X, "<f4"), (points.y, "<i8"), (points.folds, "<i8"), *groups):
         digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
     return {
         "format": _FORMAT,

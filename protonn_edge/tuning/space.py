@@ -43,6 +43,7 @@ _DEFAULTS: dict[str, Any] = {
     "dead_zone": 0.0,
     "clip": 0.0,
     "augment": False,
+    "group_shift": 1.5,
 }
 
 # Shares of the bytes that there are for parameters, and what differs from the defaults there: the
@@ -72,6 +73,8 @@ class SearchSpace:
         About what there is room for.
     fixed : mapping
         Settings of `ProtoNNClassifier` that all trials share.
+    in_groups : bool
+        Whether the points come in groups, which they can be moved between.
     at_random : bool
         Draw at random, with nowhere to begin at: for comparison.
     """
@@ -81,6 +84,7 @@ class SearchSpace:
     n_classes: int
     parameter_bytes: int
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    in_groups: bool = False
     at_random: bool = False
 
     @classmethod
@@ -104,6 +108,7 @@ class SearchSpace:
             n_classes=len(np.unique(points.y)),
             parameter_bytes=max(flash - _CODE_BYTES, 1),
             fixed=fixed,
+            in_groups=points.groups is not None,
             at_random=at_random,
         )
 
@@ -130,6 +135,8 @@ class SearchSpace:
         }
         if self.fixed.get("image_shape") is not None:
             every["augment"] = CategoricalDistribution((False, True))
+        if self.in_groups:
+            every["group_shift"] = CategoricalDistribution((0.0, 1.5))
         return {name: each for name, each in every.items() if name not in self.fixed}
 
     def _most_prototypes(self) -> int:

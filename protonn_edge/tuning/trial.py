@@ -50,6 +50,8 @@ class Points:
         What else they must keep to.
     fixed : mapping
         Settings of the estimator that all trials share.
+    groups : ndarray of shape (n,), int64, optional
+        Which group each point is of, such as a person.
     """
 
     X: NDArray[np.float32]
@@ -58,6 +60,7 @@ class Points:
     board: Board
     limits: TuningLimits
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    groups: NDArray[np.int64] | None = None
 
     @property
     def n_folds(self) -> int:
@@ -155,7 +158,8 @@ def run_fold(points: Points, job: Job) -> FoldResult:
     try:
         with warnings.catch_warnings(), threadpool_limits(limits=1):
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier.fit(X, y, evaluate_on=evaluate_on)
+            groups = None if points.groups is None else points.groups[~tested]
+            classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
             model = quantize(classifier.model_)
             Q = model.quantize(points.X[tested])
             found = classifier.classes_[model.predict(Q)]

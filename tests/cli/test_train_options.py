@@ -93,6 +93,8 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--image-shape", "0x12"], "16x16"),
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
         (["--augment"], "image_shape"),
+        (["--group-shift", 2], "--group-shift is given without --groups"),
+        (["--groups", "nowhere.txt"], "neither an array of"),
         (["--reduce", "2x2"], "its own shape is not given"),
         (["--image-shape", "3x4", "--crop", "2x2"], "not to be reduced"),
         (["--image-shape", "3x4", "--reduce", "3x4"], "averages nothing"),
@@ -109,6 +111,18 @@ def test_what_cannot_be_meant_is_refused(data: Path, options: list[str], words: 
     assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_groups_are_held_out_whole_and_moved_between(data: Path) -> None:
+    people = data.parent / "people.txt"
+    people.write_text("".join(f"person {index // 6}\n" for index in range(60)), encoding="utf-8")
+    plain, still = train(data), train(data, "--groups", people, "--group-shift", 0)
+    moved = train(data, "--groups", people)
+    assert moved.record["settings"]["group_shift"] == 1.5
+    assert np.array_equal(plain.projection, still.projection)
+    assert not np.array_equal(plain.projection, moved.projection)
+    half = train(data, "--groups", people, "--holdout", 0.3)
+    assert half.record["n_train"] == 42
 
 
 def run_with_budget(data: Path, budget: str, *options: object) -> Result:

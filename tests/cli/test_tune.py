@@ -115,6 +115,13 @@ def test_a_killed_search_goes_on_and_repeats_nothing(data: Path, tmp_path: Path)
     assert len(trial_numbers(after)) == len(set(trial_numbers(after))) >= trained
 
 
+def test_points_of_groups_are_moved_between_them(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    found = tune(data, "-o", model, "--groups", "writer", "--trials", 1, "--jobs", 1)
+    assert found.exit_code == 0, found.output
+    assert load_model(model).record["settings"]["group_shift"] == 1.5
+
+
 def trial_numbers(content: bytes) -> list[int]:
     lines = [json.loads(line) for line in content.splitlines(keepends=True) if line[-1:] == b"\n"]
     told = [line["user_attrs"] for line in lines if "user_attrs" in line]

@@ -44,6 +44,23 @@ def test_every_point_is_held_out_once() -> None:
     assert np.quantile(known.margin, 0.05) < np.quantile(seen.margin, 0.05)
 
 
+def test_points_of_a_group_are_held_out_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    digits = load_digits_dataset()
+    X, y, writers = digits.X_train[:300], digits.y_train[:300], np.arange(300) % 3
+    fitted = classifier(epochs=2).fit(X, y).to_model()
+    trained_on: list[set[int]] = []
+    fit = ProtoNNClassifier.fit
+
+    def noted(one: ProtoNNClassifier, *points: object, groups: np.ndarray) -> ProtoNNClassifier:
+        trained_on.append(set(groups.tolist()))
+        return fit(one, *points, groups=groups)
+
+    monkeypatch.setattr(ProtoNNClassifier, "fit", noted)
+    known = held_out_statistics(classifier(epochs=2), X, y, fitted, groups=writers)
+    assert len(known) == 300
+    assert sorted(map(sorted, trained_on)) == [[0, 1], [0, 2], [1, 2]]
+
+
 def test_a_class_of_one_point_cannot_be_held_out() -> None:
     X = np.random.default_rng(0).random((9, 3), dtype=np.float32)
     with pytest.raises(InputError, match="a class has only one point"):

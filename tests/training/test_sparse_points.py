@@ -120,7 +120,7 @@ def test_unit_rows_have_unit_norm_whatever_their_size() -> None:
 
 def test_equal_sparse_points_are_merged_whatever_their_order() -> None:
     twice = csr_array(np.array([[0, 1.0], [2.0, 0], [0, 1.0], [0, 1.0]], dtype=np.float32))
-    points, y, weights = distinct_points(twice, np.array([0, 0, 0, 1]), None)
+    points, y, weights, _ = distinct_points(twice, np.array([0, 0, 0, 1]), None)
     assert points.shape == (3, 2)
     assert weights is not None
     rows = zip(points.toarray().tolist(), y.tolist(), weights / weights.min(), strict=True)

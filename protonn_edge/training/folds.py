@@ -55,7 +55,7 @@ def fold_numbers(
         if n_groups < n_folds:
             raise InputError(
                 f"there are {n_groups:,} groups for {n_folds:,} folds, and a group is never split; "
-                "use fewer --folds"
+                "use fewer folds, or leave the groups out"
             )
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     numbers = np.zeros(len(y), dtype=np.int64)

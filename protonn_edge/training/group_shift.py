@@ -1,0 +1,71 @@
+"""Points moved from one group towards another, so that training sees more people than there are.
+
+Where points come in groups, say from people, days or sensors, those of a class differ from group to
+group mostly by where they are: one person walks faster, another wears the watch higher. A point
+that is moved by the difference of two groups' means of its class is much like one of the other
+group, and on the way there, and beyond, lie groups that were not recorded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.training.joint import Augment
+from protonn_edge.training.points import Float32, Indices
+
+
+class GroupShift:
+    """Moves the points of batches.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D), float32
+        Normalized points.
+    y : ndarray of shape (n,), int64
+        Class indices.
+    groups : ndarray of shape (n,), int64
+        Which group each point is of.
+    weights : ndarray of shape (n,), float32, or None
+        What each point counts in its group's mean.
+    strength : float
+        How far points are moved at the most: 1 is to the other group, 2 as far again beyond it.
+    augment : callable, optional
+        What else changes a batch, before this does.
+    """
+
+    def __init__(
+        self,
+        X: Float32,
+        y: Indices,
+        groups: Indices,
+        weights: Float32 | None,
+        strength: float,
+        augment: Augment | None = None,
+    ) -> None:
+        self._X, self._strength, self._augment = X, np.float32(strength), augment
+        parts, self._part_of = np.unique(
+            np.column_stack([y, groups]), axis=0, return_inverse=True
+        )  # a part is a class of a group; those of a class follow each other
+        self._means = _means(X, self._part_of, weights)
+        self._means[:, X.min(axis=0) == X.max(axis=0)] = 0  # what never changes shall not begin to
+        self._first = np.searchsorted(parts[:, 0], parts[:, 0], side="left")
+        self._parts_of_class = np.searchsorted(parts[:, 0], parts[:, 0], side="right") - self._first
+
+    def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
+        """Return the points of these rows, each moved towards a group drawn for it."""
+        points = self._X[rows] if self._augment is None else self._augment(rows, generator)
+        own = self._part_of[rows]
+        other = self._first[own] + generator.integers(self._parts_of_class[own])
+        shares = self._strength * generator.random((len(rows), 1), dtype=np.float32)
+        moved: Float32 = points + shares * (self._means[other] - self._means[own])
+        return moved
+
+
+def _means(X: Float32, part_of: Indices, weights: Float32 | None) -> Float32:
+    """Return the weighted mean of each part, of shape (parts, D)."""
+    order = np.argsort(part_of, kind="stable")
+    begins = np.flatnonzero(np.diff(part_of[order], prepend=-1))
+    counts = np.ones(len(X)) if weights is None else weights.astype(np.float64)
+    sums = np.add.reduceat(X[order] * counts[order, None], begins, axis=0)
+    means: Float32 = (sums / np.add.reduceat(counts[order], begins)[:, None]).astype(np.float32)
+    return means

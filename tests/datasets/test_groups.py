@@ -1,0 +1,120 @@
+"""Groups of training points: where they are read from, and that holding out never splits one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.datasets import Dataset, holdout, load_dataset, with_groups
+from protonn_edge.errors import InputError
+
+N = 24
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "walks.npz"
+    y, people = np.arange(N) % 2, np.arange(N) // 4
+    X = np.arange(N, dtype=np.float32)[:, None]
+    names = np.array(["eve", "bob", "ann", "dan", "joe", "kim"])[people]
+    np.savez(
+        path,
+        X_train=X,
+        y_train=y,
+        X_test=X,
+        y_test=y,
+        person=names,
+        other=np.ones((N, 2)),
+        alone=np.ones(N),
+    )
+    return path
+
+
+def in_groups(of_each: list[int], n_classes: int = 2) -> Dataset:
+    groups = np.repeat(np.arange(len(of_each)), of_each)
+    y = np.concatenate([np.arange(count) % n_classes for count in of_each])
+    X = np.arange(len(y), dtype=np.float32)[:, None]
+    names = tuple("abc"[:n_classes])
+    return Dataset(X, y, X[:0], y[:0], names, groups=groups)
+
+
+def test_an_array_of_the_data_names_groups(archive: Path) -> None:
+    dataset = with_groups(load_dataset(archive), "person", archive)
+    assert dataset.groups is not None
+    assert dataset.groups.tolist() == np.repeat([3, 1, 0, 2, 4, 5], 4).tolist()
+
+
+def test_a_file_with_a_line_per_point_names_groups(archive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "days.txt"
+    path.write_text("\n".join(["monday"] * 8 + ["friday"] * 16), encoding="utf-8")
+    dataset = with_groups(load_dataset(archive), str(path), archive)
+    assert dataset.groups is not None
+    assert dataset.groups.tolist() == [1] * 8 + [0] * 16
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nobody", "neither an array of .* nor a file"),
+        ("other", r"shape \(24, 2\) for 24 training points"),
+        ("short.txt", r"shape \(1,\) for 24 training points"),
+        ("alone", "are all the same"),
+    ],
+)
+def test_what_names_no_groups_is_refused(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, name: str, sentence: str
+) -> None:
+    monkeypatch.chdir(archive.parent)
+    Path("short.txt").write_text("monday\n", encoding="utf-8")
+    with pytest.raises(InputError, match=sentence):
+        with_groups(load_dataset(archive), name, archive)
+
+
+@given(
+    of_each=st.lists(st.integers(4, 9), min_size=2, max_size=9),
+    fraction=st.floats(0.05, 0.95),
+    seed=st.integers(0, 2**32),
+)
+def test_holdout_takes_whole_groups_and_leaves_some(
+    of_each: list[int], fraction: float, seed: int
+) -> None:
+    whole = in_groups(of_each)
+    assert whole.groups is not None
+    count = min(round(fraction * len(of_each)), len(of_each) - 1)
+    if count == 0:
+        with pytest.raises(InputError, match="holds out none"):
+            holdout(whole, fraction, seed)
+        return
+    split = holdout(whole, fraction, seed)
+    trained, tested = (
+        set(whole.groups[X[:, 0].astype(int)]) for X in (split.X_train, split.X_test)
+    )
+    assert not trained & tested
+    assert len(tested) == count
+    assert trained | tested == set(whole.groups)
+    assert split.groups is not None
+    assert set(split.groups) == trained
+
+
+def test_a_class_of_one_group_alone_cannot_be_held_out_with_it() -> None:
+    whole = in_groups([6, 6, 6])
+    only_first = np.where(whole.groups == 0, whole.y_train, 0)
+    dataset = Dataset(
+        whole.X_train, only_first, whole.X_test, whole.y_test, ("a", "b"), groups=whole.groups
+    )
+    outcomes = {holds_out(dataset, seed) for seed in range(9)}
+    assert outcomes == {True, False}  # the second, if the first group was drawn
+
+
+def holds_out(dataset: Dataset, seed: int) -> bool:
+    """Return whether a third of the groups can be held out, with all classes left, or not."""
+    try:
+        split = holdout(dataset, 0.34, seed)
+    except InputError:
+        return False
+    assert set(split.y_train) == {0, 1}
+    return True

@@ -1,0 +1,153 @@
+"""Points moved between groups: where they go, what stays, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import model_bytes
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.group_shift import GroupShift
+
+
+def points_of_people(
+    n_people: int, seed: int = 0, spread: float = 1.5
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return two classes that differ in one feature, where people differ widely in the others."""
+    generator = np.random.default_rng(seed)
+    y, people = np.tile([0, 1], 20 * n_people), np.repeat(np.arange(n_people), 40)
+    X = generator.normal(0, 0.3, (len(y), 4))
+    X[:, 0] += y
+    X[:, 1:] += generator.normal(0, spread, (n_people, 2, 3))[people, y]
+    return X.astype(np.float32), y, people
+
+
+def shift_of(strength: float, **options: Any) -> tuple[GroupShift, np.ndarray, np.ndarray]:
+    X, y, people = points_of_people(3)
+    return GroupShift(X, y, people, None, strength, **options), X, people
+
+
+def fitted(X: Any, y: Any, **options: Any) -> ProtoNNClassifier:
+    weights, groups = options.pop("sample_weight", None), options.pop("groups", None)
+    settings = {"n_projections": 3, "n_prototypes": 6, "epochs": 20, "random_state": 0} | options
+    return ProtoNNClassifier(**settings).fit(X, y, weights, groups=groups)
+
+
+@given(strength=st.floats(0.1, 3.0), seed=st.integers(0, 2**32 - 1))
+def test_points_move_along_the_line_to_another_group_of_their_class(
+    strength: float, seed: int
+) -> None:
+    X, y, people = points_of_people(2)
+    rows = np.arange(len(X))
+    shift = GroupShift(X, y, people, None, strength)(rows, np.random.default_rng(seed)) - X
+    for label in (0, 1):
+        means = [X[(y == label) & (people == person)].mean(axis=0) for person in (0, 1)]
+        way = means[1] - means[0]
+        for person, sign in ((0, 1.0), (1, -1.0)):
+            moved = shift[(y == label) & (people == person)]
+            shares = moved @ way / (way @ way) * sign
+            np.testing.assert_allclose(moved, shares[:, None] * way * sign, atol=1e-5)
+            assert shares.min() >= -1e-6
+            assert shares.max() <= strength + 1e-5
+
+
+def test_every_group_with_the_class_is_moved_to() -> None:
+    shift, X, people = shift_of(1.0)
+    rows = np.flatnonzero(people == 0)
+    changes = shift(np.repeat(rows, 20), np.random.default_rng(0)) - X[np.repeat(rows, 20)]
+    lengths = np.linalg.norm(changes, axis=1)
+    directions = changes[lengths > 0.01] / lengths[lengths > 0.01, None]
+    assert len(np.unique(directions.round(2), axis=0)) == 4  # of two classes, to two others each
+
+
+def test_a_class_of_a_single_group_stays_where_it_is() -> None:
+    X, y, people = points_of_people(3)
+    shift = GroupShift(X, y, np.where(y == 1, 0, people), None, 2.0)
+    moved = shift(np.arange(len(X)), np.random.default_rng(0))
+    assert np.array_equal(moved[y == 1], X[y == 1])
+    assert not np.array_equal(moved[y == 0], X[y == 0])
+
+
+def test_a_feature_that_never_changes_does_not_begin_to() -> None:
+    X, y, people = points_of_people(3)
+    X[:, 2] = 0.1
+    moved = GroupShift(X, y, people, None, 2.0)(np.arange(len(X)), np.random.default_rng(0))
+    assert np.array_equal(moved[:, 2], X[:, 2])
+
+
+def test_it_comes_after_what_else_changes_a_batch() -> None:
+    shift, X, _ = shift_of(0.0, augment=lambda rows, _: X[rows] + 1)
+    rows = np.array([3, 5])
+    assert np.array_equal(shift(rows, np.random.default_rng(0)), X[rows] + 1)
+
+
+def test_groups_have_no_effect_without_a_shift() -> None:
+    X, y, people = points_of_people(3)
+    plain, still, moved = (
+        fitted(X, y).model_,
+        fitted(X, y, groups=people, group_shift=0.0).model_,
+        fitted(X, y, groups=people).model_,
+    )
+    assert np.array_equal(plain.projection, still.projection)
+    assert not np.array_equal(plain.projection, moved.projection)
+
+
+def test_names_of_groups_and_the_order_of_points_do_not_matter() -> None:
+    X, y, people = points_of_people(3)
+    X[40], y[40] = X[0], y[0]  # of two people
+    order = np.random.default_rng(0).permutation(len(X))
+    names = np.array(["ann", "bob", "eve"])[people]
+    one, other = fitted(X, y, groups=people), fitted(X[order], y[order], groups=names[order])
+    assert np.array_equal(one.model_.projection, other.model_.projection)
+    assert np.array_equal(one.model_.prototypes, other.model_.prototypes)
+
+
+def test_a_weight_of_two_is_a_point_given_twice() -> None:
+    X, y, people = points_of_people(3)
+    weights = np.where(np.arange(len(y)) % 3, 1, 2)
+    twice = np.repeat(np.arange(len(y)), weights)
+    weighted = fitted(X, y, groups=people, sample_weight=weights)
+    repeated = fitted(X[twice], y[twice], groups=people[twice])
+    assert np.array_equal(weighted.model_.projection, repeated.model_.projection)
+
+
+def test_the_model_tells_of_other_groups_by_the_digest_of_its_data() -> None:
+    X, y, people = points_of_people(3)
+    models = [fitted(X, y, groups=groups).model_ for groups in (people, people, people[::-1])]
+    first, same, other = (model.record["data_sha256"] for model in models)
+    assert first == same != other
+    assert model_bytes(models[0]) == model_bytes(models[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"optimizer": "alternating"}, "alternating optimizer"),
+        ({"group_shift": -1.0}, "group_shift"),
+        ({"groups": np.zeros(5)}, "inconsistent numbers of samples"),
+    ],
+)
+def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: str) -> None:
+    X, y, people = points_of_people(3)
+    with pytest.raises(ValueError, match=sentence):
+        fitted(X, y, **{"groups": people} | options)
+
+
+def test_sparse_points_and_sets_of_labels_are_refused() -> None:
+    X, y, people = points_of_people(3)
+    with pytest.raises(InputError, match="sparse"):
+        fitted(csr_array(X), y, groups=people, normalization="none", quantization_aware=False)
+    with pytest.raises(InputError, match="sets of labels"):
+        fitted(X, np.stack([y, 1 - y], axis=1), groups=people)
+
+
+def test_strangers_are_not_moved_and_do_not_hinder() -> None:
+    X, y, people = points_of_people(3)
+    model = fitted(X, y, groups=people, strangers=0.5).model_
+    assert model.n_classes == 2
