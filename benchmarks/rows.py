@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset
+from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.training import ProtoNNClassifier
 
@@ -24,24 +24,31 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Row:
-    """One model; `file` is a name in the folder of the data, or None for scikit-learn's digits."""
+    """One model; `file` is a name in the folder of the data, or None for scikit-learn's digits.
+
+    `groups` names the file's array that says which person each training point is of.
+    """
 
     name: str
     file: str | None
     settings: dict[str, Any] = field(default_factory=dict)
+    groups: str | None = field(default=None, kw_only=True)
 
     def dataset(self) -> Dataset | None:
         """Return the data set, or None where this machine does not have it."""
         if self.file is None:
             return load_digits_dataset()
         path = DATA / self.file
-        return load_dataset(path) if path.is_file() else None
+        if not path.is_file():
+            return None
+        dataset = load_dataset(path)
+        return dataset if self.groups is None else with_groups(dataset, self.groups, path)
 
     def train(self, dataset: Dataset, seed: int) -> tuple[ProtoNNModel, float]:
         """Return the trained model and the seconds that it took."""
         begin = time.perf_counter()
         classifier = ProtoNNClassifier(random_state=seed, **self.settings)
-        classifier.fit(dataset.X_train, dataset.y_train)
+        classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
         seconds = time.perf_counter() - begin
         return classifier.to_model(classes=dataset.classes), seconds
 
