@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -146,7 +145,3 @@ def output_of_emulated_uno(elf: Path, size: int) -> bytes:
             received += chunk
         assert uno.stats().faults == ()
     return received
-
-
-def has_avr_gcc() -> bool:
-    return shutil.which("avr-gcc") is not None

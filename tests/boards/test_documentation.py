@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_emulated_avr
 from click.testing import CliRunner
 
 from protonn_edge.boards import board_names, load_board
@@ -33,7 +34,7 @@ def folder(tmp_path, monkeypatch, digits):
     return tmp_path
 
 
-@pytest.mark.usefixtures("avr_tools")
+@needs_emulated_avr
 def test_its_commands_run_and_its_board_is_added_by_its_one_file(folder):
     for line in "".join(blocks("console")).splitlines():
         prompt, _, *arguments = shlex.split(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from avr_tools import needs_emulated_avr
 from click.testing import CliRunner
 from model_factory import random_model
 
@@ -49,7 +50,7 @@ def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):
     assert "--plan unrolled needs a hardware multiplier, which an ATtiny85 has not" in line
 
 
-@pytest.mark.usefixtures("avr_tools")
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
@@ -69,7 +70,7 @@ def test_what_does_not_fit_an_attiny85(tmp_path, sizes, words):
     assert ("fewer features" in line) == (sizes["features"] == 400 or "flash" in line)
 
 
-@pytest.mark.usefixtures("avr_tools")
+@needs_emulated_avr
 def test_a_chip_that_simavr_does_not_know_is_built_and_not_emulated(tmp_path, model_file):
     board = tmp_path / "mine.toml"
     board.write_text(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from click.testing import CliRunner
 
 from protonn_edge.boards import board_names, load_board
@@ -21,7 +22,7 @@ from protonn_edge.verification import open_session, verify_device
 
 OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
 
-pytestmark = pytest.mark.usefixtures("avr_tools")
+pytestmark = needs_emulated_avr
 
 
 def run_json(*arguments: object) -> dict[str, Any]:

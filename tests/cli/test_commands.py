@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from click.testing import CliRunner, Result
 from model_factory import random_model
 from sklearn.datasets import load_iris
@@ -24,11 +25,6 @@ from protonn_edge.hil import ResultsFile, read_results
 from protonn_edge.model import save_model
 from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel
-
-needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
 
 
 def run(*arguments: object) -> Result:
@@ -113,7 +109,7 @@ def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> Non
     assert "stage by stage, on 150 points" in text
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
     assert (project / "platformio.ini").is_file()
     assert (project / "firmware" / "main.c").is_file()
@@ -122,7 +118,7 @@ def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
     assert record["sram_bytes"] + record["stack_bytes"] < 500
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_is_reproducible_and_names_no_place_or_time(folder: Path, project: Path) -> None:
     generated = project / "firmware" / "generated"
     before = {path.name: path.read_bytes() for path in generated.iterdir()}
@@ -133,7 +129,7 @@ def test_build_is_reproducible_and_names_no_place_or_time(folder: Path, project:
     assert all(str(folder).encode() not in content for content in before.values())
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
     target = folder / "changed"
     run("build", folder / "model.npz", "-o", target)
@@ -143,7 +139,7 @@ def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
     assert source.read_text().endswith("/* mine */\n")
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path) -> None:
     options = ["--plan", "masked", "--max-sram", 400, "--max-flash", 20_000]
     arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
@@ -172,7 +168,7 @@ def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
     assert record["stages"][-1]["accuracy"] == record["accuracy"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path) -> None:
     target = folder / "floats"
     built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
@@ -186,7 +182,7 @@ def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path
     assert "all float scores agreed: NumPy ~ host C ~ emulated uno, 150 points" in verified.stdout
 
 
-@needs_avr
+@needs_emulated_avr
 def test_verify_finds_no_mismatch(folder: Path) -> None:
     record = run_json("verify", folder / "model.npz", folder / "iris.csv")
     assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
@@ -195,7 +191,7 @@ def test_verify_finds_no_mismatch(folder: Path) -> None:
     assert executions == ["host C", "emulated uno"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
     (folder / "beyond.csv").write_text("label,a,b,c,d\nsetosa,5,99,1,-7\nsetosa,5,3,1.5,0.2\n")
     record = run_json("verify", folder / "model.npz", folder / "beyond.csv")
@@ -204,7 +200,7 @@ def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
     assert "inputs cut off: 2 of 8 values (25.00 %)" in text
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: Path) -> None:
     results = folder / "results.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "--project", project, "-o", results]
@@ -231,7 +227,7 @@ def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: P
     assert (healed["lost"], healed["cycles"]) == (0, spread)
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_never_writes_over_a_file_that_holds_something_else(
     folder: Path, project: Path
 ) -> None:
@@ -243,7 +239,7 @@ def test_hil_never_writes_over_a_file_that_holds_something_else(
     assert (folder / "iris.csv").read_bytes() == before
 
 
-@needs_avr
+@needs_emulated_avr
 def test_resuming_with_other_data_leaves_the_file_as_it_is(folder: Path, project: Path) -> None:
     results = folder / "kept.csv"
     arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results]
@@ -256,7 +252,7 @@ def test_resuming_with_other_data_leaves_the_file_as_it_is(folder: Path, project
     assert results.read_bytes() == before
 
 
-@needs_avr
+@needs_avr_gcc
 def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     edited = folder / "edited"
     run("build", folder / "model.npz", "-o", edited)
@@ -268,7 +264,7 @@ def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     assert "pnn_model.c is not what 'build' writes" in result.stderr
 
 
-@needs_avr
+@needs_emulated_avr
 def test_interrupted_measurement_says_how_to_go_on(
     folder: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +286,7 @@ def test_interrupted_measurement_says_how_to_go_on(
     assert run_json(*arguments, "--resume")["n"] == 150
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project: Path) -> None:
     results = folder / "killed.csv"
     elf = Project(project).compile(load_board("uno"))
@@ -312,7 +308,7 @@ def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project:
     assert sorted(result.index for result in after) == list(range(150))
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     folder: Path, project: Path
 ) -> None:
@@ -348,7 +344,7 @@ def test_hil_refuses_options_that_make_no_sense(arguments: list[str], words: str
     assert words in result.stderr
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path) -> None:
     save_model(random_model(projections=10, classes=6, prototypes=1950), folder / "large.npz")
     arguments = [str(folder / "large.npz"), "-o", str(folder / "large"), "--json"]
@@ -359,7 +355,7 @@ def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path)
     assert record["error"].startswith(f"needs {record['flash_bytes']:,} B flash")
 
 
-@needs_avr
+@needs_emulated_avr
 def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
     record = run_json("demo", "-o", tmp_path / "demo")
     assert (record["n"], record["mismatches"], record["lost"]) == (450, 0, 0)
@@ -375,7 +371,7 @@ def test_demo_looks_at_its_folder_first(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_firmware_that_a_user_made_too_large_is_over_budget(folder: Path, project: Path) -> None:
     changed = folder / "hog"
     shutil.copytree(project, changed, ignore=shutil.ignore_patterns(".pio"))
@@ -392,7 +388,7 @@ def test_firmware_that_a_user_made_too_large_is_over_budget(folder: Path, projec
     assert "uno has 2,048" in error
 
 
-@needs_avr
+@needs_emulated_avr
 def test_failed_check_leaves_one_json_object_with_the_figures(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -413,7 +409,7 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
     assert "host C differs from the NumPy model" in record["error"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -> None:
     results = folder / "other.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "-o", results]
@@ -427,7 +423,7 @@ def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -
     assert "another model" in result.stderr
 
 
-@needs_avr
+@needs_emulated_avr
 def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: Path) -> None:
     text = run("hil", folder / "iris.csv", "--project", project).stdout
     for word in ("accuracy", "cycles", "latency", "0.2455 J/s", "flash", "stack", "fits uno"):

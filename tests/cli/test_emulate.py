@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,14 +13,13 @@ from pathlib import Path
 
 import pytest
 import serial
+from avr_programs import compile_text
+from avr_tools import needs_emulated_avr
 from click.testing import CliRunner
 
 from protonn_edge.cli import main
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 # An echo that stumbles over an x.
 ECHO = """
@@ -46,11 +44,7 @@ DEADLINE_S = 60
 @pytest.fixture(scope="module")
 def firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("echo")
-    source, elf = folder / "echo.c", folder / "echo.elf"
-    source.write_text(ECHO)
-    command = ["avr-gcc", "-mmcu=atmega328p", "-Os", "-o", elf, source]
-    subprocess.run(command, check=True, timeout=DEADLINE_S)
-    return elf
+    return compile_text(ECHO, folder / "echo.elf", "-Os")
 
 
 class Emulate:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc
 from click.testing import CliRunner, Result
 
 from protonn_edge.cli import main
@@ -21,10 +21,6 @@ from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 
 DEADLINE_S = 90
-
-needs_compiler = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr and avr-libc"
-)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +44,7 @@ def tune(*arguments: object) -> Result:
     return CliRunner().invoke(main, words)
 
 
-@needs_compiler
+@needs_avr_gcc
 def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_path: Path) -> None:
     model, front = tmp_path / "model.npz", tmp_path / "front.json"
     limits = ("--max-flash", "6kB", "--max-latency-ms", "2")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_emulated_avr
 from click.testing import CliRunner
 
 from protonn_edge.cli import main
@@ -16,7 +16,7 @@ DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[3] / "sha
 USPS = DATA / "usps10_libsvm.npz"
 
 
-@pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="needs gcc-avr avr-libc libsimavr-dev")
+@needs_emulated_avr
 @pytest.mark.skipif(
     not USPS.is_file(),
     reason=f"{USPS.name} is not there; set PROTONN_EDGE_DATA to a folder that has it",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from model_factory import (
     pipeline_of,
     random_images,
@@ -32,10 +32,7 @@ from protonn_edge.reduction import Reduction
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import open_session, verify_device
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 # Pushes as many equal features as the macros say, within marks that the emulator counts.
 PUSH = """

@@ -9,10 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_emulated_avr
 from random_integer_models import (
     compile_program,
     expected_output,
-    has_avr_gcc,
     output_of_emulated_uno,
     random_bytes,
     random_integer_model,
@@ -33,7 +33,7 @@ AVR = [
 HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_emulated_avr
 @pytest.mark.parametrize("first", range(0, 48, MODELS_IN_A_PROGRAM))
 def test_all_executions_agree_on_any_model_with_any_kernel(tmp_path: Path, first: int) -> None:
     cases = []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import socket
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from model_factory import random_model, random_reduced_model
 
 from protonn_edge.codegen import render_c
@@ -93,10 +93,7 @@ def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: 
     assert done.stdout == expected_bytes(model, features, values)
 
 
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+@needs_emulated_avr
 @pytest.mark.parametrize("name", MODELS)
 def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     model = MODELS[name]()
@@ -118,9 +115,8 @@ def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     assert received == expected_bytes(model, features, values)
 
 
+@needs_avr_gcc
 def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
-    if shutil.which("avr-gcc") is None:
-        pytest.skip("avr-gcc is not on PATH; to run: make setup")
     write_sources(model_of_raw_ranges(), tmp_path)
     (tmp_path / "main.c").write_text(
         '#include "pnn_model.h"\nint main(void) { pnn_begin(); return pnn_finish(); }\n'

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -21,7 +22,6 @@ from model_factory import (
 from random_integer_models import (
     compile_program,
     expected_output,
-    has_avr_gcc,
     output_of_emulated_uno,
     random_bytes,
     random_integer_model,
@@ -99,7 +99,7 @@ def test_images_that_are_reduced_are_rejected_alike(deskewed: object) -> None:
         assert np.array_equal(program.run(Q)[0], classes)
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_emulated_avr
 @pytest.mark.parametrize("first", [0, 4, 8])
 def test_all_executions_reject_the_same_points_of_any_model(tmp_path: Path, first: int) -> None:
     cases = []
@@ -127,7 +127,7 @@ def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[ProtoNNM
     return with_rejection(model, statistics_of(model, X), 0.1, by), X
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("by", "wide"),
     [(("distance",), True), (("margin",), True), (STATISTICS, False)],
@@ -172,7 +172,7 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
     assert with_check.flash_bytes == without.flash_bytes + stage.flash_bytes
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_avr_gcc
 @pytest.mark.parametrize("flags", ["-O0", "-Os -flto", "-O3"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])
 def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -31,10 +31,6 @@ from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
-needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
 
 
 def assert_equal_to_reference(
@@ -102,7 +98,7 @@ def test_any_pipeline_gives_the_reference_scores(pipeline: FeaturePipeline, seed
     assert_equal_to_reference(model, random_windows(seed, 30, pipeline))
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("text", "window", "channels", "sram_bytes"),
     [
@@ -138,7 +134,7 @@ def test_whole_firmware_makes_the_reference_features(
     assert trial.plan.buffered == (window == 5)
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("name", "text"), [("attiny85", "mean,deviation,bands:2"), ("mega2560", EVERY)]
 )
@@ -195,7 +191,7 @@ int main(void)
 READING_THE_TIMER = 8
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize("text", [EVERY, "bands:7", "mean", "deviation,change", "min,crossings"])
 def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_path: Path) -> None:
     """The firmware disables interrupts for that long and counts on it."""
@@ -221,7 +217,7 @@ def compiled(model: IntegerModel, program: str, folder: Path, *macros: str) -> P
     return elf
 
 
-@needs_avr
+@needs_avr_gcc
 @pytest.mark.parametrize("text", [EVERY, "bands:7", *KINDS])
 def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) -> None:
     model = quantize(random_pipeline_model(pipeline_of(text, 128, 3)))

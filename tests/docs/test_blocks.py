@@ -25,7 +25,8 @@ from typing import Any
 
 import pytest
 import yaml
-from arduino_ide import CORE, compile_source
+from arduino_ide import SKETCHES, compile_source
+from avr_tools import EMULATED_AVR, skip_without
 from click.testing import CliRunner
 from doc_blocks import CHECKOUT, MARKS, PAGES, Block, blocks_of, data_file, page_marks
 
@@ -59,8 +60,7 @@ def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def project(_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what most pages start with: small, and made once."""
-    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr").is_dir():
-        pytest.skip("needs avr-gcc and libsimavr; to run: make setup")
+    skip_without(*EMULATED_AVR)
     folder = tmp_path_factory.mktemp("project")
     write_digits(folder)
     for command in (
@@ -267,8 +267,7 @@ def check_c(block: Block, page: Page) -> None:
 
 def check_sketch(block: Block, page: Page) -> None:
     """Compile a sketch as the Arduino IDE does, with the libraries that the page has exported."""
-    if shutil.which("avr-g++") is None or not CORE.is_dir():
-        pytest.skip("needs avr-g++ and the Arduino core; to run: make setup")
+    skip_without(*SKETCHES)
     source = page.folder / "block.ino"
     source.write_text(block.text, encoding="utf-8")
     libraries = [path.parent / "src" for path in page.folder.glob("*/library.properties")]

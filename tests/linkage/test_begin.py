@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_emulated_avr
 from model_factory import random_model, random_reduced_model
 
 from protonn_edge.codegen import render_c
@@ -15,10 +15,7 @@ from protonn_edge.linkage import begin_cycles
 from protonn_edge.quantization import device_model
 from protonn_edge.reduction import Reduction
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 BEGIN = """
 #include <avr/io.h>

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import serial
+from avr_tools import needs
 from click.testing import CliRunner
 from model_factory import random_model
 
@@ -160,7 +160,7 @@ def test_emulate_is_one_sentence(on_windows: None):
     assert len(done.output.strip().splitlines()) == 1
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on PATH; to run: make setup")
+@needs("gcc")
 def test_verify_does_without(on_windows: None, given: list[str]):
     done = CliRunner().invoke(main, ["verify", *given])
     assert done.exit_code == 0, done.output
@@ -170,7 +170,7 @@ def test_verify_does_without(on_windows: None, given: list[str]):
 # --- programs and files --------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on PATH; to run: make setup")
+@needs("gcc")
 def test_the_host_program_takes_bytes_as_bytes(tmp_path: Path):
     """On Windows a byte 26 would end the input, and a byte 10 become two."""
     for name, text in render_c(quantize(random_model())).items():

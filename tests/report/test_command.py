@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import webbrowser
-from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import EMULATED_AVR, missing, needs_emulated_avr
 from click.testing import CliRunner
 from model_factory import random_model, random_points
 
@@ -23,10 +23,6 @@ from protonn_edge.quantization import quantize
 from protonn_edge.report.script import PageScript
 
 WHOLE = ["--model", "model.npz", "--data", "points.csv"]
-needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
-)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +47,7 @@ def folder(tmp_path_factory):
     for name, result in (("beyond", Result(16, 0, 1, 100)), ("relabelled", Result(1, 0, 1, 100))):
         with ResultsFile(folder / f"{name}.csv", origin, 4) as strange:
             strange.append(result)
-    if shutil.which("avr-gcc"):
+    if not missing(*EMULATED_AVR):
         build(model, load_board("uno"), folder)
         measure(Project(folder), (X, y), load_board("uno"), results=folder / "results.csv")
     return folder
@@ -66,7 +62,7 @@ def run(*arguments: object):
     return CliRunner().invoke(main, ["report", *map(str, arguments)])
 
 
-@needs_avr
+@needs_emulated_avr
 def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     done = run(folder / "results.csv", "-o", tmp_path / "r.html", "--json")
     assert done.exit_code == 0, done.output
@@ -79,7 +75,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     assert str(folder) not in page
 
 
-@needs_avr
+@needs_emulated_avr
 def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, monkeypatch):
     shutil.copy(folder / "results.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -95,7 +91,7 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     assert "protonn-edge report results.csv --model another.npz" in page
 
 
-@needs_avr
+@needs_emulated_avr
 def test_files_of_one_name_are_told_apart_by_their_folders(folder, tmp_path):
     other = tmp_path / "another <folder>"
     other.mkdir()
@@ -107,7 +103,7 @@ def test_files_of_one_name_are_told_apart_by_their_folders(folder, tmp_path):
     assert "another &lt;folder&gt;/results.csv" in page
 
 
-@needs_avr
+@needs_emulated_avr
 def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
@@ -115,7 +111,7 @@ def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
     assert opened == [(tmp_path / "r.html").as_uri()]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_path):
     done = run(folder / "results.csv", "-o", tmp_path / "r.html")
     assert "\x1b" not in done.output
@@ -146,7 +142,7 @@ def test_what_does_not_belong_together_is_one_sentence(
     assert not (tmp_path / "r.html").exists()
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
