@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 from avr_tools import needs_emulated_avr
 from click.testing import CliRunner
+from data_files import data_file
 
 from protonn_edge.cli import main
 
-DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[3] / "shared" / "data"))
-USPS = DATA / "usps10_libsvm.npz"
-
 
 @needs_emulated_avr
-@pytest.mark.skipif(
-    not USPS.is_file(),
-    reason=f"{USPS.name} is not there; set PROTONN_EDGE_DATA to a folder that has it",
-)
 def test_usps_keeps_its_promises(tmp_path: Path) -> None:
+    usps = data_file("usps10_libsvm.npz")
+
     def run(*arguments: object) -> dict[str, object]:
         result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
         assert result.exit_code == 0, result.output
@@ -29,11 +24,11 @@ def test_usps_keeps_its_promises(tmp_path: Path) -> None:
         return record
 
     settings = ("--projection-dim", 10, "--prototypes", 40, "--dead-zone", 0.15)
-    trained = run("train", USPS, "-o", tmp_path / "model.npz", *settings)
+    trained = run("train", usps, "-o", tmp_path / "model.npz", *settings)
     built = run(
-        "build", tmp_path / "model.npz", "-o", tmp_path, "--data", USPS, "--plan", "columns"
+        "build", tmp_path / "model.npz", "-o", tmp_path, "--data", usps, "--plan", "columns"
     )
-    measured = run("hil", USPS, "--emulate", "--project", tmp_path)
+    measured = run("hil", usps, "--emulate", "--project", tmp_path)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (2007, 0, 0)
     assert measured["accuracy"] == trained["accuracy"] >= 0.925
     assert trained["float_accuracy"] - measured["accuracy"] <= 0.003
