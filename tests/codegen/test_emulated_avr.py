@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from generated_programs import READING_THE_TIMER, compile_with, longest_push, marked_cycles
 from model_factory import (
     pipeline_of,
     random_images,
@@ -20,14 +21,14 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import KERNELS, KernelName, Plan, make_plan, render_c
+from protonn_edge.codegen import KERNELS, KernelName, make_plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.deskewing import BYTES
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, Wishes, build, trial_build
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import quantize
 from protonn_edge.reduction import Reduction
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import open_session, verify_device
@@ -162,21 +163,14 @@ def test_variables_take_the_bytes_that_the_plan_says(
     model = quantize(random_model() if reduction is None else random_reduced_model(reduction))
     plan = make_plan(model)
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
-    assert (
-        read_sections(compile_with(model, plan, program, tmp_path)).sram_bytes == plan.state_bytes
-    )
+    sections = read_sections(compile_with(model, program, tmp_path, plan=plan))
+    assert sections.sram_bytes == plan.state_bytes
 
 
-# Pushes three images in chunks of COUNT, measures each with the timer, marks as many spans as the
-# longest took cycles, and a long span in the end.
-LONGEST_PUSH = """
-#include <avr/io.h>
-#include "pnn_model.h"
-static pnn_input_t features[COUNT];
-int main(void)
+# Pushes three images in chunks of COUNT, at first of less.
+PUSH_IMAGES = """
+static void push_all(void)
 {
-    uint16_t longest = 0;
-    TCCR1B = 1;
     for (uint8_t image = 0; image < 3; ++image) {
         uint8_t count = COUNT - image * 5 % COUNT;
         pnn_begin();
@@ -184,27 +178,11 @@ int main(void)
             for (uint8_t i = 0; i < count; ++i) {
                 features[i] = image < 2 || (done + i) % (PNN_FEATURES / 8 + 5) < 20 ? 255 : 0;
             }
-            const uint16_t start = TCNT1;
-            pnn_push_many(features, count);
-            const uint16_t taken = TCNT1 - start;
-            if (taken > longest) {
-                longest = taken;
-            }
+            push(count);
         }
-    }
-    while (longest-- > 0) {
-        GPIOR0 = 1;
-        GPIOR0 = 0;
-    }
-    GPIOR0 = 1;
-    for (volatile uint8_t i = 0; i < 100; ++i) {
-    }
-    GPIOR0 = 0;
-    for (;;) {
     }
 }
 """
-READING_THE_TIMER = 8
 
 
 @pytest.mark.parametrize("keeps_averages", [False, True])
@@ -225,18 +203,10 @@ def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
     model = quantize(random_reduced_model(reduction, projections=projections, prototypes=3))
     plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
     for count in (1, 7, 32):
-        taken = longest_push(model, plan, tmp_path, count)
+        taken = longest_push(model, PUSH_IMAGES, tmp_path, count, plan)
         bound = plan.push_call_cycles + count * plan.push_cycles
         assert plan.push_zero_cycles == plan.push_cycles
         assert 0 < taken <= bound + READING_THE_TIMER, count
-
-
-def longest_push(model: IntegerModel, plan: Plan, folder: Path, count: int) -> int:
-    elf = compile_with(model, plan, LONGEST_PUSH, folder, [f"-DCOUNT={count}"])
-    with EmulatedUno(elf) as uno:
-        while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
-            assert stats.cycles < 160_000_000, stats
-        return stats.marked_spans - 1
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -255,47 +225,22 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     plan = plan_with(model, kernel)
     for count in (0, 1, 13, 16):
         for feature, bound in ((0, plan.push_zero_cycles), (1, plan.push_cycles)):
-            taken = push_cycles(model, plan, tmp_path, count, feature)
+            macros = (f"-DCOUNT={count}", f"-DFEATURE={feature}")
+            taken = marked_cycles(compile_with(model, PUSH, tmp_path, *macros, plan=plan))
             assert 0 < taken <= plan.push_call_cycles + count * bound
 
 
-def push_cycles(model: IntegerModel, plan: Plan, folder: Path, count: int, feature: int) -> int:
-    macros = [f"-DCOUNT={count}", f"-DFEATURE={feature}"]
-    elf = compile_with(model, plan, PUSH, folder, macros)
-    with EmulatedUno(elf) as uno:
-        while (stats := uno.stats()).marked_spans == 0:
-            assert stats.cycles < 16_000_000, stats
-        return stats.marked_cycles
-
-
-def compile_with(
-    model: IntegerModel, plan: Plan, program: str, folder: Path, macros: Sequence[str] = ()
-) -> Path:
-    for name, text in {**render_c(model, plan), "push.c": program}.items():
-        (folder / name).write_text(text)
-    elf = folder / "push.elf"
-    sources = [folder / "push.c", folder / "pnn_model.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros, "-o", elf, *sources]
-    subprocess.run(command, check=True, timeout=60)
-    return elf
-
-
-@pytest.mark.parametrize("model", ["golden", "golden_masked", "golden_reduced", "golden_windows"])
+@pytest.mark.parametrize(
+    "model", ["golden", "golden_masked", "golden_reduced", "golden_upright", "golden_windows"]
+)
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
 def test_generated_c_compiles_at_every_optimization(
     tmp_path: Path, flags: str, chip: str, model: str
 ) -> None:
     golden = Path(__file__).parent / model / "pnn_model.c"
-    command = [
-        "avr-gcc",
-        f"-mmcu={chip}",
-        "-std=gnu99",
-        "-Wall",
-        "-Wextra",
-        "-Wpedantic",
-        "-Werror",
-    ]
+    command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99"]
+    command += ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     done = subprocess.run(
         [*command, *flags.split(), "-c", golden, "-o", tmp_path / "model.o"],
         capture_output=True,

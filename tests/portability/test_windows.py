@@ -10,12 +10,12 @@ import pytest
 import serial
 from avr_tools import needs
 from click.testing import CliRunner
+from generated_programs import write_c
 from model_factory import random_model
 
 from protonn_edge import shell
 from protonn_edge.cli import main
 from protonn_edge.codegen import host as host_c
-from protonn_edge.codegen import render_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import _is_inside
@@ -173,8 +173,7 @@ def test_verify_does_without(on_windows: None, given: list[str]):
 @needs("gcc")
 def test_the_host_program_takes_bytes_as_bytes(tmp_path: Path):
     """On Windows a byte 26 would end the input, and a byte 10 become two."""
-    for name, text in render_c(quantize(random_model())).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_c(quantize(random_model()), tmp_path)
     fake = tmp_path / "fake"
     fake.mkdir()
     (fake / "fcntl.h").write_text("#define _O_BINARY 0x8000\n")
