@@ -21,7 +21,7 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import KERNELS, KernelName, make_plan
+from protonn_edge.codegen import KERNELS, KernelName, Plan, make_plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.deskewing import BYTES
 from protonn_edge.emulator import EmulatedUno
@@ -81,11 +81,16 @@ def test_whole_firmware_gives_the_reference_scores(
         classes=classes,
         gamma_numerator=gamma_numerator,
     )
-    board = load_board("uno")
-    integer_model = quantize(model)
-    Q = random_inputs(seed, 40, integer_model)
+    assert_firmware_agrees(model, random_inputs(seed, 40, quantize(model)))
+
+
+def assert_firmware_agrees(
+    model: ProtoNNModel, Q: np.ndarray, wishes: Wishes | None = None
+) -> Plan:
+    """Compare the scores with the reference's, cycles and stack with the emulator's."""
+    board, integer_model = load_board("uno"), quantize(model)
     with (
-        trial_build(model, board) as trial,
+        trial_build(model, board, wishes=wishes) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
@@ -98,6 +103,8 @@ def test_whole_firmware_gives_the_reference_scores(
     assert_cycles_are_the_emulators(alone, marked, results)
     assert stats.stack_bytes <= trial.usage.stack_bytes
     assert (stats.faults, stats.overruns) == ((), 0)
+    assert isinstance(trial.plan, Plan)
+    return trial.plan
 
 
 def assert_cycles_are_the_emulators(
@@ -133,27 +140,12 @@ def test_whole_firmware_reduces_as_the_reference_does(
 ) -> None:
     """With all averages kept until they are projected, and where SRAM is too short for that."""
     model = random_reduced_model(reduction, projections=12)
-    board = load_board("uno")
-    integer_model = quantize(model)
     Q = random_images(0, 12, reduction)
     Q[0], Q[1] = 0, 255
-    least = plan_with(integer_model, "columns", buffered=False, keeps_averages=False).sram_bytes
+    least = plan_with(quantize(model), "columns", buffered=False, keeps_averages=False).sram_bytes
     wishes = Wishes(sram_bytes=least + 20 if short_of_sram else None)
-    with (
-        trial_build(model, board, wishes=wishes) as trial,
-        EmulatedUno(trial.elf, board=board) as uno,
-    ):
-        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-        before = uno.stats().marked_cycles
-        with open_session(uno.url, integer_model) as session:
-            alone = [session.predict(row).cycles for row in Q]
-        stats = uno.stats()
-        marked = stats.marked_cycles - before
-    assert trial.plan.keeps_averages or short_of_sram
-    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
-    assert_cycles_are_the_emulators(alone, marked, results)
-    assert stats.stack_bytes <= trial.usage.stack_bytes
-    assert (stats.faults, stats.overruns) == ((), 0)
+    plan = assert_firmware_agrees(model, Q, wishes)
+    assert plan.keeps_averages or short_of_sram
 
 
 @pytest.mark.parametrize("reduction", [None, *REDUCTIONS, *UPRIGHT], ids=str)
