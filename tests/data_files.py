@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-
-CHECKOUT = Path(__file__).parents[1]
+from checkout import CHECKOUT
 
 
 def data_file(name: str) -> Path:

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from checkout import CHECKOUT
 from markdown_it import MarkdownIt
 
-CHECKOUT = Path(__file__).parents[1]
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
 MARKS = ("needs", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
 

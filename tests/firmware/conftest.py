@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
+from checkout import CHECKOUT
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import protocol
 
-FIRMWARE = Path(__file__).parents[2] / "firmware"
+FIRMWARE = CHECKOUT / "firmware"
 FAKE_MODEL = Path(__file__).parent / "fake_model"
 CFLAGS = [
     *("-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2"),

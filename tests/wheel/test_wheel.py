@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
+from checkout import CHECKOUT
 from model_factory import random_model
 
 from protonn_edge import __version__
 from protonn_edge.model import save_model
 from protonn_edge.report.script import READY, page_script
 
-CHECKOUT = Path(__file__).parents[2]
 PAGE_SCRIPT = f"protonn_edge/web/{READY}"
 
 
