@@ -15,9 +15,7 @@ import pytest
 import serial
 from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
-from click.testing import CliRunner
-
-from protonn_edge.cli import main
+from command_line import run
 
 pytestmark = needs_emulated_avr
 
@@ -117,7 +115,7 @@ def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -
     assert board.record["upload_port"] == f"net:127.0.0.1:{port}"
     assert f"--upload-port net:127.0.0.1:{port}" in board.say_until("upload")
 
-    taken = CliRunner().invoke(main, ["emulate", str(firmware), "--tcp", str(port)])
+    taken = run("emulate", firmware, "--tcp", port)
     assert taken.exit_code == 2
     assert f"error: the emulated Uno cannot have port {port} of 127.0.0.1" in taken.stderr
 
@@ -155,7 +153,7 @@ def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path)
     ],
 )
 def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None:
-    refused = CliRunner().invoke(main, ["emulate", *arguments])
+    refused = run("emulate", *arguments)
     assert refused.exit_code == 2
     assert sentence in refused.stderr
 
@@ -163,7 +161,7 @@ def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None
 def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")
-    refused = CliRunner().invoke(main, ["emulate", str(firmware), "--pty", str(precious)])
+    refused = run("emulate", firmware, "--pty", precious)
     assert refused.exit_code == 2
     assert "is no symbolic link" in refused.stderr
     assert precious.read_text() == "kept"

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run
 
-from protonn_edge.cli import main
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
@@ -40,8 +40,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tune(*arguments: object) -> Result:
-    words = ["tune", *map(str, arguments), "--folds", "2"]
-    return CliRunner().invoke(main, words)
+    return run("tune", *arguments, "--folds", 2)
 
 
 @needs_avr_gcc
@@ -150,9 +149,7 @@ def read_or_empty(path: Path) -> str:
 def test_what_cannot_be_searched_is_refused(
     data: Path, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
-    refused = CliRunner().invoke(
-        main, ["tune", str(data), "-o", str(tmp_path / "model.npz"), *arguments]
-    )
+    refused = run("tune", data, "-o", tmp_path / "model.npz", *arguments)
     assert refused.exit_code == 2
     assert sentence in refused.stderr
     assert list(tmp_path.iterdir()) == []

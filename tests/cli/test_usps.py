@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from avr_tools import needs_emulated_avr
-from click.testing import CliRunner
+from command_line import run_json
 from data_files import data_file
-
-from protonn_edge.cli import main
 
 
 @needs_emulated_avr
 def test_usps_keeps_its_promises(tmp_path: Path) -> None:
     usps = data_file("usps10_libsvm.npz")
 
-    def run(*arguments: object) -> dict[str, object]:
-        result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-        assert result.exit_code == 0, result.output
-        record: dict[str, object] = json.loads(result.stdout)
-        return record
-
     settings = ("--projection-dim", 10, "--prototypes", 40, "--dead-zone", 0.15)
-    trained = run("train", usps, "-o", tmp_path / "model.npz", *settings)
-    built = run(
+    trained = run_json("train", usps, "-o", tmp_path / "model.npz", *settings)
+    built = run_json(
         "build", tmp_path / "model.npz", "-o", tmp_path, "--data", usps, "--plan", "columns"
     )
-    measured = run("hil", usps, "--emulate", "--project", tmp_path)
+    measured = run_json("hil", usps, "--emulate", "--project", tmp_path)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (2007, 0, 0)
     assert measured["accuracy"] == trained["accuracy"] >= 0.925
     assert trained["float_accuracy"] - measured["accuracy"] <= 0.003

@@ -8,16 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from click.testing import CliRunner, Result
+from command_line import run
 
-from protonn_edge.cli import main
 from protonn_edge.model import load_model
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

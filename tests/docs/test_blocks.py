@@ -27,11 +27,10 @@ import pytest
 import yaml
 from arduino_ide import SKETCHES, compile_source
 from avr_tools import EMULATED_AVR, skip_without
-from click.testing import CliRunner
+from checkout import CHECKOUT
+from command_line import run
 from data_files import data_file
-from doc_blocks import CHECKOUT, MARKS, PAGES, Block, blocks_of, page_marks
-
-from protonn_edge.cli import main
+from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
 
 DEADLINE_S = 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -182,7 +181,7 @@ def run_line(command: str, folder: Path) -> tuple[str, int]:
 def run_command(words: list[str], folder: Path) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        done = CliRunner().invoke(main, words)
+        done = run(*words)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done

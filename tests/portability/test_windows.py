@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 import serial
 from avr_tools import needs
-from click.testing import CliRunner
+from command_line import assert_one_sentence, run
 from generated_programs import write_c
 from model_factory import random_model
 
 from protonn_edge import shell
-from protonn_edge.cli import main
 from protonn_edge.codegen import host as host_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -67,10 +66,7 @@ def test_a_ports_name_reaches_pyserial_as_it_was_given(name: str, monkeypatch: p
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_port_that_cannot_be_opened_is_one_sentence(name: str, given: list[str]):
-    done = CliRunner().invoke(main, ["verify", *given, "--port", name])
-    assert done.exit_code == 2
-    (sentence,) = done.output.strip().splitlines()
-    assert name in sentence
+    assert_one_sentence(run("verify", *given, "--port", name), name)
 
 
 class PortWithoutNumber:
@@ -155,14 +151,12 @@ def test_the_emulator_says_what_to_do_instead(on_windows: None):
 
 
 def test_emulate_is_one_sentence(on_windows: None):
-    done = CliRunner().invoke(main, ["emulate", "--bootloader"])
-    assert done.exit_code == 2
-    assert len(done.output.strip().splitlines()) == 1
+    assert_one_sentence(run("emulate", "--bootloader"))
 
 
 @needs("gcc")
 def test_verify_does_without(on_windows: None, given: list[str]):
-    done = CliRunner().invoke(main, ["verify", *given])
+    done = run("verify", *given)
     assert done.exit_code == 0, done.output
     assert "NumPy = host C, 1 points" in done.output
 
