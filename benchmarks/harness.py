@@ -3,7 +3,7 @@
     python benchmarks/harness.py [--only NAME] [--json]
 
 prints the figures of each trial; one that does not hold what the trial is for is marked with
-FAILED, and the exit code is 1. The device is the emulated Uno with a model of USPS (d = 10,
+SHORT, and the exit code is 1. The device is the emulated Uno with a model of USPS (d = 10,
 m = 40; of scikit-learn's digits where there is no USPS), which is trained for the occasion.
 
 failing-link   10,000 points; each byte is dropped, flipped or doubled with a chance of 0.1 %, the

@@ -31,10 +31,8 @@ from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import trial_build
 from protonn_edge.quantization import (
-    Statistics,
     measure_activity,
     quantize,
-    rejection_for,
     with_rejection,
 )
 from protonn_edge.rejection import UNKNOWN, Statistic
@@ -61,7 +59,7 @@ Points = NDArray[np.float32]
 class Known(Row):
     """A data set, and what is strange to a model of it."""
 
-    wanted: str | None = None  # the kind of which enough shall be rejected
+    wanted: bool = False  # whether enough letters shall be rejected
 
     def strange(self, dataset: Dataset) -> dict[str, Points]:
         """Return points of no class, by kind."""
@@ -148,7 +146,7 @@ def _rows() -> Sequence[Known]:
                 _name(name, share),
                 file,
                 settings | {"strangers": share},
-                wanted=_LETTERS if share > 0 and name != "mnist10" else None,
+                wanted=share > 0 and name != "mnist10",
                 canvas=canvas,
             )
             for name, file, canvas, settings in sets
@@ -177,39 +175,27 @@ def measure_row(row: Known, dataset: Dataset, rate: float, seed: int) -> list[di
     classifier = ProtoNNClassifier(random_state=seed, **row.settings)
     known = held_out_statistics(classifier, dataset.X_train, dataset.y_train, model)
     strange = row.strange(dataset)
-    return [
-        {
-            "row": row.name,
-            "by": "+".join(by),
-            "rate_percent": 100 * rate,
-            **_figures(with_rejection(model, known, rate, by), dataset, strange),
-            **(
-                _on_device(with_rejection(model, known, rate, by), dataset, strange)
-                if not i
-                else {}
-            ),
-            "training_s": round(seconds),
-        }
-        for i, by in enumerate(_BY)
-        if _calibrates(known, rate, by)
-    ]
-
-
-def _calibrates(known: Statistics, rate: float, by: Sequence[Statistic]) -> bool:
-    try:
-        rejection_for(known, rate, by)
-    except ProtoNNEdgeError as error:
-        click.echo(f"{'+'.join(by)}: {error}", err=True)
-        return False
-    return True
+    measured = []
+    for by in _BY:
+        name = "+".join(by)
+        try:
+            rejecting = with_rejection(model, known, rate, by)
+        except ProtoNNEdgeError as error:
+            click.echo(f"{name}: {error}", err=True)
+            continue
+        figures = {"row": row.name, "by": name, "rate_percent": 100 * rate}
+        figures |= _figures(rejecting, dataset, strange)
+        if by == _BY[0]:
+            figures |= _on_device(rejecting, dataset, strange)
+        measured.append(figures | {"training_s": round(seconds)})
+    return measured
 
 
 def _figures(model: ProtoNNModel, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
     """Return shares in % that are answered with "unknown", and the accuracy of the others."""
     integers = quantize(model)
-    found = integers.predict(integers.quantize(dataset.X_test))
-    rejected = found == UNKNOWN
-    plain = integers.scores(integers.quantize(dataset.X_test)).argmax(axis=1)
+    found, scores = integers.answers(integers.quantize(dataset.X_test))
+    rejected, plain = found == UNKNOWN, scores.argmax(axis=1)
     shares = {
         name: float(np.mean(integers.predict(integers.quantize(images)) == UNKNOWN))
         for name, images in strange.items()
@@ -263,7 +249,7 @@ def main(only: str | None, rate: float, seed: int, as_json: bool) -> None:
     for row, dataset in chosen(_ROWS, only):
         for figures in measure_row(row, dataset, rate, seed):
             first = figures["by"] == _BY[0][0]
-            holds = row.wanted is None or not first or _enough(figures, row.wanted)
+            holds = not (row.wanted and first) or _enough(figures)
             holds &= not figures.get("mismatches", 0)
             short |= not holds
             if as_json:
@@ -273,8 +259,8 @@ def main(only: str | None, rate: float, seed: int, as_json: bool) -> None:
     sys.exit(short)
 
 
-def _enough(figures: dict[str, Any], kind: str) -> bool:
-    return bool(figures["unknown_percent"][kind] >= _WANTED)
+def _enough(figures: dict[str, Any]) -> bool:
+    return bool(figures["unknown_percent"][_LETTERS] >= _WANTED)
 
 
 def _sentence(figures: dict[str, Any]) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import load_board
 from protonn_edge.budget import OverBudget
 from protonn_edge.cli.command import (
     Command,
@@ -25,7 +26,14 @@ from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.project import Wishes, build, build_for_host, check_folder
-from protonn_edge.quantization import IntegerModel, device_model, measure_activity, stage_losses
+from protonn_edge.quantization import (
+    Activity,
+    DeviceModel,
+    IntegerModel,
+    device_model,
+    measure_activity,
+    stage_losses,
+)
 from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
@@ -101,31 +109,17 @@ def build_command(
     activity = None
     if data is not None:
         X, y = load_points(data, classes=model.classes, n_features=model.n_features)
-        Q = reference.quantize(X)
-        predicted = reference.predict(Q)
-        if isinstance(reference, IntegerModel):
-            activity = measure_activity(reference, Q)
-            losses = stage_losses(model, X, y)
-            record["stages"] = [asdict(loss) for loss in losses]
-            out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
-        in_float, in_integers = share_right(model.predict(X), y), share_right(predicted, y)
-        record |= {"n": len(y), "float_accuracy": in_float, "accuracy": in_integers}
-        facts += [
-            ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
-            (
-                "accuracy, integers" if precision == "int8" else "accuracy, built",
-                f"{100 * in_integers:.2f} %",
-            ),
-        ]
-        if reference.rejection is not None:
-            share = float(np.mean(predicted == UNKNOWN))
-            record["unknown_share"] = share
-            facts.append(("answered unknown", f"{100 * share:.2f} %"))
-        if max_drop is not None and 100 * (in_float - in_integers) > max_drop:
-            out.finish(record, _drop_failure(in_float, in_integers, max_drop))
+        compared = _compared(out, model, reference, X, y)
+        record |= compared.record
+        facts, activity = compared.facts, compared.activity
+        if max_drop is not None and 100 * compared.drop > max_drop:
+            out.finish(record, _drop_failure(compared, max_drop))
     wishes = Wishes(max_flash, max_sram, kernel, activity, precision)
     if not board.is_chip:
-        _build_for_host(out, model, board, output, wishes, (record, facts))
+        with out.status("building for this computer"):
+            program = build_for_host(model, board, output, wishes)
+        out.say("program for this computer:", fact_table([*facts, ("program", str(program))]))
+        out.finish(record | {"program": str(program)})
         return
     try:
         with out.status(f"building for {board.name}"):
@@ -141,24 +135,52 @@ def build_command(
     out.finish(record | usage.to_json() | {"plan": built.plan.to_json()})
 
 
-def _build_for_host(
+@dataclass(frozen=True)
+class _Compared:
+    """What points say of the model and of what is built of it, each accuracy in 0..1."""
+
+    float_accuracy: float
+    accuracy: float
+    record: dict[str, Any]
+    facts: list[tuple[str, str]]
+    activity: Activity | None
+
+    @property
+    def drop(self) -> float:
+        return self.float_accuracy - self.accuracy
+
+
+def _compared(
     out: Output,
     model: ProtoNNModel,
-    board: Board,
-    folder: Path,
-    wishes: Wishes,
-    known: tuple[dict[str, Any], list[tuple[str, str]]],
-) -> None:
-    record, facts = known
-    with out.status("building for this computer"):
-        program = build_for_host(model, board, folder, wishes)
-    out.say("program for this computer:", fact_table([*facts, ("program", str(program))]))
-    out.finish(record | {"program": str(program)})
+    reference: DeviceModel,
+    X: NDArray[np.float32],
+    y: NDArray[np.int64],
+) -> _Compared:
+    Q = reference.quantize(X)
+    predicted = reference.predict(Q)
+    in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
+    record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
+    activity, built = None, "built"
+    if isinstance(reference, IntegerModel):
+        activity, built = measure_activity(reference, Q), "integers"
+        losses = stage_losses(model, X, y)
+        record["stages"] = [asdict(loss) for loss in losses]
+        out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
+    facts = [
+        ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
+        (f"accuracy, {built}", f"{100 * in_built:.2f} %"),
+    ]
+    if reference.rejection is not None:
+        share = float(np.mean(predicted == UNKNOWN))
+        record["unknown_share"] = share
+        facts.append(("answered unknown", f"{100 * share:.2f} %"))
+    return _Compared(in_float, in_built, record, facts, activity)
 
 
-def _drop_failure(in_float: float, in_integers: float, max_drop: float) -> CheckFailed:
+def _drop_failure(compared: _Compared, max_drop: float) -> CheckFailed:
     return CheckFailed(
-        f"what is built loses {100 * (in_float - in_integers):.2f} points of accuracy "
-        f"({100 * in_float:.2f} % to {100 * in_integers:.2f} %), --max-drop allows {max_drop:g}; "
-        "train with more --prototypes or a larger --projection-dim"
+        f"what is built loses {100 * compared.drop:.2f} points of accuracy "
+        f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), --max-drop "
+        f"allows {max_drop:g}; train with more --prototypes or a larger --projection-dim"
     )

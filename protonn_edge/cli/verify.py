@@ -68,9 +68,9 @@ def verify_command(
                 )
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
             name = f"emulated {board.name}"
-            agreements.append(_verify_device(out, name, emulated.url, board, (reference, Q)))
+            agreements.append(_verify_device(out, name, emulated.url, board, reference, Q))
     if port is not None:
-        agreements.append(_verify_device(out, port, port, board, (reference, Q)))
+        agreements.append(_verify_device(out, port, port, board, reference, Q))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -95,11 +95,14 @@ def _verify_device(
     name: str,
     url: str,
     board: Board,
-    points: tuple[DeviceModel, NDArray[np.uint8]],
+    reference: DeviceModel,
+    Q: NDArray[np.uint8],
 ) -> Agreement:
-    with out.progress(name, len(points[1])) as bar:
-        sink = lambda _: bar.advance()  # noqa: E731
-        return verify_device(name, url, *points, sink=sink, baud=_baud(board))[0]
+    with out.progress(name, len(Q)) as bar:
+        agreement, _ = verify_device(
+            name, url, reference, Q, sink=lambda _: bar.advance(), baud=_baud(board)
+        )
+    return agreement
 
 
 def _baud(board: Board) -> int | None:

@@ -68,10 +68,6 @@ def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
     return FlashImage(b"\xff" * flash_bytes)
 
 
-EMPTY = empty_image()
-"""An ATmega328P that nobody has programmed yet."""
-
-
 def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328p") -> FlashImage:
     """Read an ELF or an Intel HEX file for a chip, by default an ATmega328P.
 

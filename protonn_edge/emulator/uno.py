@@ -23,7 +23,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.compiler import run_compiler
-from protonn_edge.emulator.flash_image import EMPTY, empty_image, load_image
+from protonn_edge.emulator.flash_image import empty_image, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 
 _HERE = Path(__file__).resolve().parent
@@ -212,7 +212,7 @@ class EmulatedBoard:
         self._send(b"stats\n")
         answer = self._receive()
         # Symbols are those of the file; the bootloader may have replaced the program since.
-        image = EMPTY if answer["reflashed"] else self._image
+        image = empty_image() if answer["reflashed"] else self._image
         return EmulatorStats(
             cycles=answer["cycles"],
             marked_cycles=answer["marked_cycles"],

@@ -377,12 +377,13 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong entry in the reference's table stands in for a bug in the generated code."""
-    scores = IntegerModel.scores
+    answers = IntegerModel.answers
 
     def wrong(model: IntegerModel, Q: Any) -> Any:
-        return scores(model, Q) + (Q.sum(axis=1) == Q.sum(axis=1)[7])[:, None]
+        classes, scores = answers(model, Q)
+        return classes, scores + (Q.sum(axis=1) == Q.sum(axis=1)[7])[:, None]
 
-    monkeypatch.setattr(IntegerModel, "scores", wrong)
+    monkeypatch.setattr(IntegerModel, "answers", wrong)
     result = run("verify", folder / "model.npz", folder / "iris.csv", "--json")
     assert result.exit_code == 1
     record = json.loads(result.stdout)

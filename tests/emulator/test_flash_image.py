@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.emulator.flash_image import EMPTY, FLASH_BYTES, load_image
+from protonn_edge.emulator.flash_image import FLASH_BYTES, empty_image, load_image
 from protonn_edge.errors import InputError
 
 FIRMWARE = """
@@ -65,7 +65,7 @@ def test_the_map_of_an_elf_file(compile_firmware):
         assert program.data_end == symbols.get_symbol_by_name("_end")[0]["st_value"] & 0xFFFF
     assert program.describe(finish + 2) == f"pnn_finish+0x2 (pc 0x{finish + 2:04x})"
     assert program.describe(0) == "__vectors+0x0 (pc 0x0000)"
-    assert EMPTY.describe(0x1234) == "pc 0x1234"
+    assert empty_image().describe(0x1234) == "pc 0x1234"
 
 
 @settings(max_examples=50)

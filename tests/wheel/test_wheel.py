@@ -17,6 +17,7 @@ from protonn_edge.model import save_model
 from protonn_edge.report.script import READY, page_script
 
 PAGE_SCRIPT = f"protonn_edge/web/{READY}"
+MADE = {"__pycache__", "generated", "_build", "node_modules"}  # by builds
 
 
 def files_of(name):
@@ -25,7 +26,7 @@ def files_of(name):
     return {
         path.relative_to(CHECKOUT).as_posix()
         for path in [top, *top.rglob("*")]
-        if path.is_file() and not {"__pycache__", "generated"} & {*path.parts}
+        if path.is_file() and not MADE & {*path.parts}
     }
 
 
