@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import socket
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from avr_tools import EMULATED_AVR, needs
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
@@ -30,6 +29,10 @@ LINK = [*TARGET, "-Os", "-flto", "-fuse-linker-plugin", "-Wl,--gc-sections"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 DEADLINE_S = 30.0
 
+# What a sketch is compiled with.
+SKETCHES = ("avr-g++", str(CORE / "Arduino.h"))
+needs_arduino_core = needs(*EMULATED_AVR, *SKETCHES)
+
 # Debian's core wants a macro of C++11 that its compiler's <float.h> has for C alone.
 FOR_THE_CORE = ["-w", "-DDECIMAL_DIG=__DECIMAL_DIG__"]
 
@@ -43,14 +46,6 @@ def compile_source(source: Path, out: Path, includes: list[Path], *more: str) ->
     command += [f"-I{folder}" for folder in (CORE, VARIANT, *includes)]
     subprocess.run([*command, source, "-o", out], check=True, timeout=DEADLINE_S)
     return out
-
-
-def needs_arduino_core() -> pytest.MarkDecorator:
-    """Return the mark of tests that build sketches."""
-    return pytest.mark.skipif(
-        not CORE.is_dir() or not shutil.which("avr-g++"),
-        reason="needs the Debian packages gcc-avr avr-libc arduino-core-avr; to run: make setup",
-    )
 
 
 def build_core(folder: Path) -> Path:

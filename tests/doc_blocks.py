@@ -14,15 +14,14 @@ An HTML comment right above a block, which no page shows, says what a test of it
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from checkout import CHECKOUT
 from markdown_it import MarkdownIt
 
-CHECKOUT = Path(__file__).parents[1]
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
 MARKS = ("needs", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
 
@@ -69,12 +68,6 @@ def page_marks(path: Path) -> dict[str, str]:
         if token.type == "html_block":
             marks.update(dict(_MARK.findall(token.content)))
     return marks
-
-
-def data_file(name: str) -> Path:
-    """Return where a file of the optional data sets would be."""
-    folder = os.environ.get("PROTONN_EDGE_DATA", "../shared/data")
-    return (CHECKOUT / folder / name).resolve()
 
 
 def _blocks(page: str, text: str) -> Iterator[Block]:

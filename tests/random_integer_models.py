@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 from pathlib import Path
 
 import numpy as np
+from generated_programs import write_c
 
-from protonn_edge.codegen import KERNELS, render_c
+from protonn_edge.codegen import KERNELS
 from protonn_edge.codegen.kernels import KernelName
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.emulator import EmulatedUno
@@ -29,6 +29,13 @@ _NAMES = (
 )
 _MAIN = Path(__file__).with_name("codegen") / "many_models.c"
 _DEADLINE_S = 30.0
+_HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+_AVR = [
+    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2"),
+    *("-Wall", "-Wextra", "-Wpedantic", "-Werror"),
+]
+
+Case = tuple[IntegerModel, KernelName, np.ndarray]
 
 
 def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
@@ -90,15 +97,31 @@ def random_bytes(seed: int, n: int, model: IntegerModel) -> np.ndarray:
     return Q.astype(np.uint8)
 
 
-def write_program(cases: list[tuple[IntegerModel, KernelName, np.ndarray]], folder: Path) -> None:
+def assert_all_executions_agree(cases: list[Case], folder: Path) -> None:
+    """Compare NumPy, host C under sanitizers and the emulated Uno, which a program runs on."""
+    expected = _expected_output(cases)
+    _write_program(cases, folder)
+    host = subprocess.run(
+        [_compile_program(folder, _HOST)], capture_output=True, check=True, timeout=60
+    )
+    size = sum(map(len, expected))
+    avr = _output_of_emulated_uno(_compile_program(folder, _AVR), size)
+    for output in (host.stdout, avr):
+        begin = 0
+        for (model, kernel, _), right in zip(cases, expected, strict=True):
+            answer = output[begin : begin + len(right)]
+            assert answer == right, (kernel, model)
+            begin += len(right)
+        assert begin == len(output)
+
+
+def _write_program(cases: list[Case], folder: Path) -> None:
     """Write sources that classify the inputs of each model in turn."""
     table = []
     for number, (model, kernel, Q) in enumerate(cases):
         part = folder / f"model_{number}"
         part.mkdir()
-        plan = plan_with(model, kernel)
-        for name, text in render_c(model, plan).items():
-            (part / name).write_text(text)
+        write_c(model, part, plan_with(model, kernel))
         renames = [f"#define pnn_{name} pnn_{name}_{number}" for name in _NAMES]
         (part / "rename.h").write_text("\n".join(renames) + "\n")
         numbers = ", ".join(str(byte) for byte in Q.ravel())
@@ -109,7 +132,7 @@ def write_program(cases: list[tuple[IntegerModel, KernelName, np.ndarray]], fold
     (folder / "models.h").write_text("\n".join(table) + "\n")
 
 
-def compile_program(folder: Path, compiler: list[str]) -> Path:
+def _compile_program(folder: Path, compiler: list[str]) -> Path:
     """Compile and link the sources, each model under names of its own."""
     product = folder / f"{compiler[0]}.elf"
     objects = []
@@ -123,7 +146,7 @@ def compile_program(folder: Path, compiler: list[str]) -> Path:
     return product
 
 
-def expected_output(cases: list[tuple[IntegerModel, KernelName, np.ndarray]]) -> list[bytes]:
+def _expected_output(cases: list[Case]) -> list[bytes]:
     """Return what the program writes for each model: a class and its scores for each input."""
     outputs = []
     for model, _, Q in cases:
@@ -137,7 +160,7 @@ def expected_output(cases: list[tuple[IntegerModel, KernelName, np.ndarray]]) ->
     return outputs
 
 
-def output_of_emulated_uno(elf: Path, size: int) -> bytes:
+def _output_of_emulated_uno(elf: Path, size: int) -> bytes:
     """Return the first bytes that a program sends."""
     with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
         line.settimeout(_DEADLINE_S)
@@ -146,7 +169,3 @@ def output_of_emulated_uno(elf: Path, size: int) -> bytes:
             received += chunk
         assert uno.stats().faults == ()
     return received
-
-
-def has_avr_gcc() -> bool:
-    return shutil.which("avr-gcc") is not None

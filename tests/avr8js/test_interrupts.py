@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
@@ -17,10 +15,7 @@ from protonn_edge.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification import verify_device
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 
 # Many short pushes, few long ones, as slow a feature as the budget gate lets through, 32-bit sums.

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import numpy as np
-import pytest
+from avr_tools import needs_emulated_avr
 from model_factory import (
     random_images,
     random_inputs,
@@ -28,10 +25,7 @@ from protonn_edge.verification import verify_device
 
 OVERFLOW_CYCLES = 35
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 
 def assert_both_emulators_agree(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,15 +43,3 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Digits:
     names = ",".join(["label", *(f"pixel{i}" for i in range(X.shape[1]))])
     (folder / "test.csv").write_text("\n".join([names, *rows]) + "\n")
     return Digits(folder, load_model(folder / "model.npz"), X)
-
-
-@pytest.fixture(scope="session")
-def avr_tools() -> None:
-    """Skip where a firmware or the emulator cannot be built."""
-    missing = [tool for tool in ("gcc", "avr-gcc") if not shutil.which(tool)]
-    if not Path("/usr/include/simavr/sim_avr.h").exists():
-        missing.append("simavr/sim_avr.h")
-    if missing:
-        pytest.skip(
-            f"{', '.join(missing)} missing; to run: apt install gcc libsimavr-dev gcc-avr avr-libc"
-        )

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from avr_tools import needs_emulated_avr
+from checkout import CHECKOUT
+from command_line import succeed
+from doc_blocks import blocks_of
 
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.boards.reading import KEYS
-from protonn_edge.cli import main
 from protonn_edge.toolchain.platformio import run_pio
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "boards.md").read_text(encoding="utf-8")
+PAGE = CHECKOUT / "docs" / "boards.md"
+DOCUMENT = PAGE.read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+def texts_of(language: str) -> list[str]:
+    return [block.text for block in blocks_of(PAGE) if block.language == language]
 
 
 @pytest.fixture
@@ -27,20 +29,22 @@ def folder(tmp_path, monkeypatch, digits):
     """Give a folder with a model, points, and the board of the example; be in it."""
     for path in (digits.model_file, digits.points_file):
         shutil.copy(path, tmp_path)
-    (example,) = blocks("toml")
+    (example,) = texts_of("toml")
     (tmp_path / "sensor_node.toml").write_text(example)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-@pytest.mark.usefixtures("avr_tools")
+@needs_emulated_avr
 def test_its_commands_run_and_its_board_is_added_by_its_one_file(folder):
-    for line in "".join(blocks("console")).splitlines():
+    said = {}
+    for line in "".join(texts_of("console")).splitlines():
         prompt, _, *arguments = shlex.split(line)
-        done = CliRunner().invoke(main, arguments)
         assert prompt == "$"
-        assert done.exit_code == 0, done.output
-    assert "emulated sensor_node" in done.output or "fits sensor_node" in done.output
+        said[arguments[0]] = succeed(*arguments).stdout  # in the end, of the example's board
+    assert "sensor_node   atmega644p" in said["boards"]
+    assert "NumPy = host C = emulated sensor_node, 100 points" in said["verify"]
+    assert "fits sensor_node" in said["build"]
     run_pio(folder / "node", "run", deadline_s=120)
     assert (folder / "node" / ".pio" / "build" / "sensor_node" / "firmware.hex").is_file()
     assert load_board("sensor_node.toml").mcu == "atmega644p"

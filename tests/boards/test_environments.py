@@ -6,6 +6,7 @@ import configparser
 import json
 
 import pytest
+from avr_tools import needs_avr_gcc
 
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.boards.environment import build_flags, description, environment_section
@@ -34,7 +35,8 @@ def test_an_uno_needs_no_flags_and_others_what_differs():
     assert "-DSOFTWARE_UART" in build_flags(load_board("attiny85"))
 
 
-def test_the_stand_in_knows_every_chip(monkeypatch, tmp_path, avr_tools):
+@needs_avr_gcc
+def test_the_stand_in_knows_every_chip(monkeypatch, tmp_path):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = tmp_path / "none"

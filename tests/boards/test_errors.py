@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from avr_tools import needs_emulated_avr
+from command_line import refusal, run
 from model_factory import random_model
 
 from protonn_edge.boards import board_names
-from protonn_edge.cli import main
 from protonn_edge.model import save_model
 
 
 def error_of(*arguments: object, exit_code: int = 2) -> str:
-    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert done.exit_code == exit_code, done.output
-    (line,) = done.stderr.strip().splitlines()
-    return line
+    return refusal(run(*arguments), exit_code)
 
 
 @pytest.fixture
@@ -49,7 +46,7 @@ def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):
     assert "--plan unrolled needs a hardware multiplier, which an ATtiny85 has not" in line
 
 
-@pytest.mark.usefixtures("avr_tools")
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
@@ -69,7 +66,7 @@ def test_what_does_not_fit_an_attiny85(tmp_path, sizes, words):
     assert ("fewer features" in line) == (sizes["features"] == 400 or "flash" in line)
 
 
-@pytest.mark.usefixtures("avr_tools")
+@needs_emulated_avr
 def test_a_chip_that_simavr_does_not_know_is_built_and_not_emulated(tmp_path, model_file):
     board = tmp_path / "mine.toml"
     board.write_text(
@@ -83,11 +80,11 @@ def test_a_chip_that_simavr_does_not_know_is_built_and_not_emulated(tmp_path, mo
 
 
 def test_boards_are_listed_and_a_file_is_checked(tmp_path):
-    done = CliRunner().invoke(main, ["boards"])
+    done = run("boards")
     assert done.exit_code == 0
     for name in board_names():
         assert f"  {name} " in done.stdout
-    done = CliRunner().invoke(main, ["boards", "uno", "host", "--json"])
+    done = run("boards", "uno", "host", "--json")
     uno, host = json.loads(done.stdout)["boards"]
     assert (uno["name"], uno["mcu"], uno["flash_bytes"]) == ("uno", "atmega328p", 32_256)
     assert (host["core"], host["mcu"]) == ("host", "")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from avr_tools import needs_emulated_avr
+from command_line import run_json
 
 from protonn_edge.boards import board_names, load_board
-from protonn_edge.cli import main
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import measure_activity, quantize
@@ -21,15 +19,7 @@ from protonn_edge.verification import open_session, verify_device
 
 OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
 
-pytestmark = pytest.mark.usefixtures("avr_tools")
-
-
-def run_json(*arguments: object) -> dict[str, Any]:
-    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-    assert done.exit_code == 0, done.output
-    record = json.loads(done.stdout)
-    assert isinstance(record, dict)
-    return record
+pytestmark = needs_emulated_avr
 
 
 @pytest.mark.parametrize("name", board_names())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import shutil
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
@@ -54,9 +54,7 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
         check_estimate(plan(120, buffered=False), UNO)
 
 
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc"
-)
+@needs_avr_gcc
 def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     def model(prototypes: int) -> ProtoNNModel:
         return random_model(projections=10, classes=6, prototypes=prototypes)
@@ -73,9 +71,7 @@ def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path
     assert not (tmp_path / f"{fits + 1}").exists()
 
 
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr avr-libc"
-)
+@needs_avr_gcc
 def test_firmware_beyond_what_the_linker_knows_of_the_chip_is_refused_with_the_number(
     tmp_path: Path,
 ) -> None:

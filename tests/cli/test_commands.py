@@ -13,36 +13,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from command_line import run, run_json, succeed
 from model_factory import random_model
 from sklearn.datasets import load_iris
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli import main
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import ResultsFile, read_results
 from protonn_edge.model import save_model
 from protonn_edge.project import Project
 from protonn_edge.quantization import IntegerModel
-
-needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
-
-
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def run_json(*arguments: object) -> dict[str, Any]:
-    result = run(*arguments, "--json")
-    assert len(result.stdout.splitlines()) == 1
-    record = json.loads(result.stdout)
-    assert isinstance(record, dict)
-    return record
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +34,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [iris.target_names[label] for label in iris.target]
     rows = [",".join([name, *map(str, x)]) for name, x in zip(names, iris.data, strict=True)]
     (folder / "iris.csv").write_text("label,a,b,c,d\n" + "\n".join(rows) + "\n")
-    run("train", folder / "iris.csv", "-o", folder / "model.npz", "--prototypes", 6,
-        "--projection-dim", 3, "--epochs", 20)  # fmt: skip
+    options = ("--prototypes", 6, "--projection-dim", 3, "--epochs", 20)
+    succeed("train", folder / "iris.csv", "-o", folder / "model.npz", *options)
     return folder
 
 
 @pytest.fixture(scope="module")
 def project(folder: Path) -> Path:
-    run("build", folder / "model.npz", "-o", folder / "project")
+    succeed("build", folder / "model.npz", "-o", folder / "project")
     return folder / "project"
 
 
@@ -75,7 +56,7 @@ def test_train_reports_both_accuracies_of_what_it_held_out(folder: Path) -> None
 
 def test_training_twice_gives_the_same_bytes(folder: Path) -> None:
     for name in ("first.npz", "second.npz"):
-        run("train", folder / "iris.csv", "-o", folder / name, "--epochs", 3, "--seed", 7)
+        succeed("train", folder / "iris.csv", "-o", folder / name, "--epochs", 3, "--seed", 7)
     assert (folder / "first.npz").read_bytes() == (folder / "second.npz").read_bytes()
 
 
@@ -83,15 +64,15 @@ def test_inspect_names_the_sizes_and_the_classes(folder: Path) -> None:
     record = run_json("inspect", folder / "model.npz")
     assert (record["features"], record["projections"], record["prototypes"]) == (4, 3, 6)
     assert record["classes"] == ["setosa", "versicolor", "virginica"]
-    text = run("inspect", folder / "model.npz").stdout
+    text = succeed("inspect", folder / "model.npz").stdout
     assert "setosa, versicolor, virginica" in text
     assert record["model_sha256"][:16] in text
     assert len(record["zero"]) == len(record["step"]) == 4
 
 
 def test_inspect_says_what_is_averaged(folder: Path) -> None:
-    run("train", folder / "iris.csv", "-o", folder / "pairs.npz", "--epochs", 3, "--image-shape",
-        "1x4", "--reduce", "1x2")  # fmt: skip
+    options = ("--epochs", 3, "--image-shape", "1x4", "--reduce", "1x2")
+    succeed("train", folder / "iris.csv", "-o", folder / "pairs.npz", *options)
     record = run_json("inspect", folder / "pairs.npz")
     assert record["reduction"] == {
         "image_shape": [1, 4], "cropped_shape": [1, 4], "reduced_shape": [1, 2],
@@ -99,7 +80,7 @@ def test_inspect_says_what_is_averaged(folder: Path) -> None:
     }  # fmt: skip
     assert (record["features"], record["inputs"], record["input_maximum"]) == (4, 2, 255)
     assert len(record["zero"]) == len(record["step"]) == 4
-    assert "4: 1x4 pixels" in run("inspect", folder / "pairs.npz").stdout
+    assert "4: 1x4 pixels" in succeed("inspect", folder / "pairs.npz").stdout
 
 
 def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> None:
@@ -109,11 +90,11 @@ def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> Non
     assert list(stages) == ["float", "inputs", "W", "prototypes", "Z"]
     assert stages["float"]["disagreements"] == 0
     assert stages["Z"]["accuracy"] == pytest.approx(stages["float"]["accuracy"], abs=0.05)
-    text = run("inspect", folder / "model.npz", "--data", folder / "iris.csv").stdout
+    text = succeed("inspect", folder / "model.npz", "--data", folder / "iris.csv").stdout
     assert "stage by stage, on 150 points" in text
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
     assert (project / "platformio.ini").is_file()
     assert (project / "firmware" / "main.c").is_file()
@@ -122,28 +103,28 @@ def test_build_writes_a_project_that_fits(folder: Path, project: Path) -> None:
     assert record["sram_bytes"] + record["stack_bytes"] < 500
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_is_reproducible_and_names_no_place_or_time(folder: Path, project: Path) -> None:
     generated = project / "firmware" / "generated"
     before = {path.name: path.read_bytes() for path in generated.iterdir()}
     assert set(before) == {"model.npz", "pnn_model.c", "pnn_model.h"}
-    run("build", folder / "model.npz", "-o", folder / "elsewhere")
+    succeed("build", folder / "model.npz", "-o", folder / "elsewhere")
     again = folder / "elsewhere" / "firmware" / "generated"
     assert {path.name: path.read_bytes() for path in again.iterdir()} == before
     assert all(str(folder).encode() not in content for content in before.values())
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
     target = folder / "changed"
-    run("build", folder / "model.npz", "-o", target)
+    succeed("build", folder / "model.npz", "-o", target)
     source = target / "firmware" / "main.c"
     source.write_text(source.read_text() + "\n/* mine */\n")
-    run("build", folder / "model.npz", "-o", target)
+    succeed("build", folder / "model.npz", "-o", target)
     assert source.read_text().endswith("/* mine */\n")
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path) -> None:
     options = ["--plan", "masked", "--max-sram", 400, "--max-flash", 20_000]
     arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
@@ -159,7 +140,7 @@ def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path
 
 def test_build_within_less_flash_than_it_needs_names_the_limit(folder: Path) -> None:
     arguments = ["build", folder / "model.npz", "-o", folder / "small", "--max-flash", "2500"]
-    result = CliRunner().invoke(main, list(map(str, arguments)))
+    result = run(*arguments)
     assert result.exit_code == 1
     assert "B flash, uno within your limits has 2,500; try fewer" in result.stderr
 
@@ -172,7 +153,7 @@ def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
     assert record["stages"][-1]["accuracy"] == record["accuracy"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path) -> None:
     target = folder / "floats"
     built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
@@ -182,11 +163,13 @@ def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path
     measured = run_json("hil", folder / "iris.csv", "--project", target)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (150, 0, 0)
     assert measured["model_sha256"] == built["model_sha256"]
-    verified = run("verify", folder / "model.npz", folder / "iris.csv", "--precision", "float32")
+    verified = succeed(
+        "verify", folder / "model.npz", folder / "iris.csv", "--precision", "float32"
+    )
     assert "all float scores agreed: NumPy ~ host C ~ emulated uno, 150 points" in verified.stdout
 
 
-@needs_avr
+@needs_emulated_avr
 def test_verify_finds_no_mismatch(folder: Path) -> None:
     record = run_json("verify", folder / "model.npz", folder / "iris.csv")
     assert (record["n"], record["mismatches"], record["lost"]) == (150, 0, 0)
@@ -195,16 +178,16 @@ def test_verify_finds_no_mismatch(folder: Path) -> None:
     assert executions == ["host C", "emulated uno"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
     (folder / "beyond.csv").write_text("label,a,b,c,d\nsetosa,5,99,1,-7\nsetosa,5,3,1.5,0.2\n")
     record = run_json("verify", folder / "model.npz", folder / "beyond.csv")
     assert (record["saturations"], record["mismatches"]) == (2, 0)
-    text = run("verify", folder / "model.npz", folder / "beyond.csv").stdout
+    text = succeed("verify", folder / "model.npz", folder / "beyond.csv").stdout
     assert "inputs cut off: 2 of 8 values (25.00 %)" in text
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: Path) -> None:
     results = folder / "results.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "--project", project, "-o", results]
@@ -231,44 +214,43 @@ def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: P
     assert (healed["lost"], healed["cycles"]) == (0, spread)
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_never_writes_over_a_file_that_holds_something_else(
     folder: Path, project: Path
 ) -> None:
     before = (folder / "iris.csv").read_bytes()
-    data = str(folder / "iris.csv")
-    result = CliRunner().invoke(main, ["hil", data, "--project", str(project), "-o", data])
+    data = folder / "iris.csv"
+    result = run("hil", data, "--project", project, "-o", data)
     assert result.exit_code == 2
     assert "not a results file" in result.stderr
     assert (folder / "iris.csv").read_bytes() == before
 
 
-@needs_avr
+@needs_emulated_avr
 def test_resuming_with_other_data_leaves_the_file_as_it_is(folder: Path, project: Path) -> None:
     results = folder / "kept.csv"
     arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results]
-    run(*arguments)
+    succeed(*arguments)
     results.write_bytes(re.sub(rb"data=\w{10}", b"data=0123456789", results.read_bytes())[:-5])
     before = results.read_bytes()
-    result = CliRunner().invoke(main, [*map(str, arguments), "--resume"])
+    result = run(*arguments, "--resume")
     assert result.exit_code == 2
     assert "was measured with other points" in result.stderr
     assert results.read_bytes() == before
 
 
-@needs_avr
+@needs_avr_gcc
 def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     edited = folder / "edited"
-    run("build", folder / "model.npz", "-o", edited)
+    succeed("build", folder / "model.npz", "-o", edited)
     source = edited / "firmware" / "generated" / "pnn_model.c"
     source.write_text(source.read_text().replace("#define MULTIPLIER ", "#define MULTIPLIER 1"))
-    data = str(folder / "iris.csv")
-    result = CliRunner().invoke(main, ["hil", data, "--project", str(edited)])
+    result = run("hil", folder / "iris.csv", "--project", edited)
     assert result.exit_code == 2
     assert "pnn_model.c is not what 'build' writes" in result.stderr
 
 
-@needs_avr
+@needs_emulated_avr
 def test_interrupted_measurement_says_how_to_go_on(
     folder: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,14 +265,14 @@ def test_interrupted_measurement_says_how_to_go_on(
     arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results]
     with monkeypatch.context() as patch:
         patch.setattr(ResultsFile, "append", interrupted)
-        stopped = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        stopped = run(*arguments)
     assert stopped.exit_code == 1
     assert "go on with --resume" in stopped.stderr
     assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project: Path) -> None:
     results = folder / "killed.csv"
     elf = Project(project).compile(load_board("uno"))
@@ -312,7 +294,7 @@ def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project:
     assert sorted(result.index for result in after) == list(range(150))
 
 
-@needs_avr
+@needs_emulated_avr
 def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     folder: Path, project: Path
 ) -> None:
@@ -321,7 +303,7 @@ def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
         ports = ["--port", first.url, "--port", second.url]
         arguments = ["hil", folder / "iris.csv", "--project", project, *ports]
         record = run_json(*arguments, "--watts", 0.5, "--repeat", 100)
-        text = run(*arguments).stdout
+        text = succeed(*arguments).stdout
     assert [device["device"] for device in record["devices"]] == [first.url, second.url]
     assert sum(device["n"] for device in record["devices"]) == record["n"] == 150
     assert (record["mismatches"], record["lost"]) == (0, 0)
@@ -343,23 +325,22 @@ def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     ],
 )
 def test_hil_refuses_options_that_make_no_sense(arguments: list[str], words: str) -> None:
-    result = CliRunner().invoke(main, ["hil", "data.csv", *arguments])
+    result = run("hil", "data.csv", *arguments)
     assert result.exit_code == 2
     assert words in result.stderr
 
 
-@needs_avr
+@needs_avr_gcc
 def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path) -> None:
     save_model(random_model(projections=10, classes=6, prototypes=1950), folder / "large.npz")
-    arguments = [str(folder / "large.npz"), "-o", str(folder / "large"), "--json"]
-    result = CliRunner().invoke(main, ["build", *arguments])
+    result = run("build", folder / "large.npz", "-o", folder / "large", "--json")
     assert result.exit_code == 1
     record = json.loads(result.stdout)
     assert record["flash_bytes"] > 32_256
     assert record["error"].startswith(f"needs {record['flash_bytes']:,} B flash")
 
 
-@needs_avr
+@needs_emulated_avr
 def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
     record = run_json("demo", "-o", tmp_path / "demo")
     assert (record["n"], record["mismatches"], record["lost"]) == (450, 0, 0)
@@ -370,12 +351,12 @@ def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
 
 def test_demo_looks_at_its_folder_first(tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_text("somebody else's\n")
-    result = CliRunner().invoke(main, ["demo", "-o", str(tmp_path)])
+    result = run("demo", "-o", tmp_path)
     assert result.exit_code == 2
     assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_firmware_that_a_user_made_too_large_is_over_budget(folder: Path, project: Path) -> None:
     changed = folder / "hog"
     shutil.copytree(project, changed, ignore=shutil.ignore_patterns(".pio"))
@@ -384,15 +365,14 @@ def test_firmware_that_a_user_made_too_large_is_over_budget(folder: Path, projec
         "int main(void)", "volatile uint8_t hog[2000];\n\nint main(void)"
     )
     source.write_text(text.replace("uart_start();", "uart_start();\n    hog[sizeof hog - 1] = 1;"))
-    arguments = [str(folder / "iris.csv"), "--project", str(changed), "--json"]
-    result = CliRunner().invoke(main, ["hil", *arguments])
+    result = run("hil", folder / "iris.csv", "--project", changed, "--json")
     assert result.exit_code == 1
     error = json.loads(result.stdout)["error"]
     assert "B SRAM (static 2," in error
     assert "uno has 2,048" in error
 
 
-@needs_avr
+@needs_emulated_avr
 def test_failed_check_leaves_one_json_object_with_the_figures(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,8 +384,7 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
         return classes, scores + (Q.sum(axis=1) == Q.sum(axis=1)[7])[:, None]
 
     monkeypatch.setattr(IntegerModel, "answers", wrong)
-    arguments = [str(folder / "model.npz"), str(folder / "iris.csv"), "--json"]
-    result = CliRunner().invoke(main, ["verify", *arguments])
+    result = run("verify", folder / "model.npz", folder / "iris.csv", "--json")
     assert result.exit_code == 1
     record = json.loads(result.stdout)
     assert record["mismatches"] > 0
@@ -414,23 +393,21 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
     assert "host C differs from the NumPy model" in record["error"]
 
 
-@needs_avr
+@needs_emulated_avr
 def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -> None:
     results = folder / "other.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "-o", results]
-    run(*arguments, "--project", project)
-    run("train", folder / "iris.csv", "-o", folder / "another.npz", "--epochs", 2, "--seed", 5)
-    run("build", folder / "another.npz", "-o", folder / "another")
-    result = CliRunner().invoke(
-        main, [*map(str, arguments), "--project", str(folder / "another"), "--resume"]
-    )
+    succeed(*arguments, "--project", project)
+    succeed("train", folder / "iris.csv", "-o", folder / "another.npz", "--epochs", 2, "--seed", 5)
+    succeed("build", folder / "another.npz", "-o", folder / "another")
+    result = run(*arguments, "--project", folder / "another", "--resume")
     assert result.exit_code == 2
     assert "another model" in result.stderr
 
 
-@needs_avr
+@needs_emulated_avr
 def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: Path) -> None:
-    text = run("hil", folder / "iris.csv", "--project", project).stdout
+    text = succeed("hil", folder / "iris.csv", "--project", project).stdout
     for word in ("accuracy", "cycles", "latency", "0.2455 J/s", "flash", "stack", "fits uno"):
         assert word in text
     assert "all integer scores agreed: NumPy = emulated uno, 150 points" in text

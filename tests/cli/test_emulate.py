@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,14 +13,11 @@ from pathlib import Path
 
 import pytest
 import serial
-from click.testing import CliRunner
+from avr_programs import compile_text
+from avr_tools import needs_emulated_avr
+from command_line import run
 
-from protonn_edge.cli import main
-
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 # An echo that stumbles over an x.
 ECHO = """
@@ -46,11 +42,7 @@ DEADLINE_S = 60
 @pytest.fixture(scope="module")
 def firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("echo")
-    source, elf = folder / "echo.c", folder / "echo.elf"
-    source.write_text(ECHO)
-    command = ["avr-gcc", "-mmcu=atmega328p", "-Os", "-o", elf, source]
-    subprocess.run(command, check=True, timeout=DEADLINE_S)
-    return elf
+    return compile_text(ECHO, folder / "echo.elf", "-Os")
 
 
 class Emulate:
@@ -123,7 +115,7 @@ def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -
     assert board.record["upload_port"] == f"net:127.0.0.1:{port}"
     assert f"--upload-port net:127.0.0.1:{port}" in board.say_until("upload")
 
-    taken = CliRunner().invoke(main, ["emulate", str(firmware), "--tcp", str(port)])
+    taken = run("emulate", firmware, "--tcp", port)
     assert taken.exit_code == 2
     assert f"error: the emulated Uno cannot have port {port} of 127.0.0.1" in taken.stderr
 
@@ -161,7 +153,7 @@ def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path)
     ],
 )
 def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None:
-    refused = CliRunner().invoke(main, ["emulate", *arguments])
+    refused = run("emulate", *arguments)
     assert refused.exit_code == 2
     assert sentence in refused.stderr
 
@@ -169,7 +161,7 @@ def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None
 def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")
-    refused = CliRunner().invoke(main, ["emulate", str(firmware), "--pty", str(precious)])
+    refused = run("emulate", firmware, "--pty", precious)
     assert refused.exit_code == 2
     assert "is no symbolic link" in refused.stderr
     assert precious.read_text() == "kept"

@@ -9,28 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import assert_one_sentence, run
 from model_factory import random_model
 
-from protonn_edge.cli import main
 from protonn_edge.model import save_model
 
 GOOD_ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def assert_one_sentence(result: Result, *words: str, exit_code: int = 2) -> None:
-    assert result.exit_code == exit_code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    lines = result.stderr.strip().splitlines()
-    assert len(lines) == 1, result.stderr
-    assert lines[0].startswith("error: ")
-    for word in words:
-        assert word in lines[0]
-    assert result.stdout == ""
 
 
 @pytest.fixture

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import assert_one_sentence, run, run_json
 from sklearn.datasets import make_multilabel_classification
 
-from protonn_edge.cli import main
 from protonn_edge.model import load_model
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def run_json(*arguments: object) -> dict[str, Any]:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +70,7 @@ def test_what_needs_a_device_refuses_in_one_sentence(
 ) -> None:
     command, *files = arguments
     result = run(command, *(folder / name for name in files))
-    assert result.exit_code == 2
-    assert "sets of 5 labels, the device answers with one class" in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+    assert_one_sentence(result, "sets of 5 labels, the device answers with one class")
 
 
 def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run
 
-from protonn_edge.cli import main
 from protonn_edge.model import ProtoNNModel, load_model, model_bytes
 
 
@@ -30,13 +30,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(data: Path, *options: object) -> Result:
-    arguments = ["train", data, "-o", data.parent / "model.npz", "--prototypes", 4, *options]
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+def run_train(data: Path, *options: object) -> Result:
+    return run("train", data, "-o", data.parent / "model.npz", "--prototypes", 4, *options)
 
 
 def train(data: Path, *options: object) -> ProtoNNModel:
-    result = run(data, "--epochs", 3, "--iterations", 2, "--pass-epochs", 2, *options)
+    result = run_train(data, "--epochs", 3, "--iterations", 2, "--pass-epochs", 2, *options)
     assert result.exit_code == 0, result.output
     return load_model(data.parent / "model.npz")
 
@@ -107,7 +106,7 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(data: Path, options: list[str], words: str) -> None:
-    result = run(data, *options)
+    result = run_train(data, *options)
     assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
@@ -127,8 +126,7 @@ def test_groups_are_held_out_whole_and_moved_between(data: Path) -> None:
 
 def run_with_budget(data: Path, budget: str, *options: object) -> Result:
     arguments = ["train", data, "-o", data.parent / "model.npz", "--epochs", 2, "--json"]
-    more = ["--budget", budget, *options]
-    return CliRunner().invoke(main, [str(argument) for argument in (*arguments, *more)])
+    return run(*arguments, "--budget", budget, *options)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +163,7 @@ def test_a_budget_that_cannot_be_kept_is_refused(
 
 
 def test_a_restart_with_a_smaller_learning_rate_is_told(data: Path) -> None:
-    result = run(data, "--epochs", 20, "--learning-rate", 3, "--json")
+    result = run_train(data, "--epochs", 20, "--learning-rate", 3, "--json")
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
     assert record["restarts"]
@@ -178,14 +176,14 @@ def test_a_restart_with_a_smaller_learning_rate_is_told(data: Path) -> None:
 def test_constant_features_alone_are_refused(tmp_path: Path) -> None:
     data = tmp_path / "constant.csv"
     data.write_text("label,a,b\n" + "x,1,2\ny,1,2\n" * 10)
-    result = run(data)
+    result = run_train(data)
     assert result.exit_code == 2
     assert "every feature is constant (feature 0 is always 1)" in result.stderr
 
 
 def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None:
     options = ["--optimizer", "alternating", "--iterations", 2, "--pass-epochs", 3]
-    result = run(data, *options, "--holdout", 0.25, "--verbose")
+    result = run_train(data, *options, "--holdout", 0.25, "--verbose")
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stdout.splitlines() if line.startswith("iteration")]
     assert [line.split(", ")[1][:2] for line in lines] == ["Z:", "B:", "W:"] * 2
@@ -199,7 +197,7 @@ def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None
 
 
 def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) -> None:
-    result = run(data, "--epochs", 3, "--verbose", "--json")
+    result = run_train(data, "--epochs", 3, "--verbose", "--json")
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stderr.splitlines() if line.startswith("epoch")]
     assert [line.split(",")[0] for line in lines] == [f"epoch {index} of 3" for index in (1, 2, 3)]
@@ -225,6 +223,6 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     scaled = train(data, "--start-from", folder, "--normalization", "minmax")
     assert scaled.normalizer.kind == "minmax"
     (folder / "Z").write_text("1\t2\n3\n")
-    result = run(data, "--start-from", folder)
+    result = run_train(data, "--start-from", folder)
     assert result.exit_code == 2
     assert "Z:2 has 1 numbers" in result.stderr

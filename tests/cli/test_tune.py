@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,18 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from avr_tools import needs_avr_gcc
+from click.testing import Result
+from command_line import run
 
-from protonn_edge.cli import main
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 
 DEADLINE_S = 90
-
-needs_compiler = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr and avr-libc"
-)
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +40,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tune(*arguments: object) -> Result:
-    words = ["tune", *map(str, arguments), "--folds", "2"]
-    return CliRunner().invoke(main, words)
+    return run("tune", *arguments, "--folds", 2)
 
 
-@needs_compiler
+@needs_avr_gcc
 def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_path: Path) -> None:
     model, front = tmp_path / "model.npz", tmp_path / "front.json"
     limits = ("--max-flash", "6kB", "--max-latency-ms", "2")
@@ -161,9 +156,7 @@ def read_or_empty(path: Path) -> str:
 def test_what_cannot_be_searched_is_refused(
     data: Path, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
-    refused = CliRunner().invoke(
-        main, ["tune", str(data), "-o", str(tmp_path / "model.npz"), *arguments]
-    )
+    refused = run("tune", data, "-o", tmp_path / "model.npz", *arguments)
     assert refused.exit_code == 2
     assert sentence in refused.stderr
     assert list(tmp_path.iterdir()) == []

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from avr_tools import needs_emulated_avr
+from command_line import assert_one_sentence, run, run_json
 
-from protonn_edge.cli import main
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.rejection import UNKNOWN
 
 SMALL = ["--epochs", "15", "--image-shape", "8x8"]
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def result_of(*arguments: object) -> dict:
-    done = run(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def assert_one_sentence(done: Result, *words: str) -> None:
-    assert done.exit_code == 2, done.output
-    (line,) = done.stderr.strip().splitlines()
-    assert all(word in line for word in words), line
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model_file(folder: Path) -> Path:
     path = folder / "model.npz"
-    told = result_of("train", folder / "train.csv", "-o", path, *SMALL, "--unknown", "2%")
+    told = run_json("train", folder / "train.csv", "-o", path, *SMALL, "--unknown", "2%")
     assert told["rejection"]["score"] > 0
     assert told["rejection"]["distance"] is None
     return path
@@ -74,7 +57,7 @@ def test_training_calibrates_and_adds_strangers(model_file: Path) -> None:
 def test_strangers_are_as_many_as_was_said(folder: Path) -> None:
     path = folder / "without.npz"
     options = ["--unknown", "0.05", "--strangers", 0, "--unknown-by", "margin"]
-    result_of("train", folder / "train.csv", "-o", path, "--epochs", 3, *options)
+    run_json("train", folder / "train.csv", "-o", path, "--epochs", 3, *options)
     model = load_model(path)
     assert model.record["settings"]["strangers"] == 0
     assert model.rejection is not None
@@ -86,7 +69,7 @@ def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) ->
     path = folder / "calibrated.npz"
     by = ["--unknown-by", "distance", "--unknown-by", "margin"]
     points = folder / "calibration.csv"
-    told = result_of("calibrate", model_file, points, "-o", path, "--unknown", "5%", *by)
+    told = run_json("calibrate", model_file, points, "-o", path, "--unknown", "5%", *by)
     assert told["n"] == 447
     assert 0 < told["unknown_share"] <= 0.05
     assert told["rejection"]["score"] is None
@@ -95,13 +78,14 @@ def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) ->
     shown = run("inspect", path).stdout
     assert "unknown if" in shown
     assert "kernel widths" in shown
-    assert result_of("inspect", path)["rejection"] == told["rejection"]
+    assert run_json("inspect", path)["rejection"] == told["rejection"]
 
 
+@needs_emulated_avr
 def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> None:
     project, results = folder / "project", folder / "results.csv"
     points = folder / "strange.csv"
-    built = result_of("build", model_file, "-o", project, "--data", points)
+    built = run_json("build", model_file, "-o", project, "--data", points)
     assert 0.4 < built["unknown_share"] < 0.65
     assert built["plan"]["stages"][-1]["name"] == "rejection"
     header = (project / "firmware" / "generated" / "pnn_model.h").read_text()
@@ -109,7 +93,7 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     done = run("hil", points, "--emulate", "--project", project, "-o", results)
     assert done.exit_code == 0, done.output
     assert "of the others" in done.stdout
-    told = result_of("hil", points, "--emulate", "--project", project, "-o", results)
+    told = run_json("hil", points, "--emulate", "--project", project, "-o", results)
     assert told["mismatches"] == 0
     assert 35 <= told["unknown"] <= 50
     assert told["accuracy"] <= 0.5
@@ -127,8 +111,9 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert "taken for unknown" not in text
 
 
+@needs_emulated_avr
 def test_verify_agrees_on_unknown_answers(folder: Path, model_file: Path) -> None:
-    told = result_of("verify", model_file, folder / "strange.csv")
+    told = run_json("verify", model_file, folder / "strange.csv")
     assert told["mismatches"] == 0
     assert {each["execution"] for each in told["executions"]} == {"host C", "emulated uno"}
 

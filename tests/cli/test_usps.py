@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from protonn_edge.cli import main
-
-DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[3] / "shared" / "data"))
-USPS = DATA / "usps10_libsvm.npz"
+from avr_tools import needs_emulated_avr
+from command_line import run_json
+from data_files import data_file
 
 
-@pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="needs gcc-avr avr-libc libsimavr-dev")
-@pytest.mark.skipif(
-    not USPS.is_file(),
-    reason=f"{USPS.name} is not there; set PROTONN_EDGE_DATA to a folder that has it",
-)
+@needs_emulated_avr
 def test_usps_keeps_its_promises(tmp_path: Path) -> None:
-    def run(*arguments: object) -> dict[str, object]:
-        result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-        assert result.exit_code == 0, result.output
-        record: dict[str, object] = json.loads(result.stdout)
-        return record
+    usps = data_file("usps10_libsvm.npz")
 
     settings = ("--projection-dim", 10, "--prototypes", 40, "--dead-zone", 0.15)
-    trained = run("train", USPS, "-o", tmp_path / "model.npz", *settings)
-    built = run(
-        "build", tmp_path / "model.npz", "-o", tmp_path, "--data", USPS, "--plan", "columns"
+    trained = run_json("train", usps, "-o", tmp_path / "model.npz", *settings)
+    built = run_json(
+        "build", tmp_path / "model.npz", "-o", tmp_path, "--data", usps, "--plan", "columns"
     )
-    measured = run("hil", USPS, "--emulate", "--project", tmp_path)
+    measured = run_json("hil", usps, "--emulate", "--project", tmp_path)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (2007, 0, 0)
     assert measured["accuracy"] == trained["accuracy"] >= 0.925
     assert trained["float_accuracy"] - measured["accuracy"] <= 0.003

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from avr_tools import needs_emulated_avr
+from command_line import run
 
-from protonn_edge.cli import main
 from protonn_edge.model import load_model
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +76,7 @@ def test_inspect_shows_the_pipeline(model: Path, windows: Path) -> None:
     assert declared["window"] == 20
 
 
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+@needs_emulated_avr
 def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path: Path) -> None:
     done = run("verify", model, windows, "--json")
     assert done.exit_code == 0, done.output

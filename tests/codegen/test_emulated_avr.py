@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
+from generated_programs import READING_THE_TIMER, compile_with, longest_push, marked_cycles
 from model_factory import (
     pipeline_of,
     random_images,
@@ -20,22 +21,19 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import KERNELS, KernelName, Plan, make_plan, render_c
+from protonn_edge.codegen import KERNELS, KernelName, Plan, make_plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.deskewing import BYTES
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import Project, Wishes, build, trial_build
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.quantization import quantize
 from protonn_edge.reduction import Reduction
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import open_session, verify_device
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 # Pushes as many equal features as the macros say, within marks that the emulator counts.
 PUSH = """
@@ -83,11 +81,16 @@ def test_whole_firmware_gives_the_reference_scores(
         classes=classes,
         gamma_numerator=gamma_numerator,
     )
-    board = load_board("uno")
-    integer_model = quantize(model)
-    Q = random_inputs(seed, 40, integer_model)
+    assert_firmware_agrees(model, random_inputs(seed, 40, quantize(model)))
+
+
+def assert_firmware_agrees(
+    model: ProtoNNModel, Q: np.ndarray, wishes: Wishes | None = None
+) -> Plan:
+    """Compare the scores with the reference's, cycles and stack with the emulator's."""
+    board, integer_model = load_board("uno"), quantize(model)
     with (
-        trial_build(model, board) as trial,
+        trial_build(model, board, wishes=wishes) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
@@ -100,6 +103,8 @@ def test_whole_firmware_gives_the_reference_scores(
     assert_cycles_are_the_emulators(alone, marked, results)
     assert stats.stack_bytes <= trial.usage.stack_bytes
     assert (stats.faults, stats.overruns) == ((), 0)
+    assert isinstance(trial.plan, Plan)
+    return trial.plan
 
 
 def assert_cycles_are_the_emulators(
@@ -135,27 +140,12 @@ def test_whole_firmware_reduces_as_the_reference_does(
 ) -> None:
     """With all averages kept until they are projected, and where SRAM is too short for that."""
     model = random_reduced_model(reduction, projections=12)
-    board = load_board("uno")
-    integer_model = quantize(model)
     Q = random_images(0, 12, reduction)
     Q[0], Q[1] = 0, 255
-    least = plan_with(integer_model, "columns", buffered=False, keeps_averages=False).sram_bytes
+    least = plan_with(quantize(model), "columns", buffered=False, keeps_averages=False).sram_bytes
     wishes = Wishes(sram_bytes=least + 20 if short_of_sram else None)
-    with (
-        trial_build(model, board, wishes=wishes) as trial,
-        EmulatedUno(trial.elf, board=board) as uno,
-    ):
-        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-        before = uno.stats().marked_cycles
-        with open_session(uno.url, integer_model) as session:
-            alone = [session.predict(row).cycles for row in Q]
-        stats = uno.stats()
-        marked = stats.marked_cycles - before
-    assert trial.plan.keeps_averages or short_of_sram
-    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
-    assert_cycles_are_the_emulators(alone, marked, results)
-    assert stats.stack_bytes <= trial.usage.stack_bytes
-    assert (stats.faults, stats.overruns) == ((), 0)
+    plan = assert_firmware_agrees(model, Q, wishes)
+    assert plan.keeps_averages or short_of_sram
 
 
 @pytest.mark.parametrize("reduction", [None, *REDUCTIONS, *UPRIGHT], ids=str)
@@ -165,21 +155,14 @@ def test_variables_take_the_bytes_that_the_plan_says(
     model = quantize(random_model() if reduction is None else random_reduced_model(reduction))
     plan = make_plan(model)
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
-    assert (
-        read_sections(compile_with(model, plan, program, tmp_path)).sram_bytes == plan.state_bytes
-    )
+    sections = read_sections(compile_with(model, program, tmp_path, plan=plan))
+    assert sections.sram_bytes == plan.state_bytes
 
 
-# Pushes three images in chunks of COUNT, measures each with the timer, marks as many spans as the
-# longest took cycles, and a long span in the end.
-LONGEST_PUSH = """
-#include <avr/io.h>
-#include "pnn_model.h"
-static pnn_input_t features[COUNT];
-int main(void)
+# Pushes three images in chunks of COUNT, at first of less.
+PUSH_IMAGES = """
+static void push_all(void)
 {
-    uint16_t longest = 0;
-    TCCR1B = 1;
     for (uint8_t image = 0; image < 3; ++image) {
         uint8_t count = COUNT - image * 5 % COUNT;
         pnn_begin();
@@ -187,27 +170,11 @@ int main(void)
             for (uint8_t i = 0; i < count; ++i) {
                 features[i] = image < 2 || (done + i) % (PNN_FEATURES / 8 + 5) < 20 ? 255 : 0;
             }
-            const uint16_t start = TCNT1;
-            pnn_push_many(features, count);
-            const uint16_t taken = TCNT1 - start;
-            if (taken > longest) {
-                longest = taken;
-            }
+            push(count);
         }
-    }
-    while (longest-- > 0) {
-        GPIOR0 = 1;
-        GPIOR0 = 0;
-    }
-    GPIOR0 = 1;
-    for (volatile uint8_t i = 0; i < 100; ++i) {
-    }
-    GPIOR0 = 0;
-    for (;;) {
     }
 }
 """
-READING_THE_TIMER = 8
 
 
 @pytest.mark.parametrize("keeps_averages", [False, True])
@@ -228,18 +195,10 @@ def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
     model = quantize(random_reduced_model(reduction, projections=projections, prototypes=3))
     plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
     for count in (1, 7, 32):
-        taken = longest_push(model, plan, tmp_path, count)
+        taken = longest_push(model, PUSH_IMAGES, tmp_path, count, plan)
         bound = plan.push_call_cycles + count * plan.push_cycles
         assert plan.push_zero_cycles == plan.push_cycles
         assert 0 < taken <= bound + READING_THE_TIMER, count
-
-
-def longest_push(model: IntegerModel, plan: Plan, folder: Path, count: int) -> int:
-    elf = compile_with(model, plan, LONGEST_PUSH, folder, [f"-DCOUNT={count}"])
-    with EmulatedUno(elf) as uno:
-        while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
-            assert stats.cycles < 160_000_000, stats
-        return stats.marked_spans - 1
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -258,47 +217,22 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     plan = plan_with(model, kernel)
     for count in (0, 1, 13, 16):
         for feature, bound in ((0, plan.push_zero_cycles), (1, plan.push_cycles)):
-            taken = push_cycles(model, plan, tmp_path, count, feature)
+            macros = (f"-DCOUNT={count}", f"-DFEATURE={feature}")
+            taken = marked_cycles(compile_with(model, PUSH, tmp_path, *macros, plan=plan))
             assert 0 < taken <= plan.push_call_cycles + count * bound
 
 
-def push_cycles(model: IntegerModel, plan: Plan, folder: Path, count: int, feature: int) -> int:
-    macros = [f"-DCOUNT={count}", f"-DFEATURE={feature}"]
-    elf = compile_with(model, plan, PUSH, folder, macros)
-    with EmulatedUno(elf) as uno:
-        while (stats := uno.stats()).marked_spans == 0:
-            assert stats.cycles < 16_000_000, stats
-        return stats.marked_cycles
-
-
-def compile_with(
-    model: IntegerModel, plan: Plan, program: str, folder: Path, macros: Sequence[str] = ()
-) -> Path:
-    for name, text in {**render_c(model, plan), "push.c": program}.items():
-        (folder / name).write_text(text)
-    elf = folder / "push.elf"
-    sources = [folder / "push.c", folder / "pnn_model.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros, "-o", elf, *sources]
-    subprocess.run(command, check=True, timeout=60)
-    return elf
-
-
-@pytest.mark.parametrize("model", ["golden", "golden_masked", "golden_reduced", "golden_windows"])
+@pytest.mark.parametrize(
+    "model", ["golden", "golden_masked", "golden_reduced", "golden_upright", "golden_windows"]
+)
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
 def test_generated_c_compiles_at_every_optimization(
     tmp_path: Path, flags: str, chip: str, model: str
 ) -> None:
     golden = Path(__file__).parent / model / "pnn_model.c"
-    command = [
-        "avr-gcc",
-        f"-mmcu={chip}",
-        "-std=gnu99",
-        "-Wall",
-        "-Wextra",
-        "-Wpedantic",
-        "-Werror",
-    ]
+    command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99"]
+    command += ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     done = subprocess.run(
         [*command, *flags.split(), "-c", golden, "-o", tmp_path / "model.o"],
         capture_output=True,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
+from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
@@ -19,11 +19,6 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import DeviceModel, device_model, quantize
 from protonn_edge.verification import compare, verify_device
-
-needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
 
 PUSH = """
 #include <avr/io.h>
@@ -63,7 +58,7 @@ def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, cut
     assert agreement.mismatches == 0, agreement.first
 
 
-@needs_avr
+@needs_emulated_avr
 def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
     model, board = random_model(6, features=64, projections=10, prototypes=20), load_board("uno")
     model = dataclasses.replace(model, cutoff=1 / 128)
@@ -82,21 +77,14 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
     assert took["float32"] > 15 * took["int8"]
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize("count", [0, 1, 32, 40])
 def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, count: int):
     model = device_model(random_model(features=36), "float32")
-    for name, text in {**render_c(model), "push.c": PUSH}.items():
-        (tmp_path / name).write_text(text)
-    elf, sources = tmp_path / "push.elf", [tmp_path / "push.c", tmp_path / "pnn_model.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DCOUNT={count}", "-o", elf]
-    subprocess.run([*command, *sources, "-lm"], check=True, timeout=60)
     plan = make_float32_plan(model)
-    with EmulatedUno(elf) as uno:
-        while (stats := uno.stats()).marked_spans < 2:
-            assert stats.cycles < 16_000_000, stats
+    taken = marked_cycles(compile_with(model, PUSH, tmp_path, f"-DCOUNT={count}"), spans=2)
     begin = 20
-    assert 0 < stats.marked_cycles <= begin + plan.push_call_cycles + count * plan.push_cycles
+    assert 0 < taken <= begin + plan.push_call_cycles + count * plan.push_cycles
 
 
 def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -22,7 +23,7 @@ from model_factory import (
 
 from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
 from protonn_edge.codegen.context import c_comment, c_string
-from protonn_edge.codegen.host import HostProgram, host_program
+from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.deskewing import BYTES
 from protonn_edge.errors import InputError
@@ -30,17 +31,6 @@ from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.reduction import Reduction
 
 HERE = Path(__file__).parent
-
-
-def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.ndarray) -> None:
-    expected = model.scores(Q)
-    for feeding in ("whole", "push", "split", "chunks"):
-        labels, scores = program.run(Q, feeding)
-        assert (scores == expected).all()
-        assert (labels == expected.argmax(axis=1)).all()
-    short = Q.copy()
-    short[:, Q.shape[1] - Q.shape[1] // 3 :] = 0
-    assert (program.run(Q, "short")[1] == model.scores(short)).all()
 
 
 @pytest.mark.parametrize("name", SOURCES)

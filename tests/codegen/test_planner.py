@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
+from avr_tools import needs_emulated_avr
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
@@ -55,7 +54,7 @@ def test_mean_is_known_only_with_the_points_that_it_is_the_mean_of() -> None:
     assert mean < make_plan(model).worst_cycles
 
 
-@pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="needs gcc-avr avr-libc libsimavr-dev")
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("kernel", "sram_bytes", "projections"),
     [("columns", None, 10), ("masked", None, 9), ("unrolled", None, 10), ("columns", 400, 18)],

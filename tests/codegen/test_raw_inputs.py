@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import socket
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from generated_programs import compile_with, write_c
 from model_factory import random_model, random_reduced_model
 
-from protonn_edge.codegen import render_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import DeviceModel, InputQuantizer, float32_model, quantize
 from protonn_edge.reduction import Reduction
@@ -67,11 +67,6 @@ def wire(features: np.ndarray, values: np.ndarray) -> bytes:
     return pairs.astype("<u2").tobytes()
 
 
-def write_sources(model: DeviceModel, folder: Path) -> None:
-    for name, text in render_c(model).items():
-        (folder / name).write_text(text)
-
-
 MODELS = {
     "ranges": model_of_raw_ranges,
     "floats": lambda: model_of_raw_ranges("float32"),
@@ -83,7 +78,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
     model = MODELS[name]()
-    write_sources(model, tmp_path)
+    write_c(model, tmp_path)
     sources = [MAIN, tmp_path / "pnn_model.c"]
     program = build_host_executable(sources, tmp_path, tmp_path / "raw", sanitize=True)
     features, values = questions(model)
@@ -93,14 +88,11 @@ def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: 
     assert done.stdout == expected_bytes(model, features, values)
 
 
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
+@needs_emulated_avr
 @pytest.mark.parametrize("name", MODELS)
 def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     model = MODELS[name]()
-    write_sources(model, tmp_path)
+    write_c(model, tmp_path)
     firmware = resource("firmware")
     sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
     command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
@@ -118,19 +110,11 @@ def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     assert received == expected_bytes(model, features, values)
 
 
+@needs_avr_gcc
 def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
-    if shutil.which("avr-gcc") is None:
-        pytest.skip("avr-gcc is not on PATH; to run: make setup")
-    write_sources(model_of_raw_ranges(), tmp_path)
-    (tmp_path / "main.c").write_text(
-        '#include "pnn_model.h"\nint main(void) { pnn_begin(); return pnn_finish(); }\n'
-    )
-    flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-ffunction-sections", "-fdata-sections"]
-    elf = tmp_path / "main.elf"
-    sources = [tmp_path / "main.c", tmp_path / "pnn_model.c"]
-    subprocess.run(
-        ["avr-gcc", *flags, "-Wl,--gc-sections", "-o", elf, *sources], check=True, timeout=60
-    )
+    program = '#include "pnn_model.h"\nint main(void) { pnn_begin(); return pnn_finish(); }\n'
+    flags = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
+    elf = compile_with(model_of_raw_ranges(), program, tmp_path, *flags)
     names = subprocess.run(["avr-nm", elf], capture_output=True, text=True, check=True).stdout
     assert "pnn_finish" in names
     assert "raw_" not in names

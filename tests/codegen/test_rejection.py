@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from generated_programs import write_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -19,13 +21,9 @@ from model_factory import (
     tiny_integer_model,
 )
 from random_integer_models import (
-    compile_program,
-    expected_output,
-    has_avr_gcc,
-    output_of_emulated_uno,
+    assert_all_executions_agree,
     random_bytes,
     random_integer_model,
-    write_program,
 )
 
 from protonn_edge.boards import load_board
@@ -48,8 +46,6 @@ from protonn_edge.rejection import STATISTICS, UNKNOWN, IntegerRejection, margin
 from protonn_edge.verification import verify_device
 
 BOARD = load_board("uno")
-AVR = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror"]
-HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")
 
 
@@ -99,7 +95,7 @@ def test_images_that_are_reduced_are_rejected_alike(deskewed: object) -> None:
         assert np.array_equal(program.run(Q)[0], classes)
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_emulated_avr
 @pytest.mark.parametrize("first", [0, 4, 8])
 def test_all_executions_reject_the_same_points_of_any_model(tmp_path: Path, first: int) -> None:
     cases = []
@@ -109,13 +105,7 @@ def test_all_executions_reject_the_same_points_of_any_model(tmp_path: Path, firs
         if model.score_range()[1] > 0:
             model = rejecting_some(model, Q, 1 + seed % 7)
         cases.append((model, kernel, Q))
-    expected = b"".join(expected_output(cases))
-    write_program(cases, tmp_path)
-    host = subprocess.run(
-        [compile_program(tmp_path, HOST)], capture_output=True, check=True, timeout=60
-    )
-    assert host.stdout == expected
-    assert output_of_emulated_uno(compile_program(tmp_path, AVR), len(expected)) == expected
+    assert_all_executions_agree(cases, tmp_path)
 
 
 def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[ProtoNNModel, np.ndarray]:
@@ -127,7 +117,7 @@ def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[ProtoNNM
     return with_rejection(model, statistics_of(model, X), 0.1, by), X
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("by", "wide"),
     [(("distance",), True), (("margin",), True), (STATISTICS, False)],
@@ -172,7 +162,7 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
     assert with_check.flash_bytes == without.flash_bytes + stage.flash_bytes
 
 
-@pytest.mark.skipif(not has_avr_gcc(), reason="needs the Debian packages gcc-avr avr-libc")
+@needs_avr_gcc
 @pytest.mark.parametrize("flags", ["-O0", "-Os -flto", "-O3"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])
 def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> None:
@@ -180,8 +170,7 @@ def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> No
     model.labels[0] = 127
     assert model.score_range()[1] > 32_767
     model = replace(model, rejection=IntegerRejection(900, 12, 40_000))
-    for name, text in render_c(model).items():
-        (tmp_path / name).write_text(text)
+    write_c(model, tmp_path)
     command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"]
     source = ["-Werror", "-c", tmp_path / "pnn_model.c", "-o", tmp_path / "model.o"]
     subprocess.run([*command, *flags.split(), *source], check=True, timeout=60)
@@ -191,8 +180,7 @@ def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> No
 
 def test_the_name_of_unknown_is_unknown(tmp_path: Path) -> None:
     model = replace(tiny_integer_model(), rejection=IntegerRejection(900))
-    for name, text in render_c(model).items():
-        (tmp_path / name).write_text(text)
+    write_c(model, tmp_path)
     program = (
         '#include <stdio.h>\n#include "pnn_model.h"\n'
         "int main(void) { char name[20]; puts(pnn_class_name(PNN_UNKNOWN, name, 20));"

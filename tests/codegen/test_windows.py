@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from generated_programs import (
+    READING_THE_TIMER,
+    assert_equal_to_reference,
+    compile_with,
+    longest_push,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -31,24 +36,13 @@ from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.verification import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
-needs_avr = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc libsimavr-dev",
-)
 
 
-def assert_equal_to_reference(
+def assert_host_c_equals_reference(
     model: IntegerModel, Q: np.ndarray, kernel: KernelName = "columns"
 ) -> None:
-    expected = model.scores(Q)
     with host_program(model, plan_with(model, kernel), sanitize=True) as program:
-        for feeding in ("whole", "push", "split", "chunks"):
-            labels, scores = program.run(Q, feeding)
-            assert (scores == expected).all()
-            assert (labels == expected.argmax(axis=1)).all()
-        short = Q.copy()
-        short[:, Q.shape[1] - Q.shape[1] // 3 :] = 0
-        assert (program.run(Q, "short")[1] == model.scores(short)).all()
+        assert_equal_to_reference(program, model, Q)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -59,7 +53,7 @@ def test_every_feature_gives_the_reference_scores_under_sanitizers(
     """With 352 inputs, more than a byte counts, for the last one."""
     pipeline = pipeline_of(EVERY, window, channels)
     model = quantize(random_pipeline_model(pipeline))
-    assert_equal_to_reference(model, random_windows(1, 60, pipeline), kernel)
+    assert_host_c_equals_reference(model, random_windows(1, 60, pipeline), kernel)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,7 +61,7 @@ def test_each_feature_alone_gives_the_reference_scores(kind: str) -> None:
     """The compiler would tell of variables that nobody uses."""
     pipeline = pipeline_of(kind, 40, 2)
     model = quantize(random_pipeline_model(pipeline))
-    assert_equal_to_reference(model, random_windows(1, 60, pipeline))
+    assert_host_c_equals_reference(model, random_windows(1, 60, pipeline))
 
 
 def test_features_and_not_only_scores_depend_on_every_sample() -> None:
@@ -99,10 +93,10 @@ def test_any_pipeline_gives_the_reference_scores(pipeline: FeaturePipeline, seed
         model = quantize(random_pipeline_model(pipeline, seed))
     except InputError:  # too few features to tell the prototypes apart
         return
-    assert_equal_to_reference(model, random_windows(seed, 30, pipeline))
+    assert_host_c_equals_reference(model, random_windows(seed, 30, pipeline))
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("text", "window", "channels", "sram_bytes"),
     [
@@ -138,7 +132,7 @@ def test_whole_firmware_makes_the_reference_features(
     assert trial.plan.buffered == (window == 5)
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize(
     ("name", "text"), [("attiny85", "mean,deviation,bands:2"), ("mega2560", EVERY)]
 )
@@ -155,47 +149,25 @@ def test_other_chips_make_the_reference_features(name: str, text: str) -> None:
     assert max(result.cycles or 0 for result in results) <= trial.plan.worst_cycles
 
 
-# Pushes windows COUNT samples at a time, marks as many spans as the longest push took cycles, and a
-# long span in the end.
-LONGEST_PUSH = """
-#include <avr/io.h>
-#include "pnn_model.h"
-static pnn_input_t samples[COUNT];
-int main(void)
+# Pushes windows COUNT samples at a time.
+PUSH_WINDOWS = """
+static void push_all(void)
 {
-    uint16_t longest = 0;
-    TCCR1B = 1;
     for (uint8_t pattern = 0; pattern < 8; ++pattern) {
         pnn_begin();
         for (uint16_t done = 0; done < PNN_FEATURES; done += COUNT) {
             for (uint8_t i = 0; i < COUNT; ++i) {
                 const uint8_t high = (done + i) / PNN_CHANNELS >> (pattern >> 1) & 1u;
-                samples[i] = high ^ (pattern & 1u) ? 255 : 0;
+                features[i] = high ^ (pattern & 1u) ? 255 : 0;
             }
-            const uint16_t start = TCNT1;
-            pnn_push_many(samples, COUNT);
-            const uint16_t taken = TCNT1 - start;
-            if (taken > longest) {
-                longest = taken;
-            }
+            push(COUNT);
         }
-    }
-    while (longest-- > 0) {
-        GPIOR0 = 1;
-        GPIOR0 = 0;
-    }
-    GPIOR0 = 1;
-    for (volatile uint8_t i = 0; i < 100; ++i) {
-    }
-    GPIOR0 = 0;
-    for (;;) {
     }
 }
 """
-READING_THE_TIMER = 8
 
 
-@needs_avr
+@needs_emulated_avr
 @pytest.mark.parametrize("text", [EVERY, "bands:7", "mean", "deviation,change", "min,crossings"])
 def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_path: Path) -> None:
     """The firmware disables interrupts for that long and counts on it."""
@@ -203,30 +175,17 @@ def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_pa
     model = quantize(random_pipeline_model(pipeline))
     plan = make_plan(model)
     for count in (1, 5, 32):
-        elf = compiled(model, LONGEST_PUSH, tmp_path, f"-DCOUNT={count}")
-        with EmulatedUno(elf) as uno:
-            while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
-                assert stats.cycles < 160_000_000, stats
+        taken = longest_push(model, PUSH_WINDOWS, tmp_path, count)
         bound = plan.push_call_cycles + count * plan.push_cycles
-        assert 0 < stats.marked_spans - 1 <= bound + READING_THE_TIMER, count
+        assert 0 < taken <= bound + READING_THE_TIMER, count
 
 
-def compiled(model: IntegerModel, program: str, folder: Path, *macros: str) -> Path:
-    for name, source in {**render_c(model), "main.c": program}.items():
-        (folder / name).write_text(source)
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", *macros]
-    elf = folder / "program.elf"
-    sources = [folder / "main.c", folder / "pnn_model.c"]
-    subprocess.run([*command, "-o", elf, *sources], check=True, timeout=60)
-    return elf
-
-
-@needs_avr
+@needs_avr_gcc
 @pytest.mark.parametrize("text", [EVERY, "bands:7", *KINDS])
 def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) -> None:
     model = quantize(random_pipeline_model(pipeline_of(text, 128, 3)))
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
-    sections = read_sections(compiled(model, program, tmp_path))
+    sections = read_sections(compile_with(model, program, tmp_path))
     assert sections.sram_bytes == make_plan(model).state_bytes
 
 

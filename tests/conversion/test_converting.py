@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from data_files import data_file
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
@@ -28,8 +28,6 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.quantization import quantize
 
-DATA = Path(os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[3] / "shared" / "data"))
-USPS = DATA / "usps10_libsvm.npz"
 DIGITS = load_digits_dataset()
 TEST = (DIGITS.X_test, DIGITS.y_test)
 UNO = load_board("uno")
@@ -258,12 +256,8 @@ def test_sizes_shrink_until_nothing_is_left():
     assert all(each.device_bytes(64, 200) <= UNO.flash_bytes for each in many)
 
 
-@pytest.mark.skipif(
-    not USPS.is_file(),
-    reason=f"{USPS.name} is not there; set PROTONN_EDGE_DATA to a folder that has it",
-)
 def test_an_svm_of_usps_fits_the_uno_and_keeps_94_percent():
-    data = load_dataset(USPS)
+    data = load_dataset(data_file("usps10_libsvm.npz"))
     machine = make_pipeline(StandardScaler(), SVC(C=10)).fit(data.X_train, data.y_train)
     found = from_sklearn(machine, data.X_train, evaluate_on=(data.X_test, data.y_test), epochs=15)
     assert found.accuracy >= 0.94

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from data_files import data_file
 from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.datasets import Dataset, holdout, load_dataset, load_digits_dataset, load_points
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-
-DATA = Path(
-    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
-)
 
 
 def dataset_of(counts: list[int]) -> Dataset:
@@ -152,10 +148,7 @@ def test_no_points_are_refused(tmp_path: Path) -> None:
 def test_real_data_has_its_known_sizes(
     name: str, train: tuple[int, int], test: int, classes: int
 ) -> None:
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
-    dataset = load_dataset(path)
+    dataset = load_dataset(data_file(f"{name}.npz"))
     assert dataset.X_train.shape == train
     assert len(dataset.y_test) == test
     assert dataset.n_classes == classes

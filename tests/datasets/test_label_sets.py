@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from data_files import data_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
@@ -22,9 +22,6 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.errors import InputError
 
-DATA = Path(
-    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
-)
 X = np.arange(12.0).reshape(4, 3)
 LABELS = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0], [0, 0, 1]])
 
@@ -251,9 +248,7 @@ def test_points_are_held_out_at_random(tmp_path: Path) -> None:
     ],
 )
 def test_real_data_is_read(name: str, train: tuple[int, int], test: int, labels: int) -> None:
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
+    path = data_file(f"{name}.npz")
     dataset = load_dataset(path)
     assert dataset.X_train.shape == train
     assert dataset.y_test.shape == (test, labels)

@@ -25,11 +25,12 @@ from typing import Any
 
 import pytest
 import yaml
-from arduino_ide import CORE, compile_source
-from click.testing import CliRunner
-from doc_blocks import CHECKOUT, MARKS, PAGES, Block, blocks_of, data_file, page_marks
-
-from protonn_edge.cli import main
+from arduino_ide import SKETCHES, compile_source
+from avr_tools import EMULATED_AVR, skip_without
+from checkout import CHECKOUT
+from command_line import run
+from data_files import data_file
+from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
 
 DEADLINE_S = 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -59,8 +60,7 @@ def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def project(_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what most pages start with: small, and made once."""
-    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr").is_dir():
-        pytest.skip("needs avr-gcc and libsimavr; to run: make setup")
+    skip_without(*EMULATED_AVR)
     folder = tmp_path_factory.mktemp("project")
     write_digits(folder)
     for command in (
@@ -123,9 +123,7 @@ def check_marks(block: Block) -> None:
     if "needs" in block.marks:
         pytest.skip(f"needs {block.marks['needs']}; to run: try it by hand there")
     if "data" in block.marks:
-        path = data_file(block.marks["data"])
-        if not path.is_file():
-            pytest.skip(f"needs {path.name}; to run: put it into the folder PROTONN_EDGE_DATA")
+        data_file(block.marks["data"])  # skips where it is not there
 
 
 # --- console -------------------------------------------------------------------------------------
@@ -183,7 +181,7 @@ def run_line(command: str, folder: Path) -> tuple[str, int]:
 def run_command(words: list[str], folder: Path) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        done = CliRunner().invoke(main, words)
+        done = run(*words)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done
@@ -267,8 +265,7 @@ def check_c(block: Block, page: Page) -> None:
 
 def check_sketch(block: Block, page: Page) -> None:
     """Compile a sketch as the Arduino IDE does, with the libraries that the page has exported."""
-    if shutil.which("avr-g++") is None or not CORE.is_dir():
-        pytest.skip("needs avr-g++ and the Arduino core; to run: make setup")
+    skip_without(*SKETCHES)
     source = page.folder / "block.ino"
     source.write_text(block.text, encoding="utf-8")
     libraries = [path.parent / "src" for path in page.folder.glob("*/library.properties")]

@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 import click
 import pytest
-from doc_blocks import CHECKOUT, PAGES, blocks_of
+from checkout import CHECKOUT
+from doc_blocks import PAGES, blocks_of
 
 from protonn_edge.cli import main
 from protonn_edge.model import _ARRAYS, _OPTIONAL_ARRAYS

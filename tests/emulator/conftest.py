@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from avr_programs import compile_text
+from avr_tools import EMULATED_AVR, skip_without
 
 from protonn_edge.emulator import EmulatedUno
 
@@ -70,31 +70,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def avr_gcc() -> str:
-    """Return the compiler; skip where the emulator or a firmware cannot be built."""
-    missing = [tool for tool in ("gcc", "avr-gcc") if not shutil.which(tool)]
-    if not Path("/usr/include/simavr/sim_avr.h").exists():
-        missing.append("simavr/sim_avr.h")
-    if missing:
-        pytest.skip(
-            f"{', '.join(missing)} missing; to run: apt install gcc libsimavr-dev gcc-avr avr-libc"
-        )
-    return "avr-gcc"
-
-
 @pytest.fixture
-def compile_firmware(tmp_path: Path, avr_gcc: str) -> Compile:
+def compile_firmware(tmp_path: Path) -> Compile:
     """Return a function that compiles a program's text, behind the prelude, to an ELF file."""
+    skip_without(*EMULATED_AVR)
 
-    def compile_text(text: str, *flags: str) -> Path:
-        source, elf = tmp_path / "firmware.c", tmp_path / "firmware.elf"
-        source.write_text(PRELUDE + text)
-        command = [avr_gcc, "-mmcu=atmega328p", "-std=gnu99", "-Os", *flags, "-o", elf, source]
-        subprocess.run(command, check=True, timeout=60)
-        return elf
+    def compile_with(text: str, *flags: str) -> Path:
+        return compile_text(PRELUDE + text, tmp_path / "firmware.elf", "-Os", *flags)
 
-    return compile_text
+    return compile_with
 
 
 class Link:

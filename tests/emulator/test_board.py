@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import serial
+from checkout import CHECKOUT
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno, EmulatorError
@@ -177,7 +178,7 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
 """
     result = subprocess.run(
         [sys.executable, "-c", program, compile_firmware(GREETS)],
-        cwd=Path(__file__).parents[2],
+        cwd=CHECKOUT,
         stdout=subprocess.PIPE,
         timeout=60,
         check=False,

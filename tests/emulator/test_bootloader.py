@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 
 import pytest
+from avr_tools import needs_uploads
 
-from protonn_edge.emulator import EmulatedUno, bootloader
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
+
+pytestmark = needs_uploads
 
 GREETS_AND_ECHOES = """
 #include <avr/pgmspace.h>
@@ -23,12 +25,6 @@ int main(void) {
     }
 }
 """
-
-
-@pytest.fixture(autouse=True)
-def _tools():
-    if not bootloader._SOURCE.exists() or not shutil.which("avrdude"):
-        pytest.skip("no Optiboot or avrdude; to run: apt install arduino-core-avr avrdude")
 
 
 def hex_file(elf):

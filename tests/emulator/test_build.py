@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 
 from protonn_edge.emulator import EmulatedUno, bootloader
 from protonn_edge.errors import InputError
@@ -45,8 +45,7 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
     assert uno.stats().faults == ()
 """
     command = [sys.executable, "-c", program, compile_firmware(FIRMWARE)]
-    root = Path(__file__).parents[2]
-    racers = [subprocess.Popen(command, cwd=root) for _ in range(4)]
+    racers = [subprocess.Popen(command, cwd=CHECKOUT) for _ in range(4)]
     assert [racer.wait(timeout=60) for racer in racers] == [0] * 4
     assert len(list(empty_cache.iterdir())) == 1
 

@@ -6,6 +6,7 @@ import random
 import subprocess
 
 import pytest
+from avr_tools import needs
 from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -134,7 +135,7 @@ def test_a_damaged_elf_file_never_ends_in_a_traceback(compile_firmware, write):
         assert len(program.flash) == FLASH_BYTES
 
 
-@pytest.mark.usefixtures("avr_gcc")
+@needs("gcc")
 def test_a_program_for_a_pc_is_refused(tmp_path):
     source, executable = tmp_path / "main.c", tmp_path / "main"
     source.write_text("int main(void) { return 0; }")

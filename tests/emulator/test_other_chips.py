@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+from avr_programs import compile_text
+from avr_tools import needs_emulated_avr
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedBoard
+
+pytestmark = needs_emulated_avr
 
 SPANS = r"""
 #include <avr/interrupt.h>
@@ -63,15 +65,11 @@ STRAY = "int main(void) { *(volatile unsigned char *)ADDRESS = 1; for (;;) {} }"
 
 
 @pytest.fixture
-def compile_for(tmp_path, avr_gcc):
-    def compile_text(text: str, mcu: str, *flags: str):
-        source, elf = tmp_path / f"{mcu}.c", tmp_path / f"{mcu}.elf"
-        source.write_text(text)
-        command = [avr_gcc, f"-mmcu={mcu}", "-std=gnu99", "-Os", *flags, "-o", elf, source]
-        subprocess.run(command, check=True, timeout=60)
-        return elf
+def compile_for(tmp_path):
+    def compile_with(text: str, mcu: str, *flags: str):
+        return compile_text(text, tmp_path / f"{mcu}.elf", "-Os", *flags, mcu=mcu)
 
-    return compile_text
+    return compile_with
 
 
 def settled(emulated):

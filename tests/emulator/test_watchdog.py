@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
+from avr_tools import needs_uploads
 
-import pytest
-
-from protonn_edge.emulator import EmulatedUno, bootloader
+from protonn_edge.emulator import EmulatedUno
 
 EXTERNAL, WATCHDOG = 2, 8
 
@@ -126,11 +124,10 @@ def test_its_interrupt_comes_before_its_reset(compile_firmware, connect):
         assert connect(uno).read(5) == start(1, EXTERNAL) + b"i" + start(2, WATCHDOG)
 
 
+@needs_uploads
 def test_optiboot_starts_the_program_at_once_and_keeps_the_cause_to_itself(
     compile_firmware, connect
 ):
-    if not bootloader._SOURCE.exists() or not shutil.which("avrdude"):
-        pytest.skip("no Optiboot or avrdude; to run: apt install arduino-core-avr avrdude")
     counts = COUNTS.replace("cause & 1 << EXTRF", "starts > 9")
     then = "-DTHEN=if (uart_read() == 'r') { wdt_enable(WDTO_15MS); for (;;) {} }"
     firmware = compile_firmware(counts, "-DCLEAR_CAUSE=(void)0", then)

@@ -21,7 +21,7 @@ from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import read_initial_values, read_sections
 
-pytestmark = needs_arduino_core()
+pytestmark = needs_arduino_core
 
 
 def test_the_self_test_passes_on_the_uno(model: ProtoNNModel, arduino_core: Path, tmp_path: Path):

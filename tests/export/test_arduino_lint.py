@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from arduino_ide import export_for_uno
+from checkout import CHECKOUT
 from model_factory import random_model
 
 from protonn_edge.errors import InputError
@@ -122,7 +123,7 @@ def test_arduino_h_is_spelled_as_it_is(library):
 def test_readme_license_and_examples_are_there(library):
     """LD001, LD002, LD004, LD005, LD006."""
     assert (library / "README.md").read_text().startswith("# ")
-    assert (library / "LICENSE").read_text() == (Path(__file__).parents[2] / "LICENSE").read_text()
+    assert (library / "LICENSE").read_text() == (CHECKOUT / "LICENSE").read_text()
     assert {path.name for path in (library / "examples").iterdir()} == {
         "Blink", "Classify", "SelfTest", "Stream",
     }  # fmt: skip

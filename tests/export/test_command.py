@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import refusal, run
 from model_factory import random_model, random_points
 
-from protonn_edge.cli import main
 from protonn_edge.export import KINDS
 from protonn_edge.model import save_model
 
@@ -22,14 +22,14 @@ def model_file(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["export", *map(str, arguments)])
+def export(*arguments: object) -> Result:
+    return run("export", *arguments)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_says_what_was_written(tmp_path: Path, model_file: Path, kind: str):
     folder = tmp_path / "gestures"
-    done = run(model_file, f"--{kind}", folder, "--json")
+    done = export(model_file, f"--{kind}", folder, "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert (told["kind"], told["name"], told["vectors"]) == (kind, "gestures", 20)
@@ -44,7 +44,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, model_file: Path, k
     data.write_text("".join(f"class {i % 4},{row}\n" for i, row in enumerate(rows)))
     folders = [tmp_path / "here" / "same", tmp_path / "there" / "same"]
     for folder in folders:
-        assert run(model_file, f"--{kind}", folder, "--data", data).exit_code == 0
+        assert export(model_file, f"--{kind}", folder, "--data", data).exit_code == 0
     first, second = ({p.relative_to(f): p for p in f.rglob("*") if p.is_file()} for f in folders)
     assert set(first) == set(second)
     for name, path in first.items():
@@ -56,14 +56,14 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, model_file: Path, k
 
 
 def test_a_name_of_its_own(tmp_path: Path, model_file: Path):
-    assert run(model_file, "--arduino", tmp_path / "x", "--name", "wave").exit_code == 0
+    assert export(model_file, "--arduino", tmp_path / "x", "--name", "wave").exit_code == 0
     assert (tmp_path / "x" / "src" / "wave.h").is_file()
 
 
 def test_less_flash_takes_a_smaller_plan(tmp_path: Path):
     save_model(random_model(features=64, projections=10), tmp_path / "model.npz")
     told = [
-        json.loads(run(tmp_path / "model.npz", "--c", tmp_path / "c", "--json", *more).stdout)
+        json.loads(export(tmp_path / "model.npz", "--c", tmp_path / "c", "--json", *more).stdout)
         for more in ([], ["--max-flash", 8000])
     ]
     assert told[1]["flash_bytes"] <= 8000 < told[0]["flash_bytes"]
@@ -71,33 +71,33 @@ def test_less_flash_takes_a_smaller_plan(tmp_path: Path):
 
 def test_a_model_without_room_for_all_vectors_gets_fewer(tmp_path: Path):
     save_model(random_model(features=800, projections=18), tmp_path / "model.npz")
-    told = json.loads(run(tmp_path / "model.npz", "--c", tmp_path / "c", "--json").stdout)
+    told = json.loads(export(tmp_path / "model.npz", "--c", tmp_path / "c", "--json").stdout)
     assert 1 <= told["vectors"] < 20
     assert told["flash_bytes"] <= 32_256
 
 
 def test_a_model_too_large_for_the_board_is_told(tmp_path: Path):
     save_model(random_model(features=1000, projections=40), tmp_path / "model.npz")
-    done = run(tmp_path / "model.npz", "--c", tmp_path / "c")
+    done = export(tmp_path / "model.npz", "--c", tmp_path / "c")
     assert done.exit_code == 0
     assert "of 32,256 B: too much for the uno" in done.stdout
 
 
 @pytest.mark.parametrize("kinds", [[], ["--c", "one", "--arduino", "two"]])
 def test_not_exactly_one_kind_is_a_usage_error(model_file: Path, kinds: list[str]):
-    done = run(model_file, *kinds)
+    done = export(model_file, *kinds)
     assert done.exit_code == 2
     assert "one of --arduino, --platformio and --c" in done.stderr
 
 
 def test_a_foreign_folder_is_refused_in_one_sentence(tmp_path: Path, model_file: Path):
-    done = run(model_file, "--c", tmp_path)  # which has the model in it
-    assert done.exit_code == 2
-    (line,) = done.stderr.splitlines()
-    assert line == f"error: {tmp_path} is neither empty nor an export; choose another folder"
+    done = export(model_file, "--c", tmp_path)  # which has the model in it
+    assert (
+        refusal(done) == f"error: {tmp_path} is neither empty nor an export; choose another folder"
+    )
 
 
 def test_a_damaged_model_leaves_no_folder(tmp_path: Path):
     (tmp_path / "model.npz").write_bytes(b"PK")
-    assert run(tmp_path / "model.npz", "--c", tmp_path / "c").exit_code == 2
+    assert export(tmp_path / "model.npz", "--c", tmp_path / "c").exit_code == 2
     assert not (tmp_path / "c").exists()

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 from arduino_ide import assert_within_budget, export_for_uno, run_on_uno
+from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
 from protonn_edge.toolchain.platformio import build_firmware
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="avr-gcc is not on PATH; to run: make setup"
-)
+pytestmark = needs_avr_gcc
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from avr_tools import EMULATED_AVR, skip_without
+from checkout import CHECKOUT
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.hil import protocol
 
-FIRMWARE = Path(__file__).parents[2] / "firmware"
+FIRMWARE = CHECKOUT / "firmware"
 FAKE_MODEL = Path(__file__).parent / "fake_model"
 CFLAGS = [
     *("-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2"),
@@ -30,13 +32,7 @@ Build = Callable[..., Path]
 @pytest.fixture(scope="session", autouse=True)
 def toolchain() -> None:
     """Skip where the firmware cannot be compiled or run."""
-    missing = [tool for tool in ("gcc", "avr-gcc", "avr-nm") if shutil.which(tool) is None]
-    if not Path("/usr/include/simavr/sim_avr.h").exists():
-        missing.append("simavr/sim_avr.h")
-    if missing:
-        pytest.skip(
-            f"{', '.join(missing)} missing; to run: apt install gcc gcc-avr avr-libc libsimavr-dev"
-        )
+    skip_without(*EMULATED_AVR, "avr-nm")
 
 
 @pytest.fixture(scope="session", autouse=True)

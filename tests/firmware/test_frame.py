@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protonn_edge.hil.protocol import ProtocolError, crc16, decode_frame, encode_frame
 
-FIRMWARE = Path(__file__).parents[2] / "firmware"
+FIRMWARE = CHECKOUT / "firmware"
 CFLAGS = [
     *("-std=gnu99", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"),
     *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),

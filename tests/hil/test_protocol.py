@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ from protonn_edge.hil.protocol import (
     encode_message,
 )
 
-SPECIFICATION = Path(__file__).parents[2] / "firmware" / "PROTOCOL.md"
+SPECIFICATION = CHECKOUT / "firmware" / "PROTOCOL.md"
 KINDS = {
     "HELLO request": HelloRequest,
     "HELLO reply": HelloReply,

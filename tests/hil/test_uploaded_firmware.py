@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from avr_tools import needs_uploads
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
@@ -18,10 +18,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.platformio import run_pio
 from protonn_edge.verification import open_session, verify_device
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avrdude") is None or shutil.which("avr-gcc") is None,
-    reason="needs the Debian packages gcc-avr avr-libc avrdude arduino-core-avr libsimavr-dev",
-)
+pytestmark = needs_uploads
 
 
 @pytest.mark.parametrize("link", ["tcp", "pty"])

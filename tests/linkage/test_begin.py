@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_emulated_avr
+from generated_programs import compile_with, marked_cycles
 from model_factory import random_model, random_reduced_model
 
-from protonn_edge.codegen import render_c
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.linkage import begin_cycles
 from protonn_edge.quantization import device_model
 from protonn_edge.reduction import Reduction
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists(),
-    reason="needs a compiler and simavr; to run: apt install gcc gcc-avr avr-libc libsimavr-dev",
-)
+pytestmark = needs_emulated_avr
 
 BEGIN = """
 #include <avr/io.h>
@@ -45,13 +40,5 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_beginning_stays_within_its_bound(tmp_path: Path, name: str) -> None:
     model = device_model(*MODELS[name])
-    for file, text in {**render_c(model), "begin.c": BEGIN}.items():
-        (tmp_path / file).write_text(text)
-    elf = tmp_path / "begin.elf"
-    sources = [tmp_path / "begin.c", tmp_path / "pnn_model.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-o", elf, *sources, "-lm"]
-    subprocess.run(command, check=True, timeout=60)
-    with EmulatedUno(elf) as uno:
-        while (stats := uno.stats()).marked_spans == 0:
-            assert stats.cycles < 16_000_000, stats
-    assert 0 < stats.marked_cycles <= begin_cycles(model)
+    taken = marked_cycles(compile_with(model, BEGIN, tmp_path))
+    assert 0 < taken <= begin_cycles(model)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
+from avr_programs import compile_text
+from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
@@ -26,20 +26,12 @@ int main(void) { for (;;) PORTB = READ(low) + READ(middle) + READ(high); }
 """
 
 
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="avr-gcc is not on PATH; to run: make setup"
-)
+@needs_avr_gcc
 def test_constants_beyond_64_kb_are_refused(tmp_path):
     elf = tmp_path / "far.elf"
-    (tmp_path / "far.c").write_text(SOURCE)
-
-    def link(size: int) -> None:
-        command = ["avr-gcc", "-mmcu=atmega2560", "-Os", f"-DSIZE={size}", "-o", elf, "far.c"]
-        subprocess.run(command, check=True, timeout=60, cwd=tmp_path)
-
-    link(1_000)
+    compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
     check_constants_within_reach(elf)
-    link(2_000)
+    compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
     with pytest.raises(CheckFailed, match=r"constants reach up to 66,\d{3} B of flash.*65,536"):
         check_constants_within_reach(elf)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
@@ -13,9 +13,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.project import build
 from protonn_edge.resources import resource
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="avr-gcc is not on PATH; to run: make setup"
-)
+pytestmark = needs_avr_gcc
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import CHECKOUT, skip_unless_checked_out
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
@@ -20,7 +21,6 @@ from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.reference_model import read_reference_model
 
-CHECKOUT = Path(__file__).parents[2]
 DEADLINE_S = 120.0
 RESERVED = {
     "con",
@@ -139,14 +139,12 @@ def test_what_is_generated_ends_lines_the_same_everywhere(tmp_path: Path):
 
 
 def test_a_checkout_ends_lines_the_same_everywhere():
-    if not (CHECKOUT / ".gitattributes").is_file():
-        pytest.skip("needs a checkout; to run: clone the repository")
+    skip_unless_checked_out(".gitattributes")
     assert "* text=auto eol=lf" in (CHECKOUT / ".gitattributes").read_text("utf-8")
 
 
 def test_every_file_has_a_name_that_windows_can_have():
-    if not (CHECKOUT / ".git").exists():
-        pytest.skip("needs a checkout; to run: clone the repository")
+    skip_unless_checked_out(".git")
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=True
     )

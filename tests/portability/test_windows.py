@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import serial
-from click.testing import CliRunner
+from avr_tools import needs
+from command_line import assert_one_sentence, run
+from generated_programs import write_c
 from model_factory import random_model
 
 from protonn_edge import shell
-from protonn_edge.cli import main
 from protonn_edge.codegen import host as host_c
-from protonn_edge.codegen import render_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import _is_inside
@@ -67,10 +66,7 @@ def test_a_ports_name_reaches_pyserial_as_it_was_given(name: str, monkeypatch: p
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_port_that_cannot_be_opened_is_one_sentence(name: str, given: list[str]):
-    done = CliRunner().invoke(main, ["verify", *given, "--port", name])
-    assert done.exit_code == 2
-    (sentence,) = done.output.strip().splitlines()
-    assert name in sentence
+    assert_one_sentence(run("verify", *given, "--port", name), name)
 
 
 class PortWithoutNumber:
@@ -155,14 +151,12 @@ def test_the_emulator_says_what_to_do_instead(on_windows: None):
 
 
 def test_emulate_is_one_sentence(on_windows: None):
-    done = CliRunner().invoke(main, ["emulate", "--bootloader"])
-    assert done.exit_code == 2
-    assert len(done.output.strip().splitlines()) == 1
+    assert_one_sentence(run("emulate", "--bootloader"))
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on PATH; to run: make setup")
+@needs("gcc")
 def test_verify_does_without(on_windows: None, given: list[str]):
-    done = CliRunner().invoke(main, ["verify", *given])
+    done = run("verify", *given)
     assert done.exit_code == 0, done.output
     assert "NumPy = host C, 1 points" in done.output
 
@@ -170,11 +164,10 @@ def test_verify_does_without(on_windows: None, given: list[str]):
 # --- programs and files --------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on PATH; to run: make setup")
+@needs("gcc")
 def test_the_host_program_takes_bytes_as_bytes(tmp_path: Path):
     """On Windows a byte 26 would end the input, and a byte 10 become two."""
-    for name, text in render_c(quantize(random_model())).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_c(quantize(random_model()), tmp_path)
     fake = tmp_path / "fake"
     fake.mkdir()
     (fake / "fcntl.h").write_text("#define _O_BINARY 0x8000\n")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 
 import pytest
+from avr_tools import needs
 
 from protonn_edge.toolchain.avr import decode
 from protonn_edge.toolchain.elf import read_program
@@ -34,13 +34,12 @@ def library(compile_avr):
 
 
 def disassembly(elf):
-    if shutil.which("avr-objdump") is None:
-        pytest.skip("avr-objdump is not on PATH; to run: make setup")
     command = ["avr-objdump", "-d", "-j", ".text", elf]
     text = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout
     return [line.groups() for line in map(LINE.match, text.splitlines()) if line]
 
 
+@needs("avr-objdump")
 def test_every_instruction_of_the_c_library_is_read_as_binutils_reads_it(library):
     code = read_program(library).code
     names = set()

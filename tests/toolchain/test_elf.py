@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from avr_programs import compile_text
+from avr_tools import AVR_GCC, skip_without
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,13 +93,11 @@ def test_a_huge_file_is_refused_unread(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, avr_gcc):
+def whole(tmp_path_factory):
     """Return the bytes of a good ELF file, and a path to write worse ones to."""
+    skip_without(*AVR_GCC)
     folder = tmp_path_factory.mktemp("elf")
-    source, elf = folder / "firmware.c", folder / "firmware.elf"
-    source.write_text(FIRMWARE)
-    command = [avr_gcc, "-mmcu=atmega328p", "-Os", "-w", source, "-o", elf]
-    subprocess.run(command, check=True, timeout=60)
+    elf = compile_text(FIRMWARE, folder / "firmware.elf", "-Os", "-w")
     return elf.read_bytes(), folder / "broken.elf"
 
 

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT, skip_unless_checked_out
 
-CHECKOUT = Path(__file__).parents[2]
 ORDINARY = ("sh", "bash", "env", "grep", "sed", "expand", "touch", "mkdir", "cat", "tr", "seq")
 ALL_PACKAGES = "gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr"
 
@@ -20,8 +20,9 @@ ALL_PACKAGES = "gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr"
 @pytest.fixture
 def machine(tmp_path):
     """Return a machine with nothing on it but a shell and make."""
-    if not (CHECKOUT / "Makefile").is_file() or shutil.which("make") is None:
-        pytest.skip("needs a checkout and make; to run: clone the repository, apt install make")
+    skip_unless_checked_out("Makefile")
+    if shutil.which("make") is None:
+        pytest.skip("make is not on PATH; to run: install it")
     return Machine(tmp_path)
 
 

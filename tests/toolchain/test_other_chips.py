@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+from avr_programs import compile_text
+from avr_tools import needs_avr_gcc
 
 from protonn_edge.boards.cores import CORES
 from protonn_edge.errors import InputError
@@ -13,6 +13,8 @@ from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.flow import interrupt_handlers
 from protonn_edge.toolchain.interrupts import masked_spans
 from protonn_edge.toolchain.stack import worst_case_stack
+
+pytestmark = needs_avr_gcc
 
 NESTED = """
 #include <avr/interrupt.h>
@@ -28,15 +30,11 @@ CHIPS = [("atmega328p", "avr5"), ("atmega2560", "avr6"), ("attiny85", "avr25")]
 
 
 @pytest.fixture
-def compile_for(tmp_path, avr_gcc):
-    def compile_text(text: str, mcu: str, *flags: str):
-        source, elf = tmp_path / f"{mcu}.c", tmp_path / f"{mcu}.elf"
-        source.write_text(text)
-        command = [avr_gcc, f"-mmcu={mcu}", "-std=gnu99", "-O2", *flags, "-o", elf, source]
-        subprocess.run(command, check=True, timeout=60)
-        return elf
+def compile_for(tmp_path):
+    def compile_with(text: str, mcu: str, *flags: str):
+        return compile_text(text, tmp_path / f"{mcu}.elf", "-O2", *flags, mcu=mcu)
 
-    return compile_text
+    return compile_with
 
 
 @pytest.mark.parametrize(("mcu", "core"), CHIPS)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.resources import resource
@@ -80,8 +81,9 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def offline(monkeypatch, avr_gcc):
+def offline(monkeypatch):
     """Take the registry for out of reach, without asking."""
+    skip_without(*AVR_GCC)
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
 
 
@@ -94,15 +96,17 @@ def test_a_registry_that_answers_is_left_to_platformio(registry):
     assert pio_environment() == dict(os.environ)
 
 
+@needs_avr_gcc
 @pytest.mark.parametrize("answer", [404, 503, requests.ConnectionError(), requests.Timeout()])
-def test_a_registry_out_of_reach_is_replaced(registry, avr_gcc, answer):
+def test_a_registry_out_of_reach_is_replaced(registry, answer):
     registry(answer)
     core = Path(pio_variables()["PLATFORMIO_CORE_DIR"])
     assert (core / "platforms" / "atmelavr" / "platform.json").is_file()
     assert pio_environment()["PLATFORMIO_CORE_DIR"] == str(core)
 
 
-def test_a_registry_that_never_answers_is_not_waited_for(registry, avr_gcc, monkeypatch):
+@needs_avr_gcc
+def test_a_registry_that_never_answers_is_not_waited_for(registry, monkeypatch):
     answered = threading.Event()
 
     def wait():
@@ -121,7 +125,8 @@ def test_one_mirror_that_answers_is_enough(registry):
     assert pio_variables() == {}
 
 
-def test_the_registry_is_asked_once_in_a_process(registry, avr_gcc):
+@needs_avr_gcc
+def test_the_registry_is_asked_once_in_a_process(registry):
     asked = registry(requests.ConnectionError())
     first = pio_variables()
     count = len(asked)
@@ -138,7 +143,8 @@ def test_an_installed_stock_platform_is_left_alone_unasked(registry, tmp_path):
     assert not asked
 
 
-def test_a_stock_platform_without_its_compiler_does_not_count(registry, tmp_path, avr_gcc):
+@needs_avr_gcc
+def test_a_stock_platform_without_its_compiler_does_not_count(registry, tmp_path):
     registry(requests.ConnectionError())
     (tmp_path / "home" / ".platformio" / "platforms" / "atmelavr").mkdir(parents=True)
     assert "PLATFORMIO_CORE_DIR" in pio_variables()
@@ -151,8 +157,9 @@ def test_folders_set_by_hand_are_left_alone_unasked(registry, monkeypatch):
     assert not asked
 
 
+@needs_avr_gcc
 @pytest.mark.parametrize(("choice", "answer"), [("stock", 503), ("offline", 200)])
-def test_a_choice_is_followed_unasked(registry, monkeypatch, avr_gcc, choice, answer):
+def test_a_choice_is_followed_unasked(registry, monkeypatch, choice, answer):
     asked = registry(answer)
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", choice)
     assert bool(pio_variables()) == (choice == "offline")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 
 import pytest
+from avr_tools import needs
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.toolchain.elf import read_program
@@ -393,9 +393,8 @@ int main(void) {
 """
 
 
+@needs("simavr")
 def test_the_bound_is_what_a_running_program_uses(compile_avr):
-    if shutil.which("simavr") is None:
-        pytest.skip("simavr is not on PATH; to run: make setup")
     firmware = (
         PRELUDE
         + "void wait_for_interrupts(void);"

@@ -6,11 +6,14 @@ import shutil
 
 import pytest
 import serial
+from avr_tools import needs_uploads
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.platformio import run_pio
+
+pytestmark = needs_uploads
 
 SAYS_HELLO = """
 #include <avr/io.h>
@@ -27,10 +30,8 @@ int main(void) {
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch, avr_gcc):
+def project(tmp_path, monkeypatch):
     """Return a project whose firmware says hello for ever."""
-    if shutil.which("avrdude") is None:
-        pytest.skip("avrdude is not on PATH; to run: make setup")
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
     (tmp_path / "firmware").mkdir()
     shutil.copy(resource("platformio.ini"), tmp_path)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import doctest
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sklearn
+from data_files import data_file
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -24,9 +23,6 @@ from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training import EpochReport, ProtoNNClassifier, estimator
 from protonn_edge.training.thresholding import kept_entries
 
-DATA = Path(
-    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
-)
 DIGITS = load_digits_dataset()
 
 
@@ -267,10 +263,7 @@ def test_a_model_before_training_is_refused() -> None:
     ],
 )
 def test_real_data_is_learned(name: str, settings: dict[str, Any], floor: float) -> None:
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
-    dataset = load_dataset(path)
+    dataset = load_dataset(data_file(f"{name}.npz"))
     classifier = ProtoNNClassifier(random_state=0, **settings)
     classifier.fit(dataset.X_train, dataset.y_train)
     assert classifier.score(dataset.X_test, dataset.y_test) > floor

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from data_files import data_file
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
@@ -24,9 +24,6 @@ from protonn_edge.training.label_sets import are_label_sets, best_threshold, lab
 from protonn_edge.training.label_start import sleec_projection
 from protonn_edge.training.thresholding import kept_entries
 
-DATA = Path(
-    os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data")
-)
 X, Y = make_multilabel_classification(
     n_samples=600, n_features=30, n_classes=6, n_labels=2, random_state=0
 )
@@ -249,10 +246,7 @@ def test_shares_of_non_zero_entries_buy_bytes() -> None:
 
 @pytest.mark.parametrize(("name", "floor"), [("delicious", 0.64), ("bibtex", 0.52)])
 def test_real_label_sets_are_learned(name: str, floor: float) -> None:
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"{name}.npz is not there; set PROTONN_EDGE_DATA to a folder that has it")
-    dataset = holdout(load_dataset(path), 0.2, seed=0)
+    dataset = holdout(load_dataset(data_file(f"{name}.npz")), 0.2, seed=0)
     classifier = ProtoNNClassifier(
         n_projections=30,
         n_prototypes=80,

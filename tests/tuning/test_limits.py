@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 
 import pytest
+from avr_tools import needs_avr_gcc
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
@@ -25,9 +25,7 @@ def fit(limits, **sizes):
 
 
 @pytest.mark.parametrize("kernel", ["columns", "masked", "unrolled"])
-@pytest.mark.skipif(
-    shutil.which("avr-gcc") is None, reason="needs the Debian packages gcc-avr and avr-libc"
-)
+@needs_avr_gcc
 def test_the_linked_classifier_takes_what_was_planned_or_a_little_less(kernel):
     model = random_model(features=100, projections=9, prototypes=50, classes=10)
     with trial_build(model, UNO, wishes=Wishes(kernel=kernel)) as trial:

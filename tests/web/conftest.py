@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from avr_tools import EMULATED_AVR, skip_without
 from evidence_factory import hostile_model
 from model_factory import random_points
 from npm_packages import npm_packages
@@ -64,10 +65,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 def needs_tools() -> None:
     """Skip where no firmware can be built and run, or no script of the page made."""
-    if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr/sim_avr.h").exists():
-        pytest.skip(
-            "needs a compiler and simavr; to run: apt install gcc-avr avr-libc libsimavr-dev"
-        )
+    skip_without(*EMULATED_AVR)
     script = page_script()
     if script.text is None:
         pytest.skip(f"needs the page's script; to run: {script.missing}")

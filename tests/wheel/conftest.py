@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT, skip_unless_checked_out
 
-CHECKOUT = Path(__file__).parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -20,8 +20,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     The hatchling that is installed does it; no network is needed.
     """
-    if not (CHECKOUT / "pyproject.toml").is_file():
-        pytest.skip("needs a checkout; to run: clone the repository")
+    skip_unless_checked_out("pyproject.toml")
     folder = tmp_path_factory.mktemp("distributions")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT]
     subprocess.run(command, check=True, timeout=120, capture_output=True)

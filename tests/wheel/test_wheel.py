@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from avr_tools import needs_avr_gcc
+from checkout import CHECKOUT
 from model_factory import random_model
 
 from protonn_edge import __version__
 from protonn_edge.model import save_model
 from protonn_edge.report.script import READY, page_script
 
-CHECKOUT = Path(__file__).parents[2]
 PAGE_SCRIPT = f"protonn_edge/web/{READY}"
 MADE = {"__pycache__", "generated", "_build", "node_modules"}  # by builds
 
@@ -97,11 +97,10 @@ def test_resources_are_found_without_the_checkout(run, installation, name):
     assert run("-c", script).stdout.strip() == str(installation / "protonn_edge" / name)
 
 
+@needs_avr_gcc
 def test_the_shim_for_platformio_is_found_without_the_checkout(run, monkeypatch, tmp_path):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    if shutil.which("avr-gcc") is None:
-        pytest.skip("avr-gcc is not on PATH; to run: make setup")
     done = run("-m", "protonn_edge.toolchain")
     assert "export PLATFORMIO_CORE_DIR=" in done.stdout
     (core,) = (tmp_path / "cache" / "protonn-edge").iterdir()
@@ -125,9 +124,8 @@ def protonn_edge(run, installation):
     return run_command
 
 
+@needs_avr_gcc
 def test_a_model_becomes_a_firmware_without_the_checkout(protonn_edge, tmp_path, monkeypatch):
-    if shutil.which("avr-gcc") is None:
-        pytest.skip("avr-gcc is not on PATH; to run: make setup")
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
     save_model(random_model(), tmp_path / "model.npz")
     result = protonn_edge("build", "--board", "uno", "model.npz")

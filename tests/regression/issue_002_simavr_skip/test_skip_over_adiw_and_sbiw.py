@@ -8,15 +8,16 @@ computed something else in the emulator than on the board.
 from __future__ import annotations
 
 import itertools
-import shutil
 import socket
-import subprocess
-from pathlib import Path
 
 import pytest
+from avr_programs import compile_text
+from avr_tools import needs_emulated_avr
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.emulator.flash_image import load_image
+
+pytestmark = needs_emulated_avr
 
 CONSTANTS = range(64)
 SKIPS = ("sbrc r18, 0", "sbrs r19, 0", "cpse r18, r1", "sbic 0x1f, 0", "sbis 0x1e, 0")
@@ -65,17 +66,7 @@ __attribute__((noinline, noclone)) int16_t divide{divisor}(int16_t dividend) {{
 
 @pytest.fixture
 def compile_firmware(tmp_path):
-    if not shutil.which("avr-gcc") or not Path("/usr/include/simavr/sim_avr.h").exists():
-        pytest.skip("no avr-gcc or simavr; to run: apt install gcc libsimavr-dev gcc-avr avr-libc")
-
-    def compile_text(text):
-        source, elf = tmp_path / "firmware.c", tmp_path / "firmware.elf"
-        source.write_text(UART + text)
-        command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-Os", "-o", elf, source]
-        subprocess.run(command, check=True, timeout=60)
-        return elf
-
-    return compile_text
+    return lambda text: compile_text(UART + text, tmp_path / "firmware.elf", "-Os")
 
 
 @pytest.fixture

@@ -1,0 +1,49 @@
+"""The command protonn-edge, run in this process, and what its answers have in common."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from protonn_edge.cli import main
+
+
+def run(*arguments: object) -> Result:
+    """Run the command to its end, good or bad."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def succeed(*arguments: object) -> Result:
+    """Run the command, which succeeds."""
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def run_json(*arguments: object) -> dict[str, Any]:
+    """Run the command, which succeeds, with ``--json``; return the one object that it prints."""
+    done = succeed(*arguments, "--json")
+    (line,) = done.stdout.splitlines()
+    record = json.loads(line)
+    assert isinstance(record, dict)
+    return record
+
+
+def refusal(done: Result, exit_code: int = 2) -> str:
+    """Return the sentence that a command said, and nothing else, when it refused."""
+    assert done.exit_code == exit_code, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+def assert_one_sentence(done: Result, *words: str, exit_code: int = 2) -> None:
+    """Check that a command refused with one sentence, and that these words are in it."""
+    sentence = refusal(done, exit_code)
+    for word in words:
+        assert word in sentence

@@ -1,0 +1,99 @@
+"""Programs of generated C and some lines around it, on the host and on the emulated Uno."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from avr_programs import compile_text
+
+from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen.host import HostProgram
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.quantization import DeviceModel, IntegerModel
+
+READING_THE_TIMER = 8
+"""How many cycles `longest_push` may count too many."""
+
+# Measures each push with the timer, marks as many spans as the longest took cycles, and a long span
+# in the end.
+_LONGEST_PUSH = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t features[COUNT];
+static uint16_t longest;
+static inline __attribute__((always_inline)) void push(uint8_t count)
+{
+    const uint16_t start = TCNT1;
+    pnn_push_many(features, count);
+    const uint16_t taken = TCNT1 - start;
+    if (taken > longest) {
+        longest = taken;
+    }
+}
+PUSH_ALL
+int main(void)
+{
+    TCCR1B = 1;
+    push_all();
+    while (longest-- > 0) {
+        GPIOR0 = 1;
+        GPIOR0 = 0;
+    }
+    GPIOR0 = 1;
+    for (volatile uint8_t i = 0; i < 100; ++i) {
+    }
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+
+
+def write_c(model: DeviceModel, folder: Path, plan: Plan | None = None) -> None:
+    """Write a model's generated files."""
+    for name, text in render_c(model, plan).items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def compile_with(
+    model: DeviceModel, program: str, folder: Path, *flags: str, plan: Plan | None = None
+) -> Path:
+    """Compile a program's text with a model for the Uno."""
+    write_c(model, folder, plan)
+    return compile_text(program, folder / "program.elf", "-O2", *flags, "pnn_model.c")
+
+
+def marked_cycles(elf: Path, spans: int = 1) -> int:
+    """Return the cycles of a program's first spans, all that it marks."""
+    with EmulatedUno(elf) as uno:
+        while (stats := uno.stats()).marked_spans < spans:
+            assert stats.cycles < 16_000_000, stats
+        return stats.marked_cycles
+
+
+def longest_push(
+    model: IntegerModel, push_all: str, folder: Path, count: int, plan: Plan | None = None
+) -> int:
+    """Return the cycles of the longest ``push(n)``, n <= count, of those that ``push_all`` makes.
+
+    It is a function in C; before each push it fills ``features``, COUNT of them.
+    """
+    program = _LONGEST_PUSH.replace("PUSH_ALL", push_all)
+    elf = compile_with(model, program, folder, f"-DCOUNT={count}", plan=plan)
+    with EmulatedUno(elf) as uno:
+        while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
+            assert stats.cycles < 160_000_000, stats
+        return stats.marked_spans - 1
+
+
+def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.ndarray) -> None:
+    """Compare labels and scores of points, in whatever parts they come, and of short ones."""
+    expected = model.scores(Q)
+    for feeding in ("whole", "push", "split", "chunks"):
+        labels, scores = program.run(Q, feeding)
+        assert (scores == expected).all()
+        assert (labels == expected.argmax(axis=1)).all()
+    short = Q.copy()
+    short[:, Q.shape[1] - Q.shape[1] // 3 :] = 0
+    assert (program.run(Q, "short")[1] == model.scores(short)).all()
