@@ -43,13 +43,14 @@ class GroupShift:
         augment: Augment | None = None,
     ) -> None:
         self._X, self._strength, self._augment = X, np.float32(strength), augment
-        parts, self._part_of = np.unique(
-            np.column_stack([y, groups]), axis=0, return_inverse=True
-        )  # a part is a class of a group; those of a class follow each other
+        # A part is a class of a group; those of a class follow each other.
+        n_groups = int(groups.max()) + 1
+        parts, self._part_of = np.unique(y * n_groups + groups, return_inverse=True)
         self._means = _means(X, self._part_of, weights)
         self._means[:, X.min(axis=0) == X.max(axis=0)] = 0  # what never changes shall not begin to
-        self._first = np.searchsorted(parts[:, 0], parts[:, 0], side="left")
-        self._parts_of_class = np.searchsorted(parts[:, 0], parts[:, 0], side="right") - self._first
+        classes = parts // n_groups
+        self._first = np.searchsorted(classes, classes, side="left")
+        self._parts_of_class = np.searchsorted(classes, classes, side="right") - self._first
 
     def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
         """Return the points of these rows, each moved towards a group drawn for it."""
