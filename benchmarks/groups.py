@@ -1,33 +1,34 @@
 """What points that are moved between people are worth on people who were not recorded.
 
-    python benchmarks/groups.py [--only NAME] [--json]
+    python benchmarks/groups.py [--only NAME] [--json] [--test]
 
 prints one row a data set and model: the accuracy of the integers on people of the training part who
-are held out in turn (three folds, split in two ways), for points that stay where they are and for
-ones that are moved up to so far from their person towards another. Test parts are never looked at.
+are held out in turn (three folds, two seeds), for points that stay where they are and for ones that
+are moved up to so far from their person towards another. With --test it is that of models of all
+people of the training part (three seeds) on those of the test part, by which nothing is chosen.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
 import numpy as np
 from printing import Record, print_table
-from rows import Row, chosen
+from rows import SEEDS, Row, chosen
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.folds import fold_numbers
 
 SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0)
-SPLITS = (0, 1)
 FOLDS = 3
+FOLD_SEEDS = (0, 1)
 
 
 def _row(name: str, file: str, d: int, m: int, **settings: Any) -> Row:
@@ -47,26 +48,32 @@ _ROWS = [
 ]
 
 
-def measure(row: Row, dataset: Dataset) -> Record:
-    """Return the mean accuracy on people held out, for each shift."""
+def measure(row: Row, dataset: Dataset, tested: bool) -> Record:
+    """Return the mean accuracy on other people, for each shift."""
+    parts = [(dataset, seed) for seed in SEEDS] if tested else list(_held_out_in_turn(dataset))
     accuracies = {
-        shift: float(np.mean(list(_on_other_people(row, dataset, shift)))) for shift in SHIFTS
+        shift: float(np.mean([_accuracy(row, part, shift, seed) for part, seed in parts]))
+        for shift in SHIFTS
     }
     return {"row": row.name, "accuracies": accuracies}
 
 
-def _on_other_people(row: Row, dataset: Dataset, shift: float) -> Iterator[float]:
+def _held_out_in_turn(dataset: Dataset) -> Iterator[tuple[Dataset, int]]:
+    """Yield the training part with some of its people as the test part, and a seed."""
     X, y, people = dataset.X_train, dataset.y_train, dataset.groups
     assert people is not None
-    for split in SPLITS:
-        fold_of = fold_numbers(y, FOLDS, split, people)
+    for seed in FOLD_SEEDS:
+        fold_of = fold_numbers(y, FOLDS, seed, people)
         for fold in range(FOLDS):
-            tested = fold_of == fold
-            classifier = ProtoNNClassifier(random_state=split, group_shift=shift, **row.settings)
-            classifier.fit(X[~tested], y[~tested], groups=people[~tested])
-            integers = quantize(classifier.to_model())
-            found = integers.predict(integers.quantize(X[tested]))
-            yield share_right(found, y[tested])
+            trained, tested = fold_of != fold, fold_of == fold
+            part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=people[trained])
+            yield replace(part, X_test=X[tested], y_test=y[tested]), seed
+
+
+def _accuracy(row: Row, part: Dataset, shift: float, seed: int) -> float:
+    model, _ = replace(row, settings=row.settings | {"group_shift": shift}).train(part, seed)
+    integers = quantize(model)
+    return share_right(integers.predict(integers.quantize(part.X_test)), part.y_test)
 
 
 def _cell(record: Record, shift: float) -> str:
@@ -75,12 +82,14 @@ def _cell(record: Record, shift: float) -> str:
 
 @click.command()
 @click.option("--only", type=click.Choice([row.name for row in _ROWS]), help="One row.")
+@click.option("--test", "tested", is_flag=True, help="On the people of the test part.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
+def main(only: str | None, tested: bool, as_json: bool) -> None:
     """Print what the shift is worth for each model."""
     columns = [("data, model", lambda record: record["row"])]
     columns += [(f"up to {shift:g}", lambda record, s=shift: _cell(record, s)) for shift in SHIFTS]
-    print_table((measure(row, dataset) for row, dataset in chosen(_ROWS, only)), columns, as_json)
+    measured = (measure(row, dataset, tested) for row, dataset in chosen(_ROWS, only))
+    print_table(measured, columns, as_json)
 
 
 if __name__ == "__main__":

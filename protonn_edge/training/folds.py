@@ -23,7 +23,8 @@ def fold_numbers(
     n_folds : int
         At least 2; fewer are made where a class has fewer points.
     seed : int
-        The same seed gives the same folds.
+        The same seed gives the same folds. Groups are dealt out so that classes are balanced, which
+        leaves a seed next to nothing to decide.
     groups : ndarray of shape (n,), optional
         Points of a group, say of one person, come into the same fold.
 
