@@ -51,11 +51,10 @@ from protonn_edge.tuning import (
     fold_numbers,
     identity,
     refit,
+    usual_folds,
 )
 
 _UNO = load_board("uno")
-_FOLDS = 3
-_FOLDS_OF_PEOPLE = 7  # people differ more than points: each fold leaves few of them out
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
 _TUNE = (*_PROGRAM, "tune", str(DATA / "usps10_libsvm.npz"))
 _SEED = 0
@@ -105,8 +104,7 @@ def points_of(
     if groups is not None:
         dataset = with_groups(dataset, groups, path)
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
-    n_folds = _FOLDS if of_group is None else _FOLDS_OF_PEOPLE
-    folds = fold_numbers(y, n_folds, _SEED, of_group)
+    folds = fold_numbers(y, usual_folds(of_group), _SEED, of_group)
     return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed, of_group), dataset
 
 

@@ -44,6 +44,7 @@ from protonn_edge.tuning import (
     front_json,
     identity,
     refit,
+    usual_folds,
 )
 from protonn_edge.tuning.search import IN_FLIGHT
 from protonn_edge.tuning.trial import check_points
@@ -100,7 +101,9 @@ def _number(word: str) -> bool:
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
 @click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option(
-    "--folds", type=click.IntRange(2, 20), default=3, show_default=True, help="Of cross-validation."
+    "--folds",
+    type=click.IntRange(2, 20),
+    help="Of cross-validation.  [default: 3; with --groups 7, or as many as there are]",
 )
 @click.option(
     "--groups",
@@ -150,7 +153,7 @@ def tune_command(
     choose: str,
     jobs: int | None,
     scheduler: str | None,
-    folds: int,
+    folds: int | None,
     groups: str | None,
     seed: int,
     in_flight: int,
@@ -179,15 +182,9 @@ def tune_command(
         dataset = with_groups(dataset, groups, data)
     settle_window(dataset, fixed)
     fixed = {name: value for name, value in fixed.items() if value is not None}
-    points = Points(
-        dataset.X_train,
-        dataset.y_train,
-        fold_numbers(dataset.y_train, folds, seed, dataset.groups),
-        board,
-        limits,
-        fixed,
-        dataset.groups,
-    )
+    X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
+    numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
+    points = Points(X, y, numbers, board, limits, fixed, of_group)
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     path = search_path or output.with_suffix(".search.jsonl")
@@ -205,7 +202,12 @@ def tune_command(
     found = candidates(searched.records.values())
     if not found:
         raise CheckFailed(_nothing_complete(searched, timeout))
-    told = {"choice": str(choice), "seed": seed, "folds": folds, "trials": _counts(searched)}
+    told = {
+        "choice": str(choice),
+        "seed": seed,
+        "folds": points.n_folds,
+        "trials": _counts(searched),
+    }
     with out.status("training the chosen model on all points"):
         refitted = refit(
             points,

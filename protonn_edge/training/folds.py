@@ -10,6 +10,16 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from protonn_edge.errors import InputError
 
+_FOLDS = 3
+_FOLDS_OF_GROUPS = 7  # groups differ more than points do: leave out few of them at a time
+
+
+def usual_folds(groups: NDArray[Any] | None = None) -> int:
+    """Return how many folds judge a model well enough, of points (n,) in groups or in none."""
+    if groups is None:
+        return _FOLDS
+    return max(2, min(len(np.unique(groups)), _FOLDS_OF_GROUPS))
+
 
 def fold_numbers(
     y: NDArray[np.int64], n_folds: int, seed: int, groups: NDArray[Any] | None = None

@@ -6,7 +6,7 @@ tested in cross-validation, on this machine or on a cluster; every finished tria
 
 from __future__ import annotations
 
-from protonn_edge.training.folds import fold_numbers
+from protonn_edge.training.folds import fold_numbers, usual_folds
 from protonn_edge.tuning.front import Candidate, Choice, candidates, front, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.refit import Refitted, refit
@@ -40,4 +40,5 @@ __all__ = [
     "front_json",
     "identity",
     "refit",
+    "usual_folds",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.tuning import fold_numbers
+from protonn_edge.training.folds import fold_numbers, usual_folds
 
 Y = np.repeat(np.arange(3), 30)
 
@@ -28,6 +28,12 @@ def test_points_of_a_group_come_into_one_fold():
     folds = fold_numbers(Y, 3, seed=0, groups=groups)
     assert all(len(set(folds[groups == group])) == 1 for group in set(groups))
     assert set(folds) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(("n_groups", "folds"), [(30, 7), (5, 5), (1, 2)])
+def test_groups_have_more_folds_where_there_are_enough(n_groups, folds):
+    assert usual_folds() < 7
+    assert usual_folds(np.arange(90) % n_groups) == folds
 
 
 @pytest.mark.parametrize(
