@@ -157,4 +157,24 @@ def test_a_trial_must_reach_what_no_larger_and_no_slower_one_reached():
         seen(4, 1, 1, {}, (), "rejected"),
     ]
     bars = _bars(earlier, Figures("columns", 4_000, 50, 9_999, 2_000.0))
-    assert bars == pytest.approx({0.25: 0.82 - 0.05, 0.5: 0.85 - 0.03, 1.0: 0.9 - 0.01})
+    doubt = 0.02  # as long as few trials are complete
+    expected = {0.25: 0.82 - 0.05 - doubt, 0.5: 0.85 - 0.03 - doubt, 1.0: 0.9 - 0.01 - doubt}
+    assert bars == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("offs", "doubt"),
+    [
+        ([0.05] * 9, 0.0),  # the first fold is easy for all alike
+        ([0.00, 0.01, 0.02, 0.03, 0.04], 2 * 1.4826 * 0.01),
+        ([0.00, 0.01, 0.02, 0.03, 0.90], 2 * 1.4826 * 0.01),  # one that failed in all other folds
+    ],
+)
+def test_a_first_fold_decides_less_where_it_is_off_the_others(offs, doubt):
+    figures = Figures("columns", 3_000, 50, 9_999, 1_000.0)
+    earlier = [
+        Record(number, {}, "complete", figures, (0.9, 0.9 - 2 * off), {})
+        for number, off in enumerate(offs)
+    ]
+    bars = _bars(earlier, Figures("columns", 4_000, 50, 9_999, 2_000.0))
+    assert bars == pytest.approx({1.0: 0.9 - 0.01 - doubt})
