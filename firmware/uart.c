@@ -40,6 +40,7 @@ volatile uint16_t uart_lost;
 #endif
 
 #define RING_MASK 63
+typedef char the_mask_is_of_the_ring[RING_MASK == UART_RING_BYTES - 1 ? 1 : -1];
 #define TEXT_OF(name) #name
 #define VALUE_OF(name) TEXT_OF(name)
 #define HANDLER VALUE_OF(RECEIVED_vect)

@@ -55,6 +55,7 @@ from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sizes import paper_bytes
 from protonn_edge.training import EpochReport, ProtoNNClassifier
+from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS, held_out_statistics
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -337,6 +338,8 @@ def _settle_rejection(
             "train with one label a point and another --normalization than l2"
         )
     check_rate(len(dataset.y_train), rate / statistics)
+    if dataset.groups is not None:
+        check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
     joint = settings["optimizer"] == "joint" and not issparse(dataset.X_train)
     if joint and not _was_given("strangers"):
         settings["strangers"] = _STRANGERS

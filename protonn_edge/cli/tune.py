@@ -24,6 +24,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
+from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,
     Choice,
@@ -184,7 +185,8 @@ def tune_command(
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
-    points = Points(X, y, numbers, board, limits, fixed, of_group)
+    to_move = None if is_large(X) else of_group  # what is read in blocks stays where it is
+    points = Points(X, y, numbers, board, limits, fixed, to_move)
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     path = search_path or output.with_suffix(".search.jsonl")

@@ -230,9 +230,11 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     choose = _of_each_class if groups is None else _whole_groups
     chosen = choose(dataset, fraction, np.random.default_rng(seed))
     if not chosen.any():
+        of_what = "points" if groups is None else "groups"
+        count = len(chosen) if groups is None else len(np.unique(groups))
         raise InputError(
-            f"a share of {fraction:g} of {len(chosen):,} points holds out none of them; use a "
-            "larger share"
+            f"a share of {fraction:g} of {count:,} {of_what} holds out none of them; use a larger "
+            "share"
         )
     return replace(
         dataset,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset
@@ -35,18 +36,41 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
         If there is no such array or file, it has not one group for each training point, or but one
         group in all.
     """
-    names, n = _read(name, data), dataset.X_train.shape[0]
-    if names.shape != (n,):
-        raise InputError(
-            f"the groups {name!r} have the shape {names.shape} for {n:,} training points; give one "
-            "for each point"
-        )
-    distinct, numbers = np.unique(names, return_inverse=True)
-    if len(distinct) < 2:
+    numbers = group_numbers(_read(name, data), dataset.X_train.shape[0])
+    if not numbers.any():
         raise InputError(
             f"the groups {name!r} are all the same; name what differs, or leave --groups out"
         )
-    return replace(dataset, groups=numbers.astype(np.int64))
+    return replace(dataset, groups=numbers)
+
+
+def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Return groups (n,), named by texts or numbers, as numbers from 0 on, in order of the names.
+
+    Raises
+    ------
+    InputError
+        If there is not one for each of `n` points, or a name is missing.
+    """
+    named = np.asarray(names)
+    if named.shape != (n,):
+        raise InputError(
+            f"the groups have the shape {named.shape} for {n:,} training points; give one for each "
+            "point"
+        )
+    missing = [
+        row for row, name in enumerate(named.tolist()) if name in ("", None) or _is_nan(name)
+    ]
+    if missing:
+        raise InputError(f"the group of point {missing[0]} is missing; name one for each point")
+    if named.dtype.kind == "O":
+        named = named.astype(str)
+    numbers: NDArray[np.int64] = np.unique(named, return_inverse=True)[1].astype(np.int64)
+    return numbers
+
+
+def _is_nan(name: object) -> bool:
+    return isinstance(name, float) and math.isnan(name)
 
 
 def _read(name: str, data: Path) -> NDArray[Any]:
@@ -56,9 +80,12 @@ def _read(name: str, data: Path) -> NDArray[Any]:
                 return archive.read(name)
     path = Path(name)
     if not path.is_file():
+        array = f"an array of {data} nor " if data.suffix == ".npz" else ""
         raise InputError(
-            f"--groups is {name!r}, neither an array of {data} nor a file; name one of them"
+            f"--groups is {name!r}, {'neither' if array else 'not'} {array}a file; give one with "
+            "a line per training point"
         )
     if path.stat().st_size > _FILE_LIMIT_BYTES:
         raise InputError(f"{path} is too large for a file of groups; give a line per point")
-    return np.array(path.read_text("utf-8", errors="replace").splitlines())
+    text = path.read_text("utf-8-sig", errors="replace")
+    return np.array([line.strip() for line in text.rstrip().split("\n")])

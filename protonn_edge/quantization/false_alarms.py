@@ -103,7 +103,11 @@ def rejection_for(
     if not by or len(set(by)) < len(by):
         raise InputError("name one statistic to reject by, or several different ones")
     of_each = {name: _threshold(getattr(known, name), rate / len(by), name) for name in by}
-    return Rejection(*(of_each.get(name, 0.0) for name in STATISTICS))
+    return Rejection(
+        score=of_each.get("score", 0.0),
+        kernel=of_each.get("distance", 0.0),
+        margin=of_each.get("margin", 0.0),
+    )
 
 
 def check_rate(n: int, rate: float) -> int:

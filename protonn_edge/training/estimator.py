@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 import protonn_edge
+from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
@@ -167,6 +168,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Joint: how far the optimizer moves points at random from their group towards another one, if
         `fit` is given groups, such as people: 1 is up to the other group, 2 as far again beyond it.
         For people, days or sensors that were not recorded: see `protonn_edge.training.group_shift`.
+        Without groups, and in `partial_fit`, it does nothing.
     strangers : float, default=0.0
         Joint: made-up points of no class a training point, from which the model learns to tell what
         is none of its classes; 0.5 is a good number where it shall reject such points. Give
@@ -363,7 +365,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n,), optional
             What each point counts, not negative. A point of weight 2 is the same as two points.
         groups : array of shape (n,), optional
-            Which group each point is of, such as the person who made it: see `group_shift`.
+            Which group each point is of, such as the person who made it: see `group_shift`. A
+            search of scikit-learn hands its own groups on only if metadata routing asks it to.
         evaluate_on : tuple of X (n', D) and y (n',) or (n', L), optional
             Points that the reports' test accuracy is measured on; training does not depend on them.
 
@@ -391,10 +394,12 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("the training data has only one class; a classifier needs at least 2")
         self._online = None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        numbers = self._group_numbers(points, groups)
-        prepare = self._stored_task if large else self._task
+        numbers = self._groups_to_move(points, groups, large=large)
         with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
-            task, digest = prepare(points, labels, weights, numbers, seed)
+            if large:
+                task, digest = self._stored_task(points, labels, weights, seed)
+            else:
+                task, digest = self._task(points, labels, weights, seed, numbers)
             if evaluate_on is not None:
                 task.test = self._test_points(*evaluate_on)
             trained = task.train()
@@ -713,8 +718,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         points: Float32 | Sparse,
         labels: NDArray[Any] | Sparse,
         weights: NDArray[np.float64] | None,
-        groups: Indices | None,
         seed: int,
+        groups: Indices | None,
     ) -> tuple[Task, str]:
         """Return what is to be done with points in memory, and the digest of the data."""
         targets = labels if self.multilabel_ else np.searchsorted(self.classes_, labels)
@@ -725,13 +730,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         if groups is not None:
             digest.update(np.ascontiguousarray(groups, dtype="<i8").tobytes())
-            # Of equal points in different groups the first is kept, whatever order they came in.
-            order = np.argsort(groups, kind="stable")
-            points, targets, groups = points[order], targets[order], groups[order]
-            weights = None if weights is None else weights[order]
-        distinct, y, counts, rows = distinct_points(points, targets, weights)
-        of_rows = None if groups is None else groups[rows]
-        task = Task(self, distinct, y, counts, seed=seed, groups=of_rows)
+        distinct, y, counts, kept = distinct_points(points, targets, weights, groups)
+        task = Task(self, distinct, y, counts, seed=seed, groups=kept)
         task.n_rows = targets.shape[0] if weights is None else int(np.count_nonzero(weights))
         return task, digest.hexdigest()
 
@@ -740,28 +740,35 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         points: NDArray[Any],
         labels: NDArray[Any],
         weights: NDArray[np.float64] | None,
-        groups: Indices | None,
         seed: int,
     ) -> tuple[Task, str]:
         """Return what is to be done with points that are read in blocks, and their digest."""
-        if groups is not None and self.group_shift > 0:
-            raise InputError(
-                f"group_shift is {self.group_shift:g}, but the points are read in blocks; leave "
-                "the groups out, set it to 0, or train on fewer points"
-            )
         stored = StoredPoints(points, np.searchsorted(self.classes_, labels), weights)
         task = Task(self, *stored.sample(np.random.default_rng(seed)), seed=seed, stored=stored)
         task.n_rows = len(stored)
         return task, task.data_sha256
 
-    def _group_numbers(self, points: Float32 | Sparse, groups: ArrayLike | None) -> Indices | None:
-        """Return the group of each point as a number."""
+    def _groups_to_move(
+        self, points: Float32 | Sparse, groups: ArrayLike | None, *, large: bool
+    ) -> Indices | None:
+        """Return the group of each point as a number, if points are to be moved between groups."""
         if groups is None:
             return None
-        names = column_or_1d(groups)
-        check_consistent_length(points, names)
-        _, numbers = np.unique(names, return_inverse=True)
-        return numbers.astype(np.int64)
+        numbers = group_numbers(groups, points.shape[0])
+        if self.group_shift == 0:
+            return None
+        for refused, what in (
+            (self.multilabel_, "points have sets of labels"),
+            (issparse(points), "the points are sparse"),
+            (large, "the points are read in blocks"),
+            (self.optimizer != "joint", "the alternating optimizer takes points as they are"),
+        ):
+            if refused:
+                raise InputError(
+                    f"the group shift is {self.group_shift:g}, but {what}; set it to 0, or leave "
+                    "the groups out"
+                )
+        return numbers
 
     def _began_online(
         self, points: Float32, targets: Indices, weights: NDArray[np.float64] | None

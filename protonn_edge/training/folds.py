@@ -31,7 +31,7 @@ def fold_numbers(
     y : ndarray of shape (n,), int64
         Class indices; each fold has about the same share of each class.
     n_folds : int
-        At least 2; fewer are made where a class has fewer points.
+        At least 2; fewer are made where a class has fewer points, with groups, too.
     seed : int
         The same seed gives the same folds. Groups are dealt out so that classes are balanced, which
         leaves a seed next to nothing to decide.
@@ -54,8 +54,9 @@ def fold_numbers(
             "a class has only one point, which cannot be trained on and tested on; add points of "
             "that class, or leave it out"
         )
+    n_folds = min(n_folds, least)
     if groups is None:
-        splitter: Any = StratifiedKFold(min(n_folds, least), shuffle=True, random_state=seed)
+        splitter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:
         if groups.ndim != 1 or len(groups) != len(y):
             raise InputError(
@@ -65,11 +66,37 @@ def fold_numbers(
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:
             raise InputError(
-                f"there are {n_groups:,} groups for {n_folds:,} folds, and a group is never split; "
-                "use fewer folds, or leave the groups out"
+                f"of groups there are {n_groups:,}, for {n_folds:,} folds, and a group is never "
+                "split; use fewer folds, or leave the groups out"
             )
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     numbers = np.zeros(len(y), dtype=np.int64)
     for number, (_, tested) in enumerate(splitter.split(np.zeros((len(y), 1)), y, groups)):
         numbers[tested] = number
-    return numbers
+    filled: NDArray[np.int64] = np.unique(numbers, return_inverse=True)[
+        1
+    ]  # small groups leave gaps
+    return filled
+
+
+def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
+    """Refuse points of which a class cannot be held out with one group and learned from another.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Classes.
+    groups : ndarray of shape (n,)
+        Which group each point is of.
+
+    Raises
+    ------
+    InputError
+        If all points of a class are of the same group.
+    """
+    for label in np.unique(y):
+        if len(np.unique(groups[y == label])) < 2:
+            raise InputError(
+                f"all points of class {label!s} are of one group, without which no model can learn "
+                "it; record it with another one, or leave the groups out"
+            )

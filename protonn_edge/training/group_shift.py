@@ -9,6 +9,7 @@ group, and on the way there, and beyond, lie groups that were not recorded.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.training.joint import Augment
 from protonn_edge.training.points import Float32, Indices
@@ -46,7 +47,9 @@ class GroupShift:
         # A part is a class of a group; those of a class follow each other.
         n_groups = int(groups.max()) + 1
         parts, self._part_of = np.unique(y * n_groups + groups, return_inverse=True)
-        self._means = _means(X, self._part_of, weights)
+        self._means = np.stack(
+            [_mean(X, weights, self._part_of == part) for part in range(len(parts))]
+        )
         self._means[:, X.min(axis=0) == X.max(axis=0)] = 0  # what never changes shall not begin to
         classes = parts // n_groups
         self._first = np.searchsorted(classes, classes, side="left")
@@ -62,11 +65,10 @@ class GroupShift:
         return moved
 
 
-def _means(X: Float32, part_of: Indices, weights: Float32 | None) -> Float32:
-    """Return the weighted mean of each part, of shape (parts, D)."""
-    order = np.argsort(part_of, kind="stable")
-    begins = np.flatnonzero(np.diff(part_of[order], prepend=-1))
-    counts = np.ones(len(X)) if weights is None else weights.astype(np.float64)
-    sums = np.add.reduceat(X[order] * counts[order, None], begins, axis=0)
-    means: Float32 = (sums / np.add.reduceat(counts[order], begins)[:, None]).astype(np.float32)
-    return means
+def _mean(X: Float32, weights: Float32 | None, chosen: NDArray[np.bool_]) -> Float32:
+    """Return the weighted mean (D,) of some of the points."""
+    counts = None if weights is None else weights[chosen]
+    mean: Float32 = np.average(X[chosen].astype(np.float64), axis=0, weights=counts).astype(
+        np.float32
+    )
+    return mean

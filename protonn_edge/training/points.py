@@ -173,9 +173,12 @@ class TrainingSet:
 
 
 def distinct_points(
-    X: Float32 | Sparse, y: Indices | Sparse, weights: NDArray[np.float64] | None
-) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices]:
-    """Merge equal points of the same class, drop those without weight, and order the rest.
+    X: Float32 | Sparse,
+    y: Indices | Sparse,
+    weights: NDArray[np.float64] | None,
+    groups: Indices | None = None,
+) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices | None]:
+    """Merge equal points of the same class and group, drop those without weight, order the rest.
 
     Parameters
     ----------
@@ -185,30 +188,36 @@ def distinct_points(
         Class indices or label sets.
     weights : ndarray of shape (n,), float64, or None
         Not negative; None is 1 for all.
+    groups : ndarray of shape (n,), int64, or None
+        Which group each point is of; X and y are then dense.
 
     Returns
     -------
     tuple
-        Points, classes, weights whose mean is 1, None if all are equal, and the rows, (n',) int64,
-        where each of the points first was.
+        Points, classes, weights whose mean is 1, None if all are equal, and groups, if any.
     """
     if weights is None:
         weights = np.ones(X.shape[0])
     rows = np.flatnonzero(weights)
     X, y, weights = X[rows], y[rows], weights[rows]
+    groups = None if groups is None else groups[rows]
     if not issparse(X):
         X = X + np.float32(0)  # -0.0 becomes 0.0
-    _, first, copy_of = np.unique(_row_keys(X, y), return_index=True, return_inverse=True)
+    _, first, copy_of = np.unique(_row_keys(X, y, groups), return_index=True, return_inverse=True)
     sums = np.bincount(copy_of, weights=weights)
     total = sums / sums.mean()
     equal = np.ptp(total) <= 1e-9
-    return X[first], y[first], None if equal else total.astype(np.float32), rows[first]
+    kept = None if groups is None else groups[first]
+    return X[first], y[first], None if equal else total.astype(np.float32), kept
 
 
-def _row_keys(X: Float32 | Sparse, y: Indices | Sparse) -> NDArray[Any]:
-    """Return something for each point that is equal for equal points of the same class."""
+def _row_keys(
+    X: Float32 | Sparse, y: Indices | Sparse, groups: Indices | None = None
+) -> NDArray[Any]:
+    """Return something for each point that is equal for equal ones of the same class and group."""
     if not issparse(X) and not issparse(y):
-        keys = np.column_stack([y.astype(np.float32), X])
+        others = [y] if groups is None else [y, groups]
+        keys = np.column_stack([*(other.astype(np.float32) for other in others), X])
         return keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
     parts = [_rows_as_bytes(matrix) for matrix in (y, X)]
     digests = [sha256(left + right).digest() for left, right in zip(*parts, strict=True)]

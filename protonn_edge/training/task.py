@@ -504,18 +504,9 @@ class Task:
 
     def _with_group_shift(self, data: TrainingSet, augment: Augment | None) -> Augment | None:
         """Return what changes batches: the augmentation, and then the shift between groups."""
-        strength = float(self._settings.group_shift)
-        if self._groups is None or strength == 0:
+        if self._groups is None:
             return augment
-        for refused, what in (
-            (self._multilabel, "points have sets of labels"),
-            (issparse(data.X), "the points are sparse"),
-            (self._settings.optimizer != "joint", "the alternating optimizer takes points as is"),
-        ):
-            if refused:
-                raise InputError(
-                    f"group_shift is {strength:g}, but {what}; leave the groups out, or set it to 0"
-                )
+        strength = float(self._settings.group_shift)
         return GroupShift(data.X, data.y, self._groups, data.weights, strength, augment)
 
     def _sizes(self, n_points: int, n_features: int, n_classes: int) -> ModelSizes:

@@ -51,7 +51,7 @@ class Points:
     fixed : mapping
         Settings of the estimator that all trials share.
     groups : ndarray of shape (n,), int64, optional
-        Which group each point is of, such as a person.
+        Which group each point is of, such as a person, if points are to be moved between groups.
     """
 
     X: NDArray[np.float32]

@@ -93,7 +93,7 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
         (["--augment"], "image_shape"),
         (["--group-shift", 2], "--group-shift is given without --groups"),
-        (["--groups", "nowhere.txt"], "neither an array of"),
+        (["--groups", "nowhere.txt"], "'nowhere.txt', not a file"),
         (["--reduce", "2x2"], "its own shape is not given"),
         (["--image-shape", "3x4", "--crop", "2x2"], "not to be reduced"),
         (["--image-shape", "3x4", "--reduce", "3x4"], "averages nothing"),

@@ -161,3 +161,15 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
 def test_a_float_build_is_refused(folder: Path, model_file: Path) -> None:
     done = run("build", model_file, "-o", folder / "floats", "--precision", "float32")
     assert_one_sentence(done, 'no answer "unknown"')
+
+
+def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> None:
+    groups = folder / "groups.txt"
+    with (folder / "train.csv").open(encoding="utf-8") as file:
+        labels = [line.split(",")[0] for line in file][1:]
+    groups.write_text(
+        "".join(f"{row % 2 if label != '7' else 0}\n" for row, label in enumerate(labels))
+    )
+    options = ["--unknown", "5%", "--groups", groups]
+    done = run("train", folder / "train.csv", "-o", folder / "none.npz", *options)
+    assert_one_sentence(done, "all points of class 7 are of one group")

@@ -50,7 +50,7 @@ def test_an_array_of_the_data_names_groups(archive: Path) -> None:
 
 def test_a_file_with_a_line_per_point_names_groups(archive: Path, tmp_path: Path) -> None:
     path = tmp_path / "days.txt"
-    path.write_text("\n".join(["monday"] * 8 + ["friday"] * 16), encoding="utf-8")
+    path.write_text("\ufeffmonday \r\n" + "monday\n" * 7 + "friday\n" * 16 + "\n", encoding="utf-8")
     dataset = with_groups(load_dataset(archive), str(path), archive)
     assert dataset.groups is not None
     assert dataset.groups.tolist() == [1] * 8 + [0] * 16
@@ -63,6 +63,7 @@ def test_a_file_with_a_line_per_point_names_groups(archive: Path, tmp_path: Path
         ("other", r"shape \(24, 2\) for 24 training points"),
         ("short.txt", r"shape \(1,\) for 24 training points"),
         ("alone", "are all the same"),
+        ("gap.txt", "the group of point 1 is missing"),
     ],
 )
 def test_what_names_no_groups_is_refused(
@@ -70,6 +71,7 @@ def test_what_names_no_groups_is_refused(
 ) -> None:
     monkeypatch.chdir(archive.parent)
     Path("short.txt").write_text("monday\n", encoding="utf-8")
+    Path("gap.txt").write_text("monday\n\n" + "friday\n" * 22, encoding="utf-8")
     with pytest.raises(InputError, match=sentence):
         with_groups(load_dataset(archive), name, archive)
 
@@ -86,7 +88,7 @@ def test_holdout_takes_whole_groups_and_leaves_some(
     assert whole.groups is not None
     count = min(round(fraction * len(of_each)), len(of_each) - 1)
     if count == 0:
-        with pytest.raises(InputError, match="holds out none"):
+        with pytest.raises(InputError, match=f"of {len(of_each)} groups holds out none"):
             holdout(whole, fraction, seed)
         return
     split = holdout(whole, fraction, seed)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.training.folds import fold_numbers, usual_folds
+from protonn_edge.training.folds import check_classes_of_groups, fold_numbers, usual_folds
 
 Y = np.repeat(np.arange(3), 30)
 
@@ -21,6 +23,30 @@ def test_each_fold_has_its_share_of_each_class():
 
 def test_a_rare_class_makes_fewer_folds():
     assert fold_numbers(np.append(Y, [3, 3]), 5, seed=0).max() == 1
+
+
+def test_a_rare_class_makes_fewer_folds_of_groups_without_a_warning(recwarn):
+    y = np.array([0] * 40 + [1] * 4)
+    folds = fold_numbers(y, 7, 0, np.arange(44) % 11)
+    assert folds.max() == 3
+    assert not recwarn.list
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_fold_is_empty(seed):
+    generator = np.random.default_rng(seed)
+    y = np.append(generator.integers(0, 2, 8), [0, 0, 1, 1])
+    groups = generator.integers(0, 4, 12)
+    groups[:4] = np.arange(4)
+    folds = fold_numbers(y, 3, seed, groups)
+    assert set(folds) == set(range(folds.max() + 1))
+    assert all(len(set(folds[groups == group])) == 1 for group in set(groups))
+
+
+def test_a_class_of_a_single_group_is_named():
+    y, groups = np.array(["walks", "rests", "walks"]), np.array([0, 0, 1])
+    with pytest.raises(InputError, match="all points of class rests are of one group"):
+        check_classes_of_groups(y, groups)
 
 
 def test_points_of_a_group_come_into_one_fold():
@@ -41,7 +67,7 @@ def test_groups_have_more_folds_where_there_are_enough(n_groups, folds):
     [
         (np.append(Y, 3), None, "only one point"),
         (Y, np.zeros(5), r"shape \(5,\) for 90 training points"),
-        (Y, np.arange(90) % 2, "2 groups for 3 folds"),
+        (Y, np.arange(90) % 2, "of groups there are 2, for 3 folds"),
     ],
 )
 def test_what_cannot_be_folded_is_refused(y, groups, sentence):

@@ -14,6 +14,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.group_shift import GroupShift
+from protonn_edge.training.points import distinct_points
 
 
 def points_of_people(
@@ -98,7 +99,7 @@ def test_groups_have_no_effect_without_a_shift() -> None:
     assert not np.array_equal(plain.projection, moved.projection)
 
 
-def test_names_of_groups_and_the_order_of_points_do_not_matter() -> None:
+def test_the_order_of_points_does_not_matter() -> None:
     X, y, people = points_of_people(3)
     X[40], y[40] = X[0], y[0]  # of two people
     order = np.random.default_rng(0).permutation(len(X))
@@ -130,7 +131,9 @@ def test_the_model_tells_of_other_groups_by_the_digest_of_its_data() -> None:
     [
         ({"optimizer": "alternating"}, "alternating optimizer"),
         ({"group_shift": -1.0}, "group_shift"),
-        ({"groups": np.zeros(5)}, "inconsistent numbers of samples"),
+        ({"groups": np.zeros(5)}, r"shape \(5,\) for 120 training points"),
+        ({"groups": np.array(["a", None, "b"] * 40, object)}, "the group of point 1 is missing"),
+        ({"groups": np.where(np.arange(120) == 7, np.nan, 1.0)}, "the group of point 7 is missing"),
     ],
 )
 def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: str) -> None:
@@ -147,7 +150,27 @@ def test_sparse_points_and_sets_of_labels_are_refused() -> None:
         fitted(X, np.stack([y, 1 - y], axis=1), groups=people)
 
 
-def test_strangers_are_not_moved_and_do_not_hinder() -> None:
+def test_strangers_are_of_one_group_and_do_not_hinder(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, people = points_of_people(3)
-    model = fitted(X, y, groups=people, strangers=0.5).model_
-    assert model.n_classes == 2
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    monkeypatch.setattr(
+        "protonn_edge.training.task.GroupShift",
+        lambda *given: seen.append(given[1:3]) or GroupShift(*given),
+    )
+    assert fitted(X, y, groups=people, strangers=0.5).model_.n_classes == 2
+    ((classes, groups),) = seen
+    assert set(classes) == {0, 1, 2}
+    assert len(set(groups[classes == 2])) == 1
+
+
+def test_equal_points_of_several_groups_count_in_the_mean_of_each() -> None:
+    people = np.repeat([0, 1, 2], 10)
+    X = np.zeros((60, 1), np.float32)
+    X[:30:10, 0] = [1.0, 2.0, 3.0]  # one point in ten of each person is not at rest
+    X[30:, 0] = np.arange(30)
+    y = np.repeat([0, 1], 30)
+    groups = np.tile(people, 2)
+    points, classes, weights, of = distinct_points(X, y, None, groups)
+    assert of is not None
+    shift = GroupShift(points, classes, of, weights, 1.0)
+    np.testing.assert_allclose(shift._means[:3, 0], [0.1, 0.2, 0.3], rtol=1e-6)

@@ -14,6 +14,7 @@ def test_weights_are_repetitions_in_any_order() -> None:
     shuffled = rng.permutation(np.repeat(np.arange(8), weights))
     merged = distinct_points(X, y, weights.astype(float))
     repeated = distinct_points(X[shuffled], y[shuffled], None)
+    assert merged[3] is repeated[3] is None
     for one, other in zip(merged[:3], repeated[:3], strict=True):
         assert np.array_equal(one, other)
     assert len(merged[0]) == 7
@@ -22,10 +23,20 @@ def test_weights_are_repetitions_in_any_order() -> None:
 
 def test_equal_points_of_different_classes_stay_apart() -> None:
     points = np.zeros((3, 2), np.float32)
-    X, y, weights, rows = distinct_points(points, np.array([0, 1, 1]), None)
+    X, y, weights, _ = distinct_points(points, np.array([0, 1, 1]), None)
     assert len(X) == 2
     assert y.tolist() == [0, 1]
-    assert rows.tolist() == [0, 1]
+    np.testing.assert_allclose(weights, [2 / 3, 4 / 3])
+
+
+def test_equal_points_of_different_groups_stay_apart() -> None:
+    groups = np.array([5, 5, 2])
+    X, _, weights, kept = distinct_points(
+        np.zeros((3, 2), np.float32), np.zeros(3, np.int64), None, groups
+    )
+    assert len(X) == 2
+    assert kept is not None
+    assert kept.tolist() == [2, 5]
     np.testing.assert_allclose(weights, [2 / 3, 4 / 3])
 
 
