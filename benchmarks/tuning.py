@@ -26,11 +26,11 @@ from typing import Any
 
 import click
 from printing import print_figures
-from rows import DATA
+from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import Dataset, load_dataset, with_groups
+from protonn_edge.datasets import Dataset
 from protonn_edge.measurement import measure
 from protonn_edge.project import Project, Wishes, build
 from protonn_edge.quantization import quantize
@@ -59,7 +59,7 @@ _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
 _TUNE = (*_PROGRAM, "tune", str(DATA / "usps10_libsvm.npz"))
 _SEED = 0
 Figures = dict[str, Any]
-Row = tuple[Figures, bool]  # and whether what was asked is reached
+Verdict = tuple[Figures, bool]  # and whether what was asked is reached
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,9 @@ def points_of(
     limits: TuningLimits | None = None,
 ) -> tuple[Points, Dataset]:
     """Return the training points of a data set in folds, and all of it."""
-    path = DATA / file
-    if not path.is_file():
+    dataset = Row(file, file, groups=groups).dataset()
+    if dataset is None:
         raise click.UsageError(f"no {file} in {DATA}; set PROTONN_EDGE_DATA")
-    dataset = load_dataset(path)
-    if groups is not None:
-        dataset = with_groups(dataset, groups, path)
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     folds = fold_numbers(y, usual_folds(of_group), _SEED, of_group)
     return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed, of_group), dataset
@@ -127,7 +124,7 @@ def searched(
         return search.run(trials=trials, deadline=deadline)
 
 
-def accuracy(run: Run, of: Tuned, at_random: bool) -> Row:
+def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     """Return what a search, or one at random of the same length, finds on a data set."""
     points, dataset = points_of(of.file, of.fixed, of.groups)
     began = time.monotonic()
@@ -164,7 +161,7 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Row:
     return figures, at_random or percent >= target
 
 
-def limits(run: Run) -> Row:
+def limits(run: Run) -> Verdict:
     """Return what is chosen within 4 kB and 1 ms, and what it takes on the emulated Uno."""
     allowed = TuningLimits(flash_bytes=4_000, latency_ms=1.0)
     points, dataset = points_of("usps10_libsvm.npz", {}, limits=allowed)
@@ -228,7 +225,7 @@ def cluster_of(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]
             process.wait()
 
 
-def two_workers(run: Run) -> Row:
+def two_workers(run: Run) -> Verdict:
     """Return how many more trials two workers of a Dask cluster end than one."""
     points, _ = points_of("usps10_libsvm.npz", {"epochs": 30})
     trained = {}
@@ -243,7 +240,7 @@ def two_workers(run: Run) -> Row:
     return figures, ratio >= 1.7
 
 
-def lost_worker(run: Run) -> Row:
+def lost_worker(run: Run) -> Verdict:
     """Return whether a search ends the same when one of its two workers is killed."""
     points, _ = points_of("usps10_libsvm.npz", {"epochs": 30})
     trials = max(8, round(run.seconds / 15))
@@ -273,7 +270,7 @@ def lost_worker(run: Run) -> Row:
     return figures, same and kept.accuracy == best.accuracy
 
 
-def kill(run: Run) -> Row:
+def kill(run: Run) -> Verdict:
     """Return how many trials are repeated after a kill -9."""
     output = run.folder / "killed.npz"
     some = run.seconds / 4
@@ -300,7 +297,7 @@ def _numbers(path: Path) -> list[int]:
     return [attributes["number"] for attributes in told if "number" in attributes]
 
 
-def impossible(run: Run) -> Row:
+def impossible(run: Run) -> Verdict:
     """Return what is said of limits that nothing can meet."""
     output = run.folder / "none.npz"
     tune = [*_TUNE, "-o", str(output), "--max-flash", "1kB", "--jobs", "1"]
@@ -309,7 +306,7 @@ def impossible(run: Run) -> Row:
     return figures, done.returncode == 1 and not output.exists()
 
 
-_ROWS: dict[str, Callable[[Run], Row]] = {
+_ROWS: dict[str, Callable[[Run], Verdict]] = {
     **{
         f"{of.name}{'-at-random' if at_random else ''}": partial(
             accuracy, of=of, at_random=at_random

@@ -229,13 +229,6 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     y, groups = dataset.y_train, dataset.groups
     choose = _of_each_class if groups is None else _whole_groups
     chosen = choose(dataset, fraction, np.random.default_rng(seed))
-    if not chosen.any():
-        of_what = "points" if groups is None else "groups"
-        count = len(chosen) if groups is None else len(np.unique(groups))
-        raise InputError(
-            f"a share of {fraction:g} of {count:,} {of_what} holds out none of them; use a larger "
-            "share"
-        )
     return replace(
         dataset,
         X_train=dataset.X_train[~chosen],
@@ -256,6 +249,7 @@ def _of_each_class(
     for label in range(dataset.n_classes if one_class else 1):
         members = np.flatnonzero(y == label) if one_class else np.arange(len(chosen))
         _choose(members, fraction, chosen, generator)
+    _check_some(chosen, fraction, "points")
     return chosen
 
 
@@ -268,6 +262,7 @@ def _whole_groups(
     names, group_of = np.unique(groups, return_inverse=True)
     held_out = np.zeros(len(names), dtype=np.bool_)
     _choose(np.arange(len(names)), fraction, held_out, generator)
+    _check_some(held_out, fraction, "groups")
     chosen: NDArray[np.bool_] = held_out[group_of]
     if y.ndim == 1 and len(np.unique(y[~chosen])) < dataset.n_classes:
         raise InputError(
@@ -282,3 +277,11 @@ def _choose(
 ) -> None:
     count = min(round(fraction * len(members)), len(members) - 1)
     chosen[generator.permutation(members)[: max(count, 0)]] = True
+
+
+def _check_some(chosen: NDArray[np.bool_], fraction: float, of_what: str) -> None:
+    if not chosen.any():
+        raise InputError(
+            f"a share of {fraction:g} of {len(chosen):,} {of_what} holds out none of them; use a "
+            "larger share"
+        )

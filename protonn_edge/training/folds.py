@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.errors import InputError
 
 _FOLDS = 3
@@ -58,12 +59,8 @@ def fold_numbers(
     if groups is None:
         splitter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:
-        if groups.ndim != 1 or len(groups) != len(y):
-            raise InputError(
-                f"the groups have shape {groups.shape} for {len(y):,} training points; give one "
-                "for each point"
-            )
-        n_groups = len(np.unique(groups))
+        groups = group_numbers(groups, len(y))
+        n_groups = int(groups.max()) + 1
         if n_groups < n_folds:
             raise InputError(
                 f"of groups there are {n_groups:,}, for {n_folds:,} folds, and a group is never "
@@ -73,9 +70,8 @@ def fold_numbers(
     numbers = np.zeros(len(y), dtype=np.int64)
     for number, (_, tested) in enumerate(splitter.split(np.zeros((len(y), 1)), y, groups)):
         numbers[tested] = number
-    filled: NDArray[np.int64] = np.unique(numbers, return_inverse=True)[
-        1
-    ]  # small groups leave gaps
+    _, without_gaps = np.unique(numbers, return_inverse=True)  # small groups may leave a fold empty
+    filled: NDArray[np.int64] = without_gaps
     return filled
 
 

@@ -67,8 +67,6 @@ class GroupShift:
 
 def _mean(X: Float32, weights: Float32 | None, chosen: NDArray[np.bool_]) -> Float32:
     """Return the weighted mean (D,) of some of the points."""
-    counts = None if weights is None else weights[chosen]
-    mean: Float32 = np.average(X[chosen].astype(np.float64), axis=0, weights=counts).astype(
-        np.float32
-    )
+    points, counts = X[chosen].astype(np.float64), None if weights is None else weights[chosen]
+    mean: Float32 = np.average(points, axis=0, weights=counts).astype(np.float32)
     return mean
