@@ -216,8 +216,8 @@ def _row_keys(
 ) -> NDArray[Any]:
     """Return something for each point that is equal for equal ones of the same class and group."""
     if not issparse(X) and not issparse(y):
-        others = [y] if groups is None else [y, groups]
-        keys = np.column_stack([*(other.astype(np.float32) for other in others), X])
+        last = [] if groups is None else [groups.astype(np.float32)]  # the order is that of points
+        keys = np.column_stack([y.astype(np.float32), X, *last])
         return keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
     parts = [_rows_as_bytes(matrix) for matrix in (y, X)]
     digests = [sha256(left + right).digest() for left, right in zip(*parts, strict=True)]
