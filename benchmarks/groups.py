@@ -12,20 +12,18 @@ is chosen.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import click
 import numpy as np
 from printing import Record, print_table
-from rows import SEEDS, Row, chosen
+from rows import SEEDS, Row, chosen, held_out_in_turn
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.training.folds import fold_numbers
 
 SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0)
 FOLDS = 3
@@ -51,24 +49,13 @@ _ROWS = [
 
 def measure(row: Row, dataset: Dataset, tested: bool) -> Record:
     """Return the mean accuracy on other people, for each shift."""
-    parts = [(dataset, seed) for seed in SEEDS] if tested else list(_held_out_in_turn(dataset))
+    parts = [dataset] if tested else list(held_out_in_turn(dataset, FOLDS))
+    seeds = SEEDS if tested else TRAININGS
     accuracies = {
-        shift: float(np.mean([_accuracy(row, part, shift, seed) for part, seed in parts]))
+        shift: float(np.mean([_accuracy(row, part, shift, s) for s in seeds for part in parts]))
         for shift in SHIFTS
     }
     return {"row": row.name, "accuracies": accuracies}
-
-
-def _held_out_in_turn(dataset: Dataset) -> Iterator[tuple[Dataset, int]]:
-    """Yield the training part with some of its people as the test part, and a seed."""
-    X, y, people = dataset.X_train, dataset.y_train, dataset.groups
-    assert people is not None
-    fold_of = fold_numbers(y, FOLDS, 0, people)
-    for seed in TRAININGS:
-        for fold in range(FOLDS):
-            trained, tested = fold_of != fold, fold_of == fold
-            part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=people[trained])
-            yield replace(part, X_test=X[tested], y_test=y[tested]), seed
 
 
 def _accuracy(row: Row, part: Dataset, shift: float, seed: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ import click
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.folds import fold_numbers
 
 DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
@@ -69,3 +70,14 @@ def chosen(rows: Sequence[AnyRow], only: str | None) -> Iterator[tuple[AnyRow, D
         if only is not None:
             raise click.UsageError(sentence)
         click.echo(sentence, err=True)
+
+
+def held_out_in_turn(dataset: Dataset, folds: int) -> Iterator[Dataset]:
+    """Yield the training part with a fold of its people as the test part, for each fold."""
+    X, y, people = dataset.X_train, dataset.y_train, dataset.groups
+    assert people is not None
+    fold_of = fold_numbers(y, folds, 0, people)
+    for fold in range(folds):
+        trained, tested = fold_of != fold, fold_of == fold
+        part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=people[trained])
+        yield replace(part, X_test=X[tested], y_test=y[tested])

@@ -100,9 +100,16 @@ def points_of(
     dataset = Row(file, file, groups=groups).dataset()
     if dataset is None:
         raise click.UsageError(f"no {file} in {DATA}; set PROTONN_EDGE_DATA")
+    return in_folds(dataset, fixed, limits), dataset
+
+
+def in_folds(
+    dataset: Dataset, fixed: dict[str, Any] | None = None, limits: TuningLimits | None = None
+) -> Points:
+    """Return the training points of a data set in folds."""
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     folds = fold_numbers(y, usual_folds(of_group), _SEED, of_group)
-    return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed, of_group), dataset
+    return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed or {}, of_group)
 
 
 def searched(
@@ -113,6 +120,7 @@ def searched(
     trials: int = 10_000,
     seconds: float | None = None,
     at_random: bool = False,
+    choice: Choice | None = None,
     on_change: Callable[[Progress], object] | None = None,
 ) -> Searched:
     """Run a search into a file."""
@@ -120,13 +128,16 @@ def searched(
     known_by = identity(points, space, seed=_SEED)
     with SearchFile(path, known_by, space.distributions) as file, workers:
         deadline = None if seconds is None else time.monotonic() + seconds
-        search = Search(points, space, file, workers, seed=_SEED, on_change=on_change)
+        search = Search(
+            points, space, file, workers, seed=_SEED, choice=choice, on_change=on_change
+        )
         return search.run(trials=trials, deadline=deadline)
 
 
 def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     """Return what a search, or one at random of the same length, finds on a data set."""
     points, dataset = points_of(of.file, of.fixed, of.groups)
+    choice = Choice.usual(of.groups is not None)
     began = time.monotonic()
     found = searched(
         points,
@@ -134,6 +145,7 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
         run.folder / f"{of.name}-{at_random}.jsonl",
         seconds=run.seconds,
         at_random=at_random,
+        choice=choice,
     )
     records = found.records.values()
     outcomes = [record.outcome for record in records]
@@ -145,13 +157,15 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     complete = candidates(records)
     if not complete:
         return figures, False
-    ranked = Choice().ranked(complete)
+    ranked = choice.ranked(complete)
     chosen = refit(points, ranked, seed=_SEED, classes=dataset.classes, feature_names=(), search={})
     integers = quantize(chosen.model)
     right = integers.predict(integers.quantize(dataset.X_test)) == dataset.y_test
     target = of.percent or 100 * rbf_svm_accuracy(dataset) - 1
     percent = 100 * float(right.mean())
     figures |= {
+        "choice": str(choice),
+        "trial": chosen.candidate.record.number,
         "cross_validation_percent": round(100 * chosen.candidate.accuracy, 2),
         "test_percent": round(percent, 2),
         "target_percent": round(target, 2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ from protonn_edge.tuning import (
     refit,
     usual_folds,
 )
+from protonn_edge.tuning.choice import AMOUNT, lead_by_chance, most_accurate
 from protonn_edge.tuning.search import IN_FLIGHT
 from protonn_edge.tuning.trial import check_points
 
@@ -59,15 +61,12 @@ class _ChoosingCommand(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         joined: list[str] = []
         for word in args:
-            if joined[-2:-1] == ["--choose"] and joined[-1].endswith("-within") and _number(word):
+            kind = joined[-1] if joined[-2:-1] == ["--choose"] else ""
+            if kind.endswith("-within") and re.fullmatch(AMOUNT, word):
                 joined[-1] += f" {word}"
             else:
                 joined.append(word)
         return super().parse_args(ctx, joined)
-
-
-def _number(word: str) -> bool:
-    return word.replace(".", "", 1).isdecimal()
 
 
 @click.command("tune", cls=_ChoosingCommand)
@@ -94,10 +93,10 @@ def _number(word: str) -> bool:
 @click.option("--timeout", type=_POSITIVE, help="Seconds, the last training included.")
 @click.option(
     "--choose",
-    default="best",
-    show_default=True,
     metavar="CHOICE",
-    help="best, smallest-within X or fastest-within X: at most X percentage points below the best.",
+    help="best, or smallest-within X, fastest-within X, default-within X: at most X percentage "
+    "points below the best; X may be 'chance', how far the best is ahead by luck.  "
+    "[default: best; with --groups default-within chance]",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
 @click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
@@ -151,7 +150,7 @@ def tune_command(
     max_energy_mj: float | None,
     trials: int,
     timeout: float | None,
-    choose: str,
+    choose: str | None,
     jobs: int | None,
     scheduler: str | None,
     folds: int | None,
@@ -171,7 +170,7 @@ def tune_command(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     check_output(output)
-    choice = Choice.parse(choose)
+    choice = Choice.usual(groups is not None) if choose is None else Choice.parse(choose)
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs and --dask exclude each other; give one of them")
     out = Output(as_json)
@@ -194,7 +193,14 @@ def tune_command(
     with SearchFile(path, known_by, space.distributions) as file:
         searched = _search(
             lambda on_change: Search(
-                points, space, file, workers, seed=seed, in_flight=in_flight, on_change=on_change
+                points,
+                space,
+                file,
+                workers,
+                seed=seed,
+                in_flight=in_flight,
+                choice=choice,
+                on_change=on_change,
             ),
             workers,
             trials=trials,
@@ -314,6 +320,8 @@ def _record(
         **describe(refitted.model, dataset),
         **told,
         "cross_validated": refitted.candidate.to_json(board),
+        "most_accurate": most_accurate(found).to_json(board),
+        "lead_by_chance": lead_by_chance(found),
         "planned": refitted.fit.figures.to_json(),
         "linked": None
         if linked is None
@@ -337,6 +345,13 @@ def _sentences(record: dict[str, Any], refitted: Refitted, points: Points) -> li
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"
     )
     said = [chosen]
+    ahead = record["most_accurate"]
+    if ahead["accuracy"] > refitted.candidate.accuracy:
+        said.append(
+            f"ahead in cross-validation: trial {ahead['trial']}, {100 * ahead['accuracy']:.2f} %; "
+            "of as many that are equally good, the best one would be ahead by "
+            f"{100 * record['lead_by_chance']:.2f} points"
+        )
     if record["accuracy"] is not None:
         share = 100 * record["accuracy"]
         said.append(f"test points: {share:.2f} % of {record['n']:,} in integers")

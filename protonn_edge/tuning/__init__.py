@@ -7,7 +7,8 @@ tested in cross-validation, on this machine or on a cluster; every finished tria
 from __future__ import annotations
 
 from protonn_edge.training.folds import fold_numbers, usual_folds
-from protonn_edge.tuning.front import Candidate, Choice, candidates, front, front_json
+from protonn_edge.tuning.choice import Choice
+from protonn_edge.tuning.front import Candidate, candidates, front, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.refit import Refitted, refit
 from protonn_edge.tuning.search import NothingFits, Progress, Search, Searched, identity

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.tuning.choice import Choice
+from protonn_edge.tuning.front import candidates
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, SearchFile
@@ -27,7 +29,7 @@ from protonn_edge.tuning.workers import Workers
 IN_FLIGHT = 4
 """Trials that may be under way at the same time, if nothing else is said."""
 
-_FORMAT = 2  # of trials and their order; raise it when the same seed gives other ones
+_FORMAT = 3  # of trials, their order and their records; raise it when one of them changes
 
 # A trial is hopeless if one that takes no more is ahead by this, after these shares of training,
 # and by what a first fold may be off.
@@ -140,6 +142,8 @@ class Search:
         Everything random follows from it.
     in_flight : int
         Trials that may be under way at the same time. Another number is another sequence.
+    choice : Choice, optional
+        What will be chosen when time is over, the best if nothing is said.
     on_change : callable, optional
         Called with the `Progress` after every change, and twice a second.
     """
@@ -153,11 +157,14 @@ class Search:
         *,
         seed: int = 0,
         in_flight: int = IN_FLIGHT,
+        choice: Choice | None = None,
         on_change: Callable[[Progress], object] | None = None,
     ) -> None:
         self._points, self._space, self._file = points, space, file
         self._workers = workers
         self._seed, self._in_flight = seed, in_flight
+        self._choice = choice or Choice()
+        self._defaults = len(space.starts())
         self._on_change = on_change or (lambda _: None)
         self._records = file.records()
         self._open: dict[int, _Open] = {}
@@ -174,7 +181,7 @@ class Search:
             Complete, pruned and failed ones count; those that do not fit do not.
         deadline : float, optional
             Of ``time.monotonic()``. What is under way then is given up, but for the time that the
-            best model so far takes to be trained on all points, which is left.
+            model to choose so far takes to be trained on all points, which is left.
 
         Raises
         ------
@@ -198,12 +205,12 @@ class Search:
         left = self._seconds_left()
         if left is None:
             return False
-        complete = [each for each in self._records.values() if each.outcome == "complete"]
-        best = max(complete, key=lambda each: each.accuracy, default=None)
-        if best is None:
+        complete = candidates(self._records.values())
+        if not complete:
             return left <= 0
+        chosen = self._choice.ranked(complete)[0].record
         folds = self._points.n_folds
-        return left <= 1.5 * best.seconds / (folds - 1)  # each fold trains on the others
+        return left <= 1.5 * chosen.seconds / (folds - 1)  # each fold trains on the others
 
     def _seconds_left(self) -> float | None:
         return None if self._deadline is None else self._deadline - time.monotonic()
@@ -334,6 +341,7 @@ class Search:
             seconds=sum(result.seconds for result in results),
             reason=reason,
             excess=excess,
+            is_default=opened.number < self._defaults,
         )
         self._finish(record)
 

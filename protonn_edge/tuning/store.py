@@ -65,6 +65,8 @@ class Record:
         Why it is not complete.
     excess : mapping of str to float
         Of a rejected one: how much of each limit it would take, above 1.
+    is_default : bool
+        Whether it is one that the search began with, and not drawn.
     """
 
     number: int
@@ -76,6 +78,7 @@ class Record:
     seconds: float = 0.0
     reason: str = ""
     excess: Mapping[str, float] | None = None
+    is_default: bool = False
 
     @property
     def accuracy(self) -> float:
@@ -100,6 +103,7 @@ class Record:
                 "seconds": self.seconds,
                 "reason": self.reason,
                 "excess": dict(self.excess or {}),
+                "is_default": self.is_default,
             },
         )
 
@@ -118,6 +122,7 @@ class Record:
             seconds=kept["seconds"],
             reason=kept["reason"],
             excess=kept["excess"],
+            is_default=kept["is_default"],
         )
 
 

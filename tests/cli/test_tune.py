@@ -110,11 +110,16 @@ def test_a_killed_search_goes_on_and_repeats_nothing(data: Path, tmp_path: Path)
     assert len(trial_numbers(after)) == len(set(trial_numbers(after))) >= trained
 
 
-def test_points_of_groups_are_moved_between_them(data: Path, tmp_path: Path) -> None:
+def test_points_of_groups_are_moved_and_a_default_is_preferred(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
-    found = tune(data, "-o", model, "--groups", "writer", "--trials", 1, "--jobs", 1)
+    search = (data, "-o", model, "--groups", "writer", "--trials", 1, "--jobs", 1, "--json")
+    found = tune(*search)
     assert found.exit_code == 0, found.output
     assert load_model(model).record["settings"]["group_shift"] == 1.5
+    record = json.loads(found.stdout)
+    assert record["choice"] == "default-within chance"
+    assert record["cross_validated"]["is_default"]
+    assert tune(*search, "--choose", "default-within", "chance").stdout == found.stdout
 
 
 def trial_numbers(content: bytes) -> list[int]:

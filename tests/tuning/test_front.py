@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.errors import InputError
 from protonn_edge.report.tuning import candidate_table, front_figure
-from protonn_edge.tuning import Choice, Figures, Record, candidates, front, front_json
+from protonn_edge.tuning import Figures, Record, candidates, front, front_json
 from protonn_edge.tuning.front import cycles_of, flash_of
 
 UNO = load_board("uno")
@@ -44,30 +43,6 @@ def test_a_front_has_what_nothing_cheaper_beats():
     told = front_json(FOUND, UNO)
     assert [each["trial"] for each in told["accuracy_by_flash"]] == [2, 1, 0]
     assert told["accuracy_by_cycles"][1]["mean_ms"] == pytest.approx(1_000 / 16_000)
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        ("best", 0),
-        ("smallest-within 0.5", 1),
-        ("smallest-within", 1),
-        ("smallest-within=0.1", 0),
-        ("smallest-within 10", 2),
-        ("fastest-within 1", 3),
-        ("fastest-within 0.5", 0),
-    ],
-)
-def test_a_choice_takes_its_candidate_first_and_keeps_the_others(text, first):
-    ranked = Choice.parse(text).ranked(FOUND)
-    assert numbers(ranked)[0] == first
-    assert sorted(numbers(ranked)) == [0, 1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("text", ["", "worst", "best 1", "smallest-within x", "smallest-within -1"])
-def test_no_choice_is_refused(text):
-    with pytest.raises(InputError, match="is no choice"):
-        Choice.parse(text)
 
 
 def test_the_front_is_shown():

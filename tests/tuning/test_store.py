@@ -22,7 +22,16 @@ def opened(tmp_path, space):
 def records(space):
     draws = [space.suggest(number, 0, []) for number in range(4)]
     return [
-        Record(0, draws[0], "complete", FIGURES, (0.9, 0.8), {0.25: 0.5, 0.75: 0.7}, 3.5),
+        Record(
+            0,
+            draws[0],
+            "complete",
+            FIGURES,
+            (0.9, 0.8),
+            {0.25: 0.5, 0.75: 0.7},
+            3.5,
+            is_default=True,
+        ),
         Record(1, draws[1], "rejected", FIGURES, reason="x", excess={"--max-flash": 1.5}, rungs={}),
         Record(2, draws[2], "pruned", FIGURES, (), {0.25: 0.1}, 1.0, "y", {}),
         Record(3, draws[3], "failed", None, (), {}, 0.0, "z", {}),

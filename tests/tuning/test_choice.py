@@ -1,0 +1,122 @@
+"""Which candidate is taken: the best, or a default, a small or a fast one not far behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.tuning import Choice, Figures, Record, candidates
+from protonn_edge.tuning.choice import lead_by_chance
+
+FOLDS = 4
+EVEN = (0.0,) * FOLDS
+
+
+def record(number, accuracy, flash=9_000, cycles=900, apart=EVEN, is_default=False):
+    """Return a complete trial whose folds lie apart from its accuracy."""
+    figures = Figures("columns", flash, 50, 2 * cycles, float(cycles))
+    accuracies = tuple(accuracy + each for each in apart)
+    return Record(number, {}, "complete", figures, accuracies, is_default=is_default)
+
+
+FOUND = candidates(
+    [
+        record(0, 0.960, 9_500, 8_000),
+        record(1, 0.958, 4_000, 9_000),
+        record(2, 0.900, 3_000, 900, is_default=True),
+        record(3, 0.950, 9_000, 1_000, is_default=True),
+        record(4, 0.955, 9_800, 9_500, is_default=True),
+    ]
+)
+
+
+def numbers(found):
+    return [each.record.number for each in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("best", 0),
+        ("smallest-within 0.5", 1),
+        ("smallest-within", 1),
+        ("smallest-within=0.1", 0),
+        ("smallest-within 10", 2),
+        ("smallest-within chance", 0),  # folds that agree leave nothing to chance
+        ("fastest-within 1", 3),
+        ("fastest-within 0.5", 0),
+        ("default-within 0.2", 0),  # no default is so near
+        ("default-within 0.5", 4),
+        ("default-within 10", 4),  # the most accurate of them
+    ],
+)
+def test_a_choice_takes_its_candidate_first_and_keeps_the_others(text, first):
+    ranked = Choice.parse(text).ranked(FOUND)
+    assert numbers(ranked)[0] == first
+    assert sorted(numbers(ranked)) == [0, 1, 2, 3, 4]
+
+
+def test_of_equals_the_best_is_the_smallest():
+    found = candidates([record(0, 0.9, 9_000), record(1, 0.9, 3_000), record(2, 0.8, 1_000)])
+    assert numbers(Choice().ranked(found)) == [1, 0, 2]
+
+
+@pytest.mark.parametrize(("far", "first"), [(0.001, 1), (0.05, 0)])
+def test_a_default_is_left_for_what_is_ahead_by_more_than_chance(far, first):
+    """The same lead counts where the folds agree, and does not where each ranks for itself."""
+    found = candidates(
+        [
+            record(0, 0.90, apart=(far, -far, far, -far), is_default=True),
+            record(1, 0.93, apart=(-far, far, -far, far)),
+            record(2, 0.80),
+        ]
+    )
+    assert numbers(Choice.usual(in_groups=True).ranked(found))[0] == first
+    assert numbers(Choice.usual(in_groups=False).ranked(found))[0] == 1
+
+
+def test_what_all_trials_have_in_common_is_no_chance():
+    hard_fold = (0.0, 0.0, 0.0, -0.3)
+    found = candidates([record(n, each, apart=hard_fold) for n, each in enumerate((0.9, 0.8, 0.7))])
+    assert lead_by_chance(found) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_lead_by_chance_is_that_of_the_best_of_equals():
+    generator = np.random.default_rng(0)
+    leads, told = [], []
+    for _ in range(200):
+        accuracies = 0.8 + 0.02 * generator.standard_normal((50, FOLDS))
+        found = candidates([record(n, 0.0, apart=each) for n, each in enumerate(accuracies)])
+        leads.append(max(each.accuracy for each in found) - 0.8)
+        told.append(lead_by_chance(found))
+    assert 1.0 < np.mean(told) / np.mean(leads) < 1.3  # a bound of the mean, near it for many
+
+
+def test_a_single_trial_is_not_ahead_of_any():
+    (found,) = candidates([record(0, 0.9)])
+    assert lead_by_chance([found]) == 0
+    assert Choice.usual(in_groups=True).ranked([found]) == [found]
+
+
+@pytest.mark.parametrize("in_groups", [False, True])
+def test_a_choice_says_what_it_is_parsed_from(in_groups):
+    for choice in (Choice.usual(in_groups), Choice("smallest-within", 1.5)):
+        assert Choice.parse(str(choice)) == choice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "worst",
+        "best 1",
+        "best chance",
+        "smallest-within x",
+        "smallest-within -1",
+        "worst-within 1",
+    ],
+)
+def test_no_choice_is_refused(text):
+    with pytest.raises(InputError, match="is no choice"):
+        Choice.parse(text)
