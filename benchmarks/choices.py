@@ -1,6 +1,6 @@
 """What `tune --groups` had better choose, on people whom its search has not seen.
 
-    python benchmarks/choices.py [--only NAME] [--json] [--seconds 180]   # 23 and 12 minutes
+    python benchmarks/choices.py [--only NAME] [--json] [--seconds 120]   # 16 and 10 minutes
 
 For each fold of the people in turn: searches the other ones, with folds of its own, and trains what
 each choice takes on them. Prints one row a choice: what it has in the search's folds, and on the
@@ -100,7 +100,7 @@ def _on_others(taken: Candidate, part: Dataset) -> float:
 
 @click.command()
 @click.option("--only", type=click.Choice([row.name for row in _ROWS]), help="One data set.")
-@click.option("--seconds", default=180.0, show_default=True, help="Of a search.")
+@click.option("--seconds", default=120.0, show_default=True, help="Of a search.")
 @click.option("--jobs", default=2, show_default=True, help="Processes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, seconds: float, jobs: int, as_json: bool) -> None:

@@ -77,7 +77,7 @@ def held_out_in_turn(dataset: Dataset, folds: int) -> Iterator[Dataset]:
     X, y, people = dataset.X_train, dataset.y_train, dataset.groups
     assert people is not None
     fold_of = fold_numbers(y, folds, 0, people)
-    for fold in range(folds):
+    for fold in range(fold_of.max() + 1):
         trained, tested = fold_of != fold, fold_of == fold
         part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=people[trained])
         yield replace(part, X_test=X[tested], y_test=y[tested])

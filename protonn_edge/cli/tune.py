@@ -48,7 +48,7 @@ from protonn_edge.tuning import (
     refit,
     usual_folds,
 )
-from protonn_edge.tuning.choice import AMOUNT, lead_by_chance, most_accurate
+from protonn_edge.tuning.choice import lead_by_chance
 from protonn_edge.tuning.search import IN_FLIGHT
 from protonn_edge.tuning.trial import check_points
 
@@ -62,7 +62,7 @@ class _ChoosingCommand(Command):
         joined: list[str] = []
         for word in args:
             kind = joined[-1] if joined[-2:-1] == ["--choose"] else ""
-            if kind.endswith("-within") and re.fullmatch(AMOUNT, word):
+            if kind.endswith("-within") and re.fullmatch(r"[\d.]+|chance", word):
                 joined[-1] += f" {word}"
             else:
                 joined.append(word)
@@ -95,8 +95,9 @@ class _ChoosingCommand(Command):
     "--choose",
     metavar="CHOICE",
     help="best, or smallest-within X, fastest-within X, default-within X: at most X percentage "
-    "points below the best; X may be 'chance', how far the best is ahead by luck.  "
-    "[default: best; with --groups default-within chance]",
+    "points below the best; X may be 'chance', how far the best would be ahead by luck. "
+    "default-within takes what the search began with.  [default: best; with --groups "
+    "default-within chance]",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
 @click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
@@ -231,7 +232,7 @@ def tune_command(
         _write_front(front_path, found, board)
     record = _record(refitted, found, told, points, dataset)
     out.say("accuracy in cross-validation against what it takes:", candidate_table(found, board))
-    out.say(*_sentences(record, refitted, points), f"wrote {output}")
+    out.say(*_sentences(record, refitted, points, choice), f"wrote {output}")
     out.finish(record)
 
 
@@ -320,7 +321,7 @@ def _record(
         **describe(refitted.model, dataset),
         **told,
         "cross_validated": refitted.candidate.to_json(board),
-        "most_accurate": most_accurate(found).to_json(board),
+        "most_accurate": Choice().ranked(found)[0].to_json(board),
         "lead_by_chance": lead_by_chance(found),
         "planned": refitted.fit.figures.to_json(),
         "linked": None
@@ -334,7 +335,22 @@ def _record(
     }
 
 
-def _sentences(record: dict[str, Any], refitted: Refitted, points: Points) -> list[str]:
+def _chance(record: dict[str, Any]) -> str:
+    best, taken = record["most_accurate"], record["cross_validated"]
+    lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
+    chance = f"the best of {n:,} equally good trials would be ahead by about {lead:.2f}"
+    if best["trial"] == taken["trial"]:
+        return f"no other trial is more accurate; {chance} points"
+    ahead = 100 * (best["accuracy"] - taken["accuracy"])
+    return (
+        f"trial {best['trial']} is ahead of it with {100 * best['accuracy']:.2f} %, by {ahead:.2f} "
+        f"points; {chance}"
+    )
+
+
+def _sentences(
+    record: dict[str, Any], refitted: Refitted, points: Points, choice: Choice
+) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     accuracy = 100 * refitted.candidate.accuracy
     settings = refitted.candidate.record.settings
@@ -345,13 +361,8 @@ def _sentences(record: dict[str, Any], refitted: Refitted, points: Points) -> li
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"
     )
     said = [chosen]
-    ahead = record["most_accurate"]
-    if ahead["accuracy"] > refitted.candidate.accuracy:
-        said.append(
-            f"ahead in cross-validation: trial {ahead['trial']}, {100 * ahead['accuracy']:.2f} %; "
-            "of as many that are equally good, the best one would be ahead by "
-            f"{100 * record['lead_by_chance']:.2f} points"
-        )
+    if choice.points is None:
+        said.append(_chance(record))
     if record["accuracy"] is not None:
         share = 100 * record["accuracy"]
         said.append(f"test points: {share:.2f} % of {record['n']:,} in integers")

@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,7 @@ class Search:
         self._workers = workers
         self._seed, self._in_flight = seed, in_flight
         self._choice = choice or Choice()
-        self._defaults = len(space.starts())
+        self._n_starts = len(space.starts())
         self._on_change = on_change or (lambda _: None)
         self._records = file.records()
         self._open: dict[int, _Open] = {}
@@ -219,11 +219,13 @@ class Search:
 
     def _start(self, trials: int) -> None:
         """Begin all trials that may be begun now."""
-        while not self._is_late() and len(self._open) < self._in_flight:
+        while len(self._open) < self._in_flight:
             number = self._next
             if number in self._records:
                 self._next += 1
                 continue
+            if self._is_late():
+                return
             needed = range(max(0, number - self._in_flight + 1))
             if any(each not in self._records for each in needed):
                 return
@@ -258,10 +260,15 @@ class Search:
             )
             self._finish(record)
             return
-        bars = {} if self._space.at_random else _bars(seen, fit.figures)
+        # One fold of a few people does not decide on what may be chosen for being a default.
+        is_spared = self._space.in_groups and self._is_default(number)
+        bars = {} if self._space.at_random or is_spared else _bars(seen, fit.figures)
         opened = _Open(number, settings, fit.figures, bars)
         self._open[number] = opened
         self._submit(self._job(opened, 0))
+
+    def _is_default(self, number: int) -> bool:
+        return number < self._n_starts
 
     def _job(self, opened: _Open, fold: int) -> Job:
         bars = opened.bars if fold == 0 else {}
@@ -341,11 +348,11 @@ class Search:
             seconds=sum(result.seconds for result in results),
             reason=reason,
             excess=excess,
-            is_default=opened.number < self._defaults,
         )
         self._finish(record)
 
     def _finish(self, record: Record) -> None:
+        record = replace(record, is_default=self._is_default(record.number))
         self._file.add(record)
         self._records[record.number] = record
         self._say()

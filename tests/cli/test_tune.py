@@ -110,7 +110,7 @@ def test_a_killed_search_goes_on_and_repeats_nothing(data: Path, tmp_path: Path)
     assert len(trial_numbers(after)) == len(set(trial_numbers(after))) >= trained
 
 
-def test_points_of_groups_are_moved_and_a_default_is_preferred(data: Path, tmp_path: Path) -> None:
+def test_groups_say_how_points_move_and_what_is_chosen(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     search = (data, "-o", model, "--groups", "writer", "--trials", 1, "--jobs", 1, "--json")
     found = tune(*search)
@@ -118,7 +118,8 @@ def test_points_of_groups_are_moved_and_a_default_is_preferred(data: Path, tmp_p
     assert load_model(model).record["settings"]["group_shift"] == 1.5
     record = json.loads(found.stdout)
     assert record["choice"] == "default-within chance"
-    assert record["cross_validated"]["is_default"]
+    assert record["cross_validated"] == record["most_accurate"]
+    assert "no other trial is more accurate; the best of 1 equally good trials" in found.stderr
     assert tune(*search, "--choose", "default-within", "chance").stdout == found.stdout
 
 
@@ -151,6 +152,7 @@ def read_or_empty(path: Path) -> str:
     ("arguments", "sentence"),
     [
         (["--choose", "worst"], "is no choice"),
+        (["--choose", "smallest-within", "1000"], "is no choice"),
         (["--jobs", "2", "--dask", "tcp://127.0.0.1:1"], "exclude each other"),
         (["--groups", "nobody"], "neither an array of"),
         (["--groups", "X_train"], "groups"),

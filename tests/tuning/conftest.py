@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.tuning import (
     Points,
+    Record,
     Search,
     SearchFile,
     SearchSpace,
@@ -45,10 +46,19 @@ def search(space: SearchSpace) -> Callable[..., Any]:
     """Return a function that runs a search and returns what it found."""
 
     def run(
-        points: Points, workers: Workers, path: Path, *, trials: int = 12, **options: Any
+        points: Points,
+        workers: Workers,
+        path: Path,
+        *,
+        trials: int = 12,
+        deadline: float | None = None,
+        space: SearchSpace = space,
+        done: Sequence[Record] = (),
+        **options: Any,
     ) -> Any:
-        deadline = options.pop("deadline", None)
         with SearchFile(path, {"of": "tests"}, space.distributions) as file, workers:
+            for record in done:
+                file.add(record)
             made = Search(points, space, file, workers, **options)
             return made.run(trials=trials, deadline=deadline)
 

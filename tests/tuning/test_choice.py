@@ -57,9 +57,12 @@ def test_a_choice_takes_its_candidate_first_and_keeps_the_others(text, first):
     assert sorted(numbers(ranked)) == [0, 1, 2, 3, 4]
 
 
-def test_of_equals_the_best_is_the_smallest():
-    found = candidates([record(0, 0.9, 9_000), record(1, 0.9, 3_000), record(2, 0.8, 1_000)])
-    assert numbers(Choice().ranked(found)) == [1, 0, 2]
+@pytest.mark.parametrize("are_default", [False, True])
+@pytest.mark.parametrize("text", ["best", "default-within chance", "default-within 20"])
+def test_of_equals_the_smallest_is_first(text, are_default):
+    sizes = [(0.9, 9_000), (0.9, 3_000), (0.8, 1_000)]
+    found = candidates([record(n, *each, is_default=are_default) for n, each in enumerate(sizes)])
+    assert numbers(Choice.parse(text).ranked(found)) == [1, 0, 2]
 
 
 @pytest.mark.parametrize(("far", "first"), [(0.001, 1), (0.05, 0)])
@@ -82,15 +85,33 @@ def test_what_all_trials_have_in_common_is_no_chance():
     assert lead_by_chance(found) == pytest.approx(0, abs=1e-12)
 
 
-def test_the_lead_by_chance_is_that_of_the_best_of_equals():
+def test_the_lead_by_chance_of_two_trials_by_hand():
+    found = candidates([record(n, 0.85, apart=(x, -x, x, -x)) for n, x in enumerate((0.05, -0.05))])
+    freedom = 1 * 3 / 8
+    expected = 1.4826 * 0.05 / np.sqrt(freedom) * np.sqrt(2 * np.log(2) / 4)
+    assert lead_by_chance(found) == pytest.approx(expected)
+
+
+def leads(broken=0):
+    """Return by how much the best of equals is ahead of what they are, and what is told."""
     generator = np.random.default_rng(0)
-    leads, told = [], []
+    ahead, told = [], []
     for _ in range(200):
-        accuracies = 0.8 + 0.02 * generator.standard_normal((50, FOLDS))
-        found = candidates([record(n, 0.0, apart=each) for n, each in enumerate(accuracies)])
-        leads.append(max(each.accuracy for each in found) - 0.8)
+        apart = 0.02 * generator.standard_normal((50, FOLDS))
+        apart[:broken, -1] = -0.5
+        found = candidates([record(n, 0.8, apart=each) for n, each in enumerate(apart)])
+        ahead.append(max(each.accuracy for each in found) - 0.8)
         told.append(lead_by_chance(found))
-    assert 1.0 < np.mean(told) / np.mean(leads) < 1.3  # a bound of the mean, near it for many
+    return np.mean(ahead), np.mean(told)
+
+
+def test_the_lead_by_chance_is_about_that_of_the_best_of_equals():
+    ahead, told = leads()
+    assert 1.15 < told / ahead < 1.35  # sqrt(2 ln 50) is 2.80, and the mean of the largest is 2.25
+
+
+def test_a_trial_that_failed_in_a_fold_counts_little_for_the_others():
+    assert leads(broken=1)[1] == pytest.approx(leads()[1], rel=0.1)
 
 
 def test_a_single_trial_is_not_ahead_of_any():

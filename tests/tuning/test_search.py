@@ -6,20 +6,38 @@ import os
 import signal
 import time
 from concurrent.futures import Future
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.tuning import Figures, Here, NothingFits, Processes, Record, TuningLimits
+from protonn_edge.tuning import (
+    Choice,
+    Figures,
+    Here,
+    NothingFits,
+    Processes,
+    Record,
+    TuningLimits,
+)
 from protonn_edge.tuning.search import _bars
 
 LIMITS = TuningLimits(flash_bytes=4_000)
+FIGURES = Figures("columns", 3_000, 50, 9_999, 1_000.0)
 
 
 def essence(records):
     """Return what has to be the same each time: all but how long it took."""
     return {
-        number: (dict(r.settings), r.outcome, r.figures, r.accuracies, dict(r.rungs or {}))
+        number: (
+            dict(r.settings),
+            r.outcome,
+            r.figures,
+            r.accuracies,
+            dict(r.rungs or {}),
+            r.is_default,
+        )
         for number, r in records.items()
     }
 
@@ -41,11 +59,23 @@ def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(refe
     assert len(outcomes) - outcomes.count("rejected") == 12
     assert outcomes.count("rejected") > 0
     assert sorted(reference) == list(range(len(reference)))
-    for _, outcome, figures, accuracies, _ in reference.values():
+    for _, outcome, figures, accuracies, *_ in reference.values():
         if outcome == "complete":
             assert figures.flash_bytes <= 4_000
             assert len(accuracies) == 2
             assert all(0 < accuracy <= 1 for accuracy in accuracies)
+
+
+def test_the_first_trials_are_told_from_those_that_are_drawn(
+    make_points, search, space, tmp_path, reference
+):
+    starts = space.starts()
+    assert 0 < len(starts) < len(reference)
+    for number, (settings, *_, is_default) in reference.items():
+        assert is_default == (settings in starts) == (number < len(starts))
+    points, at_random = make_points(), replace(space, at_random=True)
+    found = search(points, Here(points), tmp_path / "s", space=at_random, trials=2)
+    assert not any(record.is_default for record in found.records.values())
 
 
 def test_another_seed_is_another_sequence(make_points, search, tmp_path, reference):
@@ -115,6 +145,42 @@ def test_time_ends_a_search_and_the_next_one_goes_on(make_points, search, tmp_pa
     assert essence(found.records) == reference
 
 
+@pytest.mark.parametrize(("choice", "timed_out"), [("best", False), ("smallest-within 5", True)])
+def test_time_is_left_for_training_what_will_be_chosen(
+    make_points, search, space, tmp_path, choice, timed_out
+):
+    """Of two finished trials the less accurate one is smaller, and takes longer to train."""
+    points, small = make_points(), replace(FIGURES, flash_bytes=2_000)
+    settings = space.starts()
+    done = [
+        Record(0, settings[0], "complete", FIGURES, (0.90, 0.90), {}, seconds=1.0),
+        Record(1, settings[1], "complete", small, (0.88, 0.88), {}, seconds=1_000.0),
+    ]
+    found = search(
+        points,
+        Here(points),
+        tmp_path / "s",
+        done=done,
+        trials=2,
+        deadline=time.monotonic() + 100,
+        choice=Choice.parse(choice),
+    )
+    assert found.timed_out == timed_out
+
+
+@pytest.mark.parametrize(("in_groups", "outcome"), [(False, "pruned"), (True, "complete")])
+def test_no_default_is_given_up_by_one_fold_of_people(
+    make_points, search, space, tmp_path, monkeypatch, in_groups, outcome
+):
+    monkeypatch.setattr("protonn_edge.tuning.search._bars", lambda *_: {1.0: 1.1})
+    points = make_points()
+    if in_groups:
+        points = replace(points, groups=np.arange(len(points.y)) % 10)
+    space = replace(space, in_groups=in_groups)
+    found = search(points, Here(points), tmp_path / "s", space=space, trials=2)
+    assert [record.outcome for record in found.records.values()] == [outcome] * 2
+
+
 def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
     make_points, search, tmp_path, monkeypatch
 ):
@@ -171,9 +237,8 @@ def test_a_trial_must_reach_what_no_larger_and_no_slower_one_reached():
     ],
 )
 def test_a_first_fold_decides_less_where_it_is_off_the_others(offs, doubt):
-    figures = Figures("columns", 3_000, 50, 9_999, 1_000.0)
     earlier = [
-        Record(number, {}, "complete", figures, (0.9, 0.9 - 2 * off), {})
+        Record(number, {}, "complete", FIGURES, (0.9, 0.9 - 2 * off), {})
         for number, off in enumerate(offs)
     ]
     bars = _bars(earlier, Figures("columns", 4_000, 50, 9_999, 2_000.0))
