@@ -13,24 +13,20 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
 import numpy as np
 from printing import Record, print_table
-from rows import Row, chosen, held_out_in_turn
+from rows import SEEDS_OF_A_FOLD, Row, chosen, held_out_in_turn
 from sklearn.exceptions import ConvergenceWarning
 from tuning import in_folds, searched
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.quantization import quantize
-from protonn_edge.report.accuracy import share_right
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.tuning import Candidate, Choice, Processes, candidates
 
-TRAININGS = (0, 1)
 CHOICES = (
     "best",
     "smallest-within 2",
@@ -61,7 +57,7 @@ def measure(row: _Searched, dataset: Dataset, seconds: float, jobs: int) -> Iter
             taken = Choice.parse(choice).ranked(found)[0]
             number = taken.record.number
             if number not in accuracies:
-                accuracies[number] = _on_others(taken, part)
+                accuracies[number] = _on_others(row, taken, part)
             inside[choice].append(taken.accuracy)
             outside[choice].append(accuracies[number])
     for choice in CHOICES:
@@ -85,17 +81,11 @@ def _search(part: Dataset, seconds: float, jobs: int) -> list[Candidate]:
     return found
 
 
-def _on_others(taken: Candidate, part: Dataset) -> float:
-    accuracies = []
-    for seed in TRAININGS:
-        classifier = ProtoNNClassifier(random_state=seed, **taken.record.settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier.fit(part.X_train, part.y_train, groups=part.groups)
-        integers = quantize(classifier.to_model())
-        right = share_right(integers.predict(integers.quantize(part.X_test)), part.y_test)
-        accuracies.append(right)
-    return float(np.mean(accuracies))
+def _on_others(row: Row, taken: Candidate, part: Dataset) -> float:
+    tuned = replace(row, settings=dict(taken.record.settings))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return float(np.mean([tuned.integer_accuracy(part, seed) for seed in SEEDS_OF_A_FOLD]))
 
 
 @click.command()

@@ -13,6 +13,8 @@ import click
 
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import quantize
+from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.folds import fold_numbers
 
@@ -21,6 +23,7 @@ DATA = Path(
 )
 
 SEEDS = (0, 1, 2)
+SEEDS_OF_A_FOLD = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Row:
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
         seconds = time.perf_counter() - begin
         return classifier.to_model(classes=dataset.classes), seconds
+
+    def integer_accuracy(self, dataset: Dataset, seed: int) -> float:
+        """Return the accuracy of the integers of a trained model on the test part, 0..1."""
+        integers = quantize(self.train(dataset, seed)[0])
+        return share_right(integers.predict(integers.quantize(dataset.X_test)), dataset.y_test)
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)

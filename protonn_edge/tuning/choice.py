@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from protonn_edge.errors import InputError
+from protonn_edge.tuning.deviation import robust_deviation
 from protonn_edge.tuning.front import Candidate, cycles_of, flash_of
 
 _BEST, _DEFAULT = "best", "default-within"
 _COSTS = {"smallest-within": flash_of, "fastest-within": cycles_of}
 _CHANCE = "chance"
 _FEW_POINTS = 0.5
-_DEVIATION = 1.4826  # of a normal distribution, in median absolute deviations
 
 
 @dataclass(frozen=True)
@@ -102,5 +102,5 @@ def lead_by_chance(found: Sequence[Candidate]) -> float:
     of_fold, of_trial = accuracies.mean(axis=0), accuracies.mean(axis=1, keepdims=True)
     residuals = accuracies - of_fold - of_trial + accuracies.mean()
     freedom = (n - 1) * (folds - 1) / residuals.size
-    deviation = _DEVIATION * float(np.median(np.abs(residuals))) / np.sqrt(freedom)
+    deviation = robust_deviation(residuals) / np.sqrt(freedom)
     return float(deviation * np.sqrt(2 * np.log(n) / folds))

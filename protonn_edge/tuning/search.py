@@ -19,6 +19,7 @@ import numpy as np
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.tuning.choice import Choice
+from protonn_edge.tuning.deviation import robust_deviation
 from protonn_edge.tuning.front import candidates
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.space import SearchSpace
@@ -36,7 +37,6 @@ _FORMAT = 3  # of trials, their order and their records; raise it when one of th
 _MARGINS = {0.25: 0.05, 0.5: 0.03, 0.75: 0.02, 1.0: 0.01}
 _DOUBT_AT_FIRST = 0.02  # until so many trials have been through all folds:
 _TRIALS_TO_KNOW = 5
-_DEVIATION = 1.4826  # of a normal distribution, in median absolute deviations
 
 # So many trials in a row that do not fit, and nothing will; with none that fits, sooner.
 _REJECTED_IN_A_ROW = 300
@@ -424,4 +424,4 @@ def _doubt(complete: list[Record]) -> float:
     if len(complete) < _TRIALS_TO_KNOW:
         return _DOUBT_AT_FIRST
     off = np.array([record.accuracies[0] - record.accuracy for record in complete])
-    return 2 * _DEVIATION * float(np.median(np.abs(off - np.median(off))))
+    return 2 * robust_deviation(off - np.median(off))
