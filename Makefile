@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs firmware upload gallery setup tools node browser clean
+.PHONY: help demo test fuzz lint docs firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -16,6 +16,10 @@ demo: setup node  ## train, quantize, build, emulate and report, on data that a 
 # All of them on all cores; the tests of a file stay together, since they share what they build.
 test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(or $(ARGS),-n auto --dist loadfile)
+
+# Random cases of every part of the package, in two processes; the seeds decide which.
+fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that
+	@PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(or $(SECONDS),600) $(ARGS)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
 # is generated later.

@@ -11,6 +11,7 @@ from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
 from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import IntegerRejection, margins
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:
@@ -149,6 +150,20 @@ def tiny_upright_model() -> IntegerModel:
     """Return the same one whose images are set upright first."""
     model = tiny_reduced_model()
     return replace(model, reduction=Reduction((5, 6), (3, 4), (2, 3), BYTES))
+
+
+def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
+    """Return the model with thresholds that some of the points, if they differ, are below."""
+    (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
+    middle = [
+        float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
+    ]
+    limits = (max(1, low_high[1]), 127, max(1, low_high[1] - low_high[0]))
+    at_least = [
+        int(np.clip(round(value), 1, limit)) if which >> place & 1 else 0
+        for place, (value, limit) in enumerate(zip(middle, limits, strict=True))
+    ]
+    return replace(model, rejection=IntegerRejection(*at_least))
 
 
 def random_windows(seed: int, n: int, pipeline: FeaturePipeline) -> np.ndarray:

@@ -18,6 +18,7 @@ from model_factory import (
     random_model,
     random_points,
     random_reduced_model,
+    rejecting_some,
     tiny_integer_model,
 )
 from random_integer_models import (
@@ -35,32 +36,17 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import trial_build
 from protonn_edge.quantization import (
-    IntegerModel,
     measure_activity,
     quantize,
     statistics_of,
     with_rejection,
 )
 from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import STATISTICS, UNKNOWN, IntegerRejection, margins
+from protonn_edge.rejection import STATISTICS, UNKNOWN, IntegerRejection
 from protonn_edge.verification import verify_device
 
 BOARD = load_board("uno")
 WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")
-
-
-def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
-    """Return the model with thresholds that some of the points, if they differ, are below."""
-    (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
-    middle = [
-        float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
-    ]
-    limits = (max(1, low_high[1]), 127, max(1, low_high[1] - low_high[0]))
-    at_least = [
-        int(np.clip(round(value), 1, limit)) if which >> place & 1 else 0
-        for place, (value, limit) in enumerate(zip(middle, limits, strict=True))
-    ]
-    return replace(model, rejection=IntegerRejection(*at_least))
 
 
 def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:

@@ -1,0 +1,95 @@
+"""The areas of the fuzzers: each module of this folder that defines ``run_case`` is one.
+
+``run_case(seed, folder)`` makes one case of ``numpy.random.default_rng(seed)``, has an empty folder
+for its files, and raises `AssertionError` with one line for a finding. Any other exception is one
+too, and so is a warning; `avr_tools.skip_without` skips the area. A module may define
+
+- ``BRIEF_CASES``: how many cases `make test` runs,
+- ``DEADLINE_S``: how long a case may take,
+- ``MEMORY_LIMIT_BYTES``: how much memory this process may have in use.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+import tempfile
+import traceback
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+FOLDER = Path(__file__).parent
+
+_BRIEF_CASES = 5
+_DEADLINE_S = 60.0
+_MEMORY_LIMIT_BYTES = 2 << 30
+
+
+@dataclass(frozen=True)
+class Area:
+    """A module with cases; it is loaded when it is first needed."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def module(self) -> ModuleType:
+        name = f"{__package__}.{self.name}"
+        if name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(name, self.path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module
+            spec.loader.exec_module(module)
+        return sys.modules[name]
+
+    @property
+    def brief_cases(self) -> int:
+        return int(getattr(self.module, "BRIEF_CASES", _BRIEF_CASES))
+
+    @property
+    def deadline_s(self) -> float:
+        return float(getattr(self.module, "DEADLINE_S", _DEADLINE_S))
+
+    @property
+    def memory_limit_bytes(self) -> int:
+        return int(getattr(self.module, "MEMORY_LIMIT_BYTES", _MEMORY_LIMIT_BYTES))
+
+    def finding(self, seed: int, scratch: Path) -> str | None:
+        """Run one case in a new folder in `scratch`; return what was found, in one line."""
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.module.run_case(seed, folder)
+        except AssertionError as error:
+            return _line(error)
+        except Exception as error:  # noqa: BLE001  (that there is none is what is tested)
+            return f"{type(error).__name__}: {_line(error)}"
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return None
+
+
+def find_areas(folder: Path = FOLDER) -> list[Area]:
+    """Return the areas of a folder by their names, without loading them."""
+    return [
+        Area(path)
+        for path in sorted(folder.glob("*.py"))
+        if "\ndef run_case(" in path.read_text(encoding="utf-8")
+    ]
+
+
+def _line(error: Exception) -> str:
+    """Return an error's words in one line, and the place in this project that it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    words = " ".join(str(error).split())[:300]
+    return f"{words} ({Path(own[-1].filename).name}:{own[-1].lineno})"

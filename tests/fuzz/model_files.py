@@ -1,0 +1,152 @@
+"""Model files: one is refused in one sentence, or holds a model that works all the way to C."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from fuzz.mutation import (
+    mutated_arrays,
+    mutated_bytes,
+    mutated_json,
+    npz_bytes,
+    pick,
+)
+from fuzz.sentences import REFUSALS, check_command, check_refusal
+from model_factory import (
+    pipeline_of,
+    random_inputs,
+    random_model,
+    random_pipeline_model,
+    random_reduced_model,
+)
+
+from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.deskewing import BYTES
+from protonn_edge.model import Normalizer, ProtoNNModel, load_model, model_bytes, save_model
+from protonn_edge.quantization import IntegerModel, measure_activity, quantize
+from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import UNKNOWN, Rejection
+
+BRIEF_CASES = 20
+
+_OLD_FILES = sorted((Path(__file__).parents[1] / "model").glob("format_*.npz"))
+_LARGE = 3e38  # a float32 holds it
+_RECORD = {"settings": {"image_shape": [3, 4], "projection_dim": 5, "seed": 0}, "accuracy": 0.5}
+
+
+def run_case(seed: int, folder: Path) -> None:
+    """Load a changed model file; save, quantize, plan, render and export what was accepted."""
+    rng = np.random.default_rng(seed)
+    path = folder / "model.npz"
+    path.write_bytes(_changed_file(rng))
+    try:
+        model = load_model(path)
+    except REFUSALS as error:
+        check_refusal(error)
+        return
+    _check_saved(model, folder)
+    _check_scores(rng, model)
+    _check_integers(rng, model)
+    if rng.random() < 0.04:
+        check_command("inspect", path, "--json")
+    if rng.random() < 0.04:
+        made = check_command("export", path, "--c", folder / "library")
+        assert made == (folder / "library").exists(), "a refused export left a folder"
+
+
+def changed_model(rng: np.random.Generator, folder: Path) -> ProtoNNModel:
+    """Return what a changed model file holds; `InputError` if the change is refused."""
+    path = folder / "changed.npz"
+    path.write_bytes(_changed_file(rng))
+    return load_model(path)
+
+
+def _changed_file(rng: np.random.Generator) -> bytes:
+    if rng.random() < 0.1:
+        return mutated_bytes(rng, _whole_file(rng))
+    with np.load(io.BytesIO(_whole_file(rng)), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    if rng.random() < 0.05:
+        text = json.dumps(mutated_json(rng, _RECORD))
+        arrays["record"] = np.frombuffer(text.encode(), np.uint8)
+    return npz_bytes(rng, mutated_arrays(rng, arrays))
+
+
+def _whole_file(rng: np.random.Generator) -> bytes:
+    if rng.random() < 0.1:
+        return pick(rng, _OLD_FILES).read_bytes()
+    return model_bytes(pick(rng, _models()))
+
+
+@functools.cache
+def _models() -> tuple[ProtoNNModel, ...]:
+    """Return small models of every kind."""
+    plain = random_model(1)
+    integers = quantize(plain)
+    windows = pipeline_of("mean,deviation,max,change,bands:2", 16, 2)
+    return (
+        replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
+        replace(plain, activity=measure_activity(integers, random_inputs(0, 20, integers))),
+        replace(plain, threshold=0.25, clipped=True, cutoff=1 / 128),
+        replace(plain, rejection=Rejection(0.1, 0.2, 0.05)),
+        replace(plain, normalizer=Normalizer.identity(12, "l2")),
+        random_model(2, features=1, projections=1, prototypes=1, classes=2),
+        random_reduced_model(Reduction((5, 6), (3, 4), (2, 3))),
+        random_reduced_model(Reduction((5, 6), (5, 6), (2, 3), BYTES)),
+        random_pipeline_model(replace(windows, rate=50.0)),
+    )
+
+
+def _check_saved(model: ProtoNNModel, folder: Path) -> None:
+    save_model(model, folder / "again.npz")
+    again = load_model(folder / "again.npz")
+    assert model_bytes(again) == model_bytes(model), "an accepted model changes when it is saved"
+
+
+def _check_scores(rng: np.random.Generator, model: ProtoNNModel) -> None:
+    X = _points(rng, model)
+    scores = model.scores(X)
+    assert np.isfinite(scores).all(), "scores of an accepted model are not finite"
+    if not model.multilabel:
+        classes = model.predict(X)
+        known = (classes >= 0) & (classes < model.n_classes)
+        assert (known | (classes == UNKNOWN)).all(), "an accepted model answers no class of its own"
+
+
+def _points(rng: np.random.Generator, model: ProtoNNModel) -> np.ndarray:
+    """Return points (n, features), float32, of the range that the model was trained on."""
+    lower, upper = np.clip([model.inputs.lower, model.inputs.upper], -_LARGE, _LARGE)
+    size = (8, model.n_features)
+    if model.n_features == model.n_inputs and model.first_stage is None:
+        return (lower + rng.random(size) * (upper - lower)).astype(np.float32)
+    return (lower.min() + rng.random(size) * (upper.max() - lower.min())).astype(np.float32)
+
+
+def _check_integers(rng: np.random.Generator, model: ProtoNNModel) -> None:
+    try:
+        integers = quantize(model)
+        plan = make_plan(integers, activity=model.activity)
+    except REFUSALS as error:
+        check_refusal(error)
+        return
+    Q = integers.quantize(_points(rng, model))
+    _check_answers(integers, Q)
+    assert plan.worst_cycles > 0, "a plan takes no time"
+    assert plan.mean_cycles is None or 0 < plan.mean_cycles <= plan.worst_cycles, (
+        f"a plan's mean is {plan.mean_cycles} cycles, its bound {plan.worst_cycles}"
+    )
+    render_c(integers, plan)
+
+
+def _check_answers(integers: IntegerModel, Q: np.ndarray) -> None:
+    classes, scores = integers.answers(Q)
+    low, high = integers.score_range()
+    inside = (scores >= low) & (scores <= high)
+    assert inside.all(), "scores of an integer model leave their proven range"
+    known = (classes >= 0) & (classes < integers.n_classes)
+    assert (known | (classes == UNKNOWN)).all(), "an integer model answers no class of its own"

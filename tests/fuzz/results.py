@@ -1,0 +1,142 @@
+"""Results files, as ``report`` and ``hil --resume`` read them, and a search's front beside them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from evidence_factory import evidence_of, hostile_model
+from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pick
+from fuzz.sentences import REFUSALS, check_refusal
+
+from protonn_edge import measurement
+from protonn_edge.boards import load_board
+from protonn_edge.hil import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
+from protonn_edge.report import evidence as evidence_module
+from protonn_edge.report.battery import Battery
+from protonn_edge.report.evidence import Evidence, gather
+from protonn_edge.report.front import Front, read_front
+from protonn_edge.report.page import render_page
+from protonn_edge.report.script import PageScript
+
+BRIEF_CASES = 20
+
+_PAGES = 0.1  # of the results that are accepted
+_RECORDS = ({}, {"settings": {"image_shape": [3, 4]}}, {"settings": {"image_shape": [2, 6]}})
+_FRONT = {
+    name: [{"accuracy": 0.9, "flash_bytes": 5000, "mean_ms": 1.5, "candidate": 3}] * 3
+    for name in ("accuracy_by_flash", "accuracy_by_cycles")
+}
+_BUILT = nullcontext((Path("firmware.elf"), None))
+_NOT_A_NUMBER = re.compile(r"(?<![\w.])(nan|inf)(?![\w])")
+
+
+def run_case(seed: int, folder: Path) -> None:
+    """Read changed results; sum up, go on with and report what was accepted."""
+    rng = np.random.default_rng(seed)
+    path = folder / "results.csv"
+    path.write_bytes(_changed_file(rng))
+    try:
+        recorded = read_results(path)
+    except REFUSALS as error:
+        check_refusal(error)
+        return
+    _check_again(recorded, path, folder)
+    _check_resumed(recorded, path)
+    if rng.random() < _PAGES:
+        _check_page(rng, path, _front(rng, folder))
+
+
+def _changed_file(rng: np.random.Generator) -> bytes:
+    text = pick(rng, _files())
+    chance = rng.random()
+    if chance < 0.1:
+        return mutated_bytes(rng, text.encode())
+    return encoded(rng, text if chance < 0.15 else mutated_text(rng, text))
+
+
+@functools.cache
+def _evidence() -> Evidence:
+    return evidence_of(hostile_model(), 24)
+
+
+@functools.cache
+def _files() -> tuple[str, ...]:
+    """Return results of a run: whole ones, with lost points, without scores."""
+    results = _evidence().results
+    lost = [Result(each.index, each.label, None, None) for each in results[:3]]
+    plain = [replace(each, scores=None, mismatch=None) for each in results]
+    runs = (results[:1], results, [*lost, *results[3:]], plain)
+    return tuple(_text(_evidence().origin, run) for run in runs)
+
+
+def _text(origin: Origin, results: object) -> str:
+    first = f"# protonn-edge results 1 model={origin.model_sha256} data={origin.data_sha256}\n"
+    names = [*(["index", "label", "predicted", "cycles", "mismatch", "device"]), *_score_names()]
+    lines = [",".join(each.to_fields(len(_score_names()))) for each in results]
+    return first + "\n".join([",".join(names), *lines, ""])
+
+
+def _score_names() -> list[str]:
+    return [f"score_{number}" for number in range(_evidence().reference.n_classes)]
+
+
+def _check_again(recorded: RecordedRun, path: Path, folder: Path) -> None:
+    """Write what was read; it must be the same results."""
+    again = folder / "again.csv"
+    n_classes = len(path.read_bytes().split(b"\n")[1].split(b",")) - 6
+    with ResultsFile(again, recorded.origin, n_classes, keep=recorded.results):
+        pass
+    assert read_results(again) == recorded, "accepted results change when they are written"
+    if recorded.results:
+        json.dumps(summarize(recorded.results, load_board("uno")).to_json(), allow_nan=False)
+
+
+def _check_resumed(recorded: RecordedRun, path: Path) -> None:
+    try:
+        earlier = measurement._earlier(path, _evidence().origin)
+    except REFUSALS as error:
+        check_refusal(error)
+        return
+    assert {one.index for one in earlier} <= {one.index for one in recorded.results}
+
+
+def _front(rng: np.random.Generator, folder: Path) -> Front | None:
+    path = folder / "front.json"
+    path.write_bytes(encoded(rng, json.dumps(mutated_json(rng, _FRONT))))
+    try:
+        return read_front(path)
+    except REFUSALS as error:
+        check_refusal(error)
+        return None
+
+
+def _check_page(rng: np.random.Generator, path: Path, front: Front | None) -> None:
+    """Render the page, with the firmware of another run: no compiler is needed for it."""
+    made = _evidence()
+    record = mutated_json(rng, pick(rng, _RECORDS))
+    try:
+        model = replace(made.model, record=record)
+        with (
+            patch.object(evidence_module, "_firmware_of", return_value=_BUILT),
+            patch.object(evidence_module, "_firmware", return_value=made.firmware),
+        ):
+            evidence = gather(path, [model], [], made.board)
+    except REFUSALS as error:
+        check_refusal(error)
+        return
+    page = render_page([evidence], PageScript(None, "fuzzing"), battery=_battery(rng), front=front)
+    assert "<script>alert" not in page, "a name in the page is not escaped"
+    text = re.sub(r"<[^>]*>", " ", page)
+    found = _NOT_A_NUMBER.search(text)
+    assert found is None, f"the page says {text[max(0, found.start() - 30) : found.end() + 30]!r}"
+
+
+def _battery(rng: np.random.Generator) -> Battery:
+    return Battery(*(10.0 ** rng.integers(-3, 3, 3)))
