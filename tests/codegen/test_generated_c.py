@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_reductions import reductions
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +27,6 @@ from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.deskewing import BYTES
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.reduction import Reduction
 
@@ -122,20 +122,14 @@ def test_reductions_give_the_reference_scores_under_sanitizers(reduction: Reduct
 
 @given(
     seed=st.integers(0, 1_000),
-    image=st.tuples(st.integers(1, 20), st.integers(1, 20)),
-    data=st.data(),
+    reduction=reductions(
+        st.tuples(st.integers(1, 20), st.integers(1, 20)),
+        crops=True,
+        scales=st.sampled_from([None, BYTES]),
+    ),
 )
 @settings(max_examples=12, deadline=None)
-def test_random_reductions_give_the_reference_scores(
-    seed: int, image: tuple[int, int], data: st.DataObject
-) -> None:
-    cropped = data.draw(st.tuples(*(st.integers(1, side) for side in image)))
-    shape = data.draw(st.tuples(*(st.integers(1, side) for side in cropped)))
-    scale = BYTES if data.draw(st.booleans()) else None
-    try:
-        reduction = Reduction(image, cropped, shape, scale)
-    except InputError:
-        return
+def test_random_reductions_give_the_reference_scores(seed: int, reduction: Reduction) -> None:
     model = quantize(random_reduced_model(reduction, seed))
     Q = random_images(seed, 40, reduction)
     Q[0], Q[1] = 0, 255

@@ -14,7 +14,7 @@ from generated_programs import (
     compile_with,
     longest_push,
 )
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from model_factory import (
     pipeline_of,
@@ -91,8 +91,9 @@ def pipelines(draw: st.DrawFn) -> FeaturePipeline:
 def test_any_pipeline_gives_the_reference_scores(pipeline: FeaturePipeline, seed: int) -> None:
     try:
         model = quantize(random_pipeline_model(pipeline, seed))
-    except InputError:  # too few features to tell the prototypes apart
-        return
+    except InputError as error:  # too few features to tell the prototypes apart
+        assume("the prototypes spread over" not in str(error))
+        raise
     assert_host_c_equals_reference(model, random_windows(seed, 30, pipeline))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from data_files import data_file
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 
@@ -155,27 +156,62 @@ def test_what_is_wrong_is_told_in_one_sentence(
     assert "\n" not in str(caught.value)
 
 
+@st.composite
+def rows_of_labels(draw: st.DrawFn) -> tuple[list[int], list[int], int]:
+    """Draw where four rows of label numbers begin, the numbers, and how many labels there are.
+
+    They are sound, or have one number changed.
+    """
+    count = draw(st.integers(2, 6))
+    rows = draw(st.lists(st.lists(st.integers(0, count - 1), max_size=3), min_size=4, max_size=4))
+    starts = np.cumsum([0, *map(len, rows)]).tolist()
+    places = [number for row in rows for number in row]
+    changed = draw(st.sampled_from([None, None, "count", "starts", "places"]))
+    if changed == "count":
+        count = draw(st.integers(-2, 6))
+    elif changed is not None:
+        numbers = starts if changed == "starts" else places
+        assume(numbers)
+        numbers[draw(st.integers(0, len(numbers) - 1))] = draw(st.integers(-3, 8))
+    return starts, places, count
+
+
+def refusal_of_rows(starts: list[int], places: list[int], count: int) -> str | None:
+    """Return what the sentence about such rows says, or None if they are sound."""
+    if count < 1:
+        return "'n_labels' must be one whole number"
+    if starts[0] != 0 or starts[-1] != len(places) or sorted(starts) != starts:
+        return "'Y_train_indptr' must rise from 0"
+    if places and not 0 <= min(places) <= max(places) < count:
+        return "'Y_train_indices' has"
+    if count < 2:
+        return "fewer than 2 labels"
+    return None if places else "no point with a label"
+
+
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.integers(-3, 8), max_size=6),
-    st.lists(st.integers(-3, 8), max_size=8),
-    st.integers(-2, 6),
-)
+@given(rows_of_labels())
 def test_any_rows_are_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, starts: list[int], places: list[int], count: int
+    tmp_path_factory: pytest.TempPathFactory, rows: tuple[list[int], list[int], int]
 ) -> None:
+    starts, places, count = rows
     path = save(
         tmp_path_factory.mktemp("rows"),
         Y_train_indptr=np.array(starts, dtype=np.int64),
         Y_train_indices=np.array(places, dtype=np.int64),
         n_labels=count,
+        Y_test_indptr=np.array([0, 1, 2]),
+        Y_test_indices=np.array([0, 0]),
     )
-    try:
-        dataset = load_dataset(path)
-    except InputError:
+    refusal = refusal_of_rows(*rows)
+    if refusal is not None:
+        with pytest.raises(InputError, match=refusal):
+            load_dataset(path)
         return
-    assert dataset.y_train.shape == (4, count)
-    assert set(np.unique(dataset.y_train.toarray())) <= {0.0, 1.0}
+    expected = np.zeros((4, count))
+    for row, (begin, end) in enumerate(pairwise(starts)):
+        expected[row, places[begin:end]] = 1
+    assert np.array_equal(load_dataset(path).y_train.toarray(), expected)
 
 
 # --- libsvm text ---------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,10 +38,13 @@ def test_training_windows_share_no_sample_with_test_windows(
     window: int, stride: int, share: float, length: int
 ) -> None:
     samples, labels = recording((0, 50), (1, length))
-    try:
-        cut = cut_windows(samples, labels, window, stride, share)
-    except InputError:
+    kept = [run - math.floor(run * share) for run in (50, length)]
+    if max(kept) < window:
+        with pytest.raises(InputError, match=f"has the {window} samples of a window"):
+            cut_windows(samples, labels, window, stride, share)
         return
+    cut = cut_windows(samples, labels, window, stride, share)
+    assert len(cut.X_train) == sum(max(0, run - window + stride) // stride for run in kept)
     trained = set(cut.X_train[:, :, 0].ravel().tolist())
     tested = cut.X_test[:, :, 0].ravel().tolist()
     assert not trained & set(tested)

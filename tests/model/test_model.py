@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import tracemalloc
@@ -723,5 +722,10 @@ def test_a_damaged_file_is_refused_or_read_but_never_a_traceback(
     position %= len(content)
     path = tmp_path_factory.getbasetemp() / "damaged.npz"
     path.write_bytes(content[:position] + replacement + content[position + cut :])
-    with contextlib.suppress(InputError):
-        load_model(path)
+    try:
+        model = load_model(path)
+    except InputError as error:
+        assert "\n" not in str(error)  # noqa: PT017  (most files are refused, a few may not be)
+    else:
+        save_model(model, path)
+        assert model_bytes(load_model(path)) == model_bytes(model)

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from drawn_reductions import reductions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_reduced_model, tiny_reduced_model
@@ -66,18 +67,12 @@ def test_pixels_that_rest_light_are_turned_around() -> None:
 
 @given(
     seed=st.integers(0, 1_000),
-    image=st.tuples(st.integers(1, 12), st.integers(2, 14)),
-    data=st.data(),
+    reduction=reductions(
+        st.tuples(st.integers(1, 12), st.integers(2, 14)), crops=False, scales=st.none()
+    ),
 )
 @settings(max_examples=40, deadline=None)
-def test_inputs_are_averages_rounded_once(
-    seed: int, image: tuple[int, int], data: st.DataObject
-) -> None:
-    shape = data.draw(st.tuples(*(st.integers(1, side) for side in image)))
-    try:
-        reduction = Reduction(image, image, shape)
-    except InputError:
-        return
+def test_inputs_are_averages_rounded_once(seed: int, reduction: Reduction) -> None:
     model = quantize(random_reduced_model(reduction, seed))
     images = random_images(seed, 30, reduction)
     images[0], images[-1] = 0, 255

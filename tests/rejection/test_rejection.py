@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
@@ -43,8 +43,7 @@ def test_the_margin_is_what_the_largest_leads_the_second_by(scores: list[int]) -
 def test_whole_thresholds_survive_the_way_through_floats(
     score: int, kernel: int, margin: int, scale: float
 ) -> None:
-    if not score and not kernel and not margin:
-        return
+    assume(score or kernel or margin)
     floats = Rejection(score * scale, kernel / 127, margin * scale)
     assert floats.in_integers(scale, 127) == IntegerRejection(score, kernel, margin)
 

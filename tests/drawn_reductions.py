@@ -1,0 +1,33 @@
+"""Reductions of images for property tests: any that exist, drawn by Hypothesis."""
+
+from __future__ import annotations
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from protonn_edge.deskewing import PixelScale
+from protonn_edge.errors import InputError
+from protonn_edge.reduction import Reduction, Shape
+
+
+@st.composite
+def reductions(
+    draw: st.DrawFn,
+    images: st.SearchStrategy[Shape],
+    *,
+    crops: bool,
+    scales: st.SearchStrategy[PixelScale | None],
+) -> Reduction:
+    """Draw a reduction; one is refused only for an area that is too small or too large."""
+    image = draw(images)
+    cropped = draw(_within(image)) if crops else image
+    shape, scale = draw(_within(cropped)), draw(scales)
+    try:
+        return Reduction(image, cropped, shape, scale)
+    except InputError as error:
+        assume("averages" not in str(error))
+        raise
+
+
+def _within(shape: Shape) -> st.SearchStrategy[Shape]:
+    return st.tuples(*(st.integers(1, side) for side in shape))
