@@ -24,8 +24,14 @@ from types import ModuleType
 FOLDER = Path(__file__).parent
 
 _BRIEF_CASES = 5
-_DEADLINE_S = 60.0
-_MEMORY_LIMIT_BYTES = 2 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a case may take: seconds, and bytes of this process."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,8 @@ class Area:
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
-            sys.modules[name] = module
             spec.loader.exec_module(module)
+            sys.modules[name] = module
         return sys.modules[name]
 
     @property
@@ -55,12 +61,12 @@ class Area:
         return int(getattr(self.module, "BRIEF_CASES", _BRIEF_CASES))
 
     @property
-    def deadline_s(self) -> float:
-        return float(getattr(self.module, "DEADLINE_S", _DEADLINE_S))
-
-    @property
-    def memory_limit_bytes(self) -> int:
-        return int(getattr(self.module, "MEMORY_LIMIT_BYTES", _MEMORY_LIMIT_BYTES))
+    def limits(self) -> Limits:
+        default = Limits()
+        return Limits(
+            getattr(self.module, "DEADLINE_S", default.seconds),
+            getattr(self.module, "MEMORY_LIMIT_BYTES", default.memory_bytes),
+        )
 
     def finding(self, seed: int, scratch: Path) -> str | None:
         """Run one case in a new folder in `scratch`; return what was found, in one line."""

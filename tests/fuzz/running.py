@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fuzz.areas import Area
+from fuzz.areas import Area, Limits
 
 PROCESSES = 2
 
@@ -147,13 +147,14 @@ class _Worker:
 
     def _spawn(self) -> None:
         self.connection, others = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_work, args=(others, self._scratch), daemon=True)
+        self._process = _CONTEXT.Process(target=_work, args=(others, self._scratch))
         self._process.start()
         others.close()
         self.connection.recv()  # it has begun, in a group of its own
 
     def start(self, progress: Progress) -> None:
         """Start the next case of an area."""
+        self._limits = Limits()  # until the module has been loaded and says its own
         self.case = _Case(progress, progress.next_seed, time.monotonic())
         progress.next_seed += 1
         self.connection.send((progress.area, self.case.seed))
@@ -161,20 +162,26 @@ class _Worker:
     def look(self) -> None:
         """Take note of the case's end, or put an end to it."""
         assert self.case is not None
-        area = self.case.progress.area
-        if self.connection.poll():
-            try:
-                what, skipped = self.connection.recv()
-            except EOFError:
-                self._process.join(_STOP_S)
-                self._replace(f"the process ended with the code {self._process.exitcode}")
-            else:
-                self.case.progress.skipped = skipped
-                self._finish(what)
-        elif self.case.seconds > area.deadline_s:
-            self._replace(f"it takes more than {area.deadline_s:g} s")
-        elif _memory_bytes(self._process.pid) > area.memory_limit_bytes:
-            self._replace(f"it takes more than {area.memory_limit_bytes / 1e9:.1f} GB of memory")
+        message, limits = self._message(), self._limits
+        if isinstance(message, Limits):
+            self._limits = message
+        elif _memory_bytes(self._process.pid) > limits.memory_bytes:
+            self._replace(f"it takes more than {limits.memory_bytes / 1e9:.1f} GB of memory")
+        elif message is not None:
+            what, self.case.progress.skipped = message
+            self._finish(what)
+        elif self._process.exitcode is not None:
+            self._replace(f"the process ended with the code {self._process.exitcode}")
+        elif self.case.seconds > limits.seconds:
+            self._replace(f"it takes more than {limits.seconds:g} s")
+
+    def _message(self) -> Limits | tuple[str | None, str | None] | None:
+        """Return what the process sent, or None if it did not, or has ended."""
+        try:
+            return self.connection.recv() if self.connection.poll() else None
+        except EOFError:
+            self._process.join(_STOP_S)
+            return None
 
     def _replace(self, what: str) -> None:
         self.kill()
@@ -210,12 +217,21 @@ def _work(connection: Connection, scratch: Path) -> None:
             area, seed = connection.recv()
         except EOFError:
             return
-        what, skipped = None, None
-        try:
-            what = area.finding(seed, scratch)
-        except pytest.skip.Exception as error:
-            skipped = str(error)
-        connection.send((what, skipped))
+        connection.send(_outcome(area, seed, scratch, connection.send))
+
+
+def _outcome(
+    area: Area, seed: int, scratch: Path, send: Callable[[Limits], None]
+) -> tuple[str | None, str | None]:
+    """Return what a case found, if anything, and why the area's cases cannot be run, if so."""
+    try:
+        send(area.limits)
+    except Exception as error:  # noqa: BLE001  (a module does not load: the others may)
+        return f"{type(error).__name__}: {error}", "it cannot be loaded"
+    try:
+        return area.finding(seed, scratch), None
+    except pytest.skip.Exception as error:
+        return None, str(error)
 
 
 def _memory_bytes(pid: int) -> int:

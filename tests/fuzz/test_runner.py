@@ -38,13 +38,16 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], s
     for name, body in AREAS.items():
         (folder / f"{name}.py").write_text(f"{LIMITS}\n\ndef run_case(seed, folder):\n    {body}\n")
     (folder / "beside.py").write_text("FACT = 1\n")
+    (folder / "unloadable.py").write_text(
+        "import nothing_such\n\n\ndef run_case(seed, folder): ..."
+    )
     done = fuzz(folder, "--cases", 3, "--seed", 1, "--json", "--only", "fine", "--only", "asserts")
     assert done.returncode == 1, done.stderr
     first = {area["area"]: area for area in json.loads(done.stdout)["areas"]}
     assert list(first) == ["asserts", "fine"]
     done = fuzz(folder, "--cases", 1, "--json")
     rest = {area["area"]: area for area in json.loads(done.stdout)["areas"]}
-    assert list(rest) == sorted(AREAS)
+    assert list(rest) == sorted([*AREAS, "unloadable"])
     return rest | first, done.stderr
 
 
@@ -53,6 +56,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], s
     [
         ("raises", "KeyError: 0 (raises.py:6)"),
         ("warns", "UserWarning: careful (warns.py:6)"),
+        ("unloadable", "ModuleNotFoundError: No module named 'nothing_such'"),
         ("hangs", "it takes more than 3 s"),
         ("dies", "the process ended with the code -6"),
         ("fills", "it takes more than 0.2 GB of memory"),
