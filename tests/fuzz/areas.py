@@ -51,9 +51,12 @@ class Area:
             spec = importlib.util.spec_from_file_location(name, self.path)
             assert spec is not None
             assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            sys.modules[name] = module
+            sys.modules[name] = importlib.util.module_from_spec(spec)
+            try:
+                spec.loader.exec_module(sys.modules[name])
+            except BaseException:
+                del sys.modules[name]
+                raise
         return sys.modules[name]
 
     @property
