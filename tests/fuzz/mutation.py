@@ -108,7 +108,8 @@ def _with_value(rng: Generator, array: np.ndarray) -> np.ndarray:
 def _scaled(rng: Generator, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind not in "iuf":
         return array
-    return (array * 10.0 ** rng.integers(-45, 45)).astype(array.dtype)
+    most = pick(rng, (2, 2, 45))
+    return (array * 10.0 ** rng.integers(-most, most + 1)).astype(array.dtype)
 
 
 def mutated_arrays(rng: Generator, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
