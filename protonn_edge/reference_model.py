@@ -21,9 +21,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.archive import check_file
 from protonn_edge.errors import InputError
-from protonn_edge.files import write_atomically
+from protonn_edge.files import check_file, write_together
 from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
@@ -128,11 +127,13 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
         raise InputError(f"{folder} is not a folder; choose another name")
     W = model.projection if layout == "text" else model.projection.T
     arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
+    contents: dict[str, bytes | str] = {}
     for name, array in zip(_NAMES, arrays, strict=True):
         if layout == "npy":
-            write_atomically(folder / f"{name}{_NPY}", _npy_bytes(np.asarray(array)))
+            contents[f"{name}{_NPY}"] = _npy_bytes(np.asarray(array))
         else:
-            write_atomically(folder / name, _text_of(np.asarray(array)))
+            contents[name] = _text_of(np.asarray(array))
+    write_together(folder, contents)
 
 
 def _npy_bytes(array: NDArray[Any]) -> bytes:

@@ -1,0 +1,72 @@
+"""Keep other processes away from a file or a folder that is being written.
+
+The lock is the operating system's (flock): it goes with the process that holds it, however that
+ends, and nothing is left to clean up. Windows has no such lock on a folder, and some network file
+systems have none at all; there nothing is locked, and two runs at once are the user's to avoid.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows has none
+    fcntl = None  # type: ignore[assignment]
+
+
+class InUse(Exception):  # noqa: N818  (no error of the user's: the caller says what it means)
+    """Another process holds the lock."""
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file or folder until its descriptor is closed; return whether it is locked.
+
+    Raises
+    ------
+    InUse
+        If another process, or another descriptor of this one, holds the lock.
+    """
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InUse from error
+    except OSError:  # a file system without locks
+        return False
+    return True
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made if it is missing and goes again if it stays empty.
+
+    Raises
+    ------
+    InUse
+        If another process holds it.
+    OSError
+        If the folder cannot be made or opened.
+    """
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if fcntl is None:
+            yield
+            return
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            try_lock(descriptor)
+            yield
+        finally:
+            os.close(descriptor)
+    finally:
+        for place in made:
+            try:
+                place.rmdir()
+            except OSError:  # it is in use now
+                break
