@@ -18,8 +18,8 @@ except ImportError:  # Windows has none
     fcntl = None  # type: ignore[assignment]
 
 
-class InUse(Exception):  # noqa: N818  (no error of the user's: the caller says what it means)
-    """Another process holds the lock."""
+class InUse(Exception):
+    """Another process holds the lock; what that means for the user, the caller says."""
 
 
 def try_lock(descriptor: int) -> bool:

@@ -122,7 +122,9 @@ class Project:
         PlatformIO runs what the folder's platformio.ini asks for.
         """
         check_no_links(self.folder, [_product(board).as_posix()])
-        return build_firmware(self.folder, board.environment, product=_product(board).name)
+        product = build_firmware(self.folder, board.environment, product=_product(board).name)
+        product.touch()  # it is new, though SCons leaves it as it was where no content has changed
+        return product
 
     def linked(self, board: Board) -> Path | None:
         """Return the firmware's ELF if it was linked after all of its sources were written.

@@ -1,7 +1,7 @@
 """Scratch folders that are gone afterwards, even if the process that made them was killed.
 
-A scratch folder is called ``.protonn-edge.PID.NAME`` and is locked for as long as its process lives.
-Whoever makes the next one in the same place removes those that are this user's and no longer
+A scratch folder is called ``.protonn-edge.PID.NAME`` and is locked for as long as its process
+lives. Whoever makes the next one in the same place removes those that are this user's and no longer
 locked. Where there are no locks (see `lock`), what a killed process leaves stays.
 """
 
@@ -64,9 +64,9 @@ def _clear(place: Path) -> None:
     if not _POSIX:
         return
     with suppress(OSError):
-        for name in os.listdir(place):
-            if is_scratch(Path(name)):
-                _remove_if_left(place / name)
+        for path in place.iterdir():
+            if is_scratch(path):
+                _remove_if_left(path)
 
 
 def _remove_if_left(folder: Path) -> None:
