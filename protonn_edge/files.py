@@ -19,8 +19,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.scratch import scratch_folder
 
 
-def check_file(path: Path, *, limit_bytes: int) -> None:
-    """Raise `InputError` if `path` is no regular file of 1 to `limit_bytes` bytes.
+def check_file(path: Path, *, limit_bytes: int, may_be_empty: bool = False) -> None:
+    """Raise `InputError` if `path` is no regular file of 1 (or 0) to `limit_bytes` bytes.
 
     A pipe or a device could be waited for, or read, without an end.
     """
@@ -34,7 +34,7 @@ def check_file(path: Path, *, limit_bytes: int) -> None:
     if not stat.S_ISREG(state.st_mode):
         raise InputError(f"{path} is not a regular file; name a file that can be read")
     size = state.st_size
-    if size == 0:
+    if size == 0 and not may_be_empty:
         raise InputError(f"{path} is empty; write it again")
     if size > limit_bytes:
         raise InputError(

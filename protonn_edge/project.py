@@ -378,7 +378,7 @@ def check_folder(folder: Path, board: Board) -> None:
             raise InputError(f"{path} is not a file, but the project's is; use another -o")
     section = f"[env:{board.environment}]"
     if settings.is_file():
-        check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES)
+        check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
             raise InputError(
                 f"{settings} has no {section}; use another -o, or add that environment"

@@ -125,6 +125,16 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is not a folder; choose another name")
+    suffix = _NPY if layout == "npy" else ""
+    there = [folder / f"{name}{suffix}" for name in _NAMES if (folder / f"{name}{suffix}").exists()]
+    if there:
+        try:
+            read_reference_model(folder)
+        except InputError as error:
+            raise InputError(
+                f"{there[0]} is there and no part of a whole model, so it is not written over "
+                f"({error}); choose another folder"
+            ) from error
     W = model.projection if layout == "text" else model.projection.T
     arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
     contents: dict[str, bytes | str] = {}

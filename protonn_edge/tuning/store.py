@@ -179,8 +179,8 @@ class SearchFile:
         self._study.add_trial(record.frozen(self._distributions))
 
     def _lock(self) -> None:
-        if self._path.exists() and not self._is_empty():
-            check_file(self._path, limit_bytes=_LIMIT_BYTES)
+        if self._path.exists():
+            check_file(self._path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             try_lock(self._descriptor)
@@ -189,9 +189,6 @@ class SearchFile:
             raise InputError(
                 f"another search is writing to {self._path}; wait for it, or name another --search"
             ) from error
-
-    def _is_empty(self) -> bool:
-        return self._path.is_file() and self._path.stat().st_size == 0
 
     def _unlock(self) -> None:
         os.close(self._descriptor)
