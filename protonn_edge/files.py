@@ -19,15 +19,22 @@ from protonn_edge.errors import InputError
 from protonn_edge.scratch import scratch_folder
 
 
-def check_file(path: Path, *, limit_bytes: int, may_be_empty: bool = False) -> None:
+def check_file(
+    path: Path,
+    *,
+    limit_bytes: int,
+    may_be_empty: bool = False,
+    remedy: str = "name a file that can be read",
+) -> None:
     """Raise `InputError` if `path` is no regular file of 1 (or 0) to `limit_bytes` bytes.
 
-    A pipe or a device could be waited for, or read, without an end.
+    A pipe or a device could be waited for, or read, without an end. `remedy` is what the message
+    tells the user to do about a file that does not exist.
     """
     try:
         state = path.stat()
     except FileNotFoundError as error:
-        raise InputError(f"{path} does not exist; name a file that can be read") from error
+        raise InputError(f"{path} does not exist; {remedy}") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read {path}: {reason}; check its name") from error

@@ -164,7 +164,7 @@ def _checked_name(path: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
+    check_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="name a board's file")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

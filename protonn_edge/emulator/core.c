@@ -381,6 +381,28 @@ static bool make_memories(const uint8_t *image, size_t image_bytes)
     return true;
 }
 
+/* Takes simavr's USB away, which nothing here is connected to, and which ends the whole process where
+ * a program names an endpoint that is not there. Its registers become memory. */
+static void remove_usb(void)
+{
+    for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {
+        const avr_io_t *io = *link;
+        if (strcmp(io->kind, "usb") != 0) {
+            continue;
+        }
+        for (int place = 0; place < MAX_IOs; place++) {
+            if (avr->io[place].r.param == io) {
+                avr->io[place].r.c = NULL;
+            }
+            if (avr->io[place].w.param == io) {
+                avr->io[place].w.c = NULL;
+            }
+        }
+        *link = io->next;
+        return;
+    }
+}
+
 bool core_find(void)
 {
     avr_global_logger_set(on_simavr_log);
@@ -388,6 +410,7 @@ bool core_find(void)
     if (!avr || avr_init(avr) != 0) {
         return false;
     }
+    remove_usb();
     chip.flash_bytes = avr->flashend + 1;
     chip.sram_start = avr->ioend + 1;
     chip.ramend = avr->ramend;

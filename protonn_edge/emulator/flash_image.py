@@ -88,7 +88,7 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
 
 
 def _read(path: Path) -> bytes:
-    check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
+    check_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
     try:
         return path.read_bytes()
     except OSError as error:

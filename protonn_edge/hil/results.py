@@ -254,7 +254,9 @@ def read_results(path: Path) -> RecordedRun:
     InputError
         If the file cannot be read, a line is not a result, or an index comes twice.
     """
-    check_file(path, limit_bytes=_LIMIT_BYTES)
+    check_file(
+        path, limit_bytes=_LIMIT_BYTES, may_be_empty=True, remedy="run `protonn-edge hil` first"
+    )
     try:
         with path.open("rb") as stream:
             return _read(path, stream)
