@@ -46,7 +46,12 @@ from protonn_edge.verification import Agreement, disagreement
     default=Path(),
     help="The folder that 'build' wrote.  [default: the current folder]",
 )
-@click.option("-o", "--output", type=OutputFile(RESULTS), help="Results, one line of CSV a point.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutputFile(RESULTS, dir_okay=False),
+    help="Results, one line of CSV a point.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the points that -o does not have yet.")
 @click.option(
     "--watts",
