@@ -89,8 +89,8 @@ def test_an_interrupt_after_a_stray_jump_reads_nothing(tmp_path: Path, executabl
     overflow = [*sts(0x6E, 1), *sts(0x45, 1)]  # timer 0, each 256 cycles
     no_stack = [*sts(0x5E, 0xFF), *sts(0x5D, 0xF0)]
     jump = [_JMP | 0x01F1, 0xFFFF]  # to 0x7ffffe
-    # The overflow is there before interrupts are allowed, so it comes with the jump itself.
-    program = [*overflow, *[_NOP] * 300, *no_stack, _SEI, *jump]
+    # The overflow waits for interrupts; they are allowed two instructions after SEI: at the jump.
+    program = [*overflow, *[_NOP] * 300, *no_stack, _SEI, _NOP, *jump]
     stats = run_words(program, tmp_path / "a.hex", executable, "uno")
     assert stats.faults[0].endswith(": jumps to 0x7ffffe, outside of the flash")
 
