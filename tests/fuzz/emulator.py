@@ -23,19 +23,39 @@ from protonn_edge.errors import ProtoNNEdgeError
 _SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _RUNS_S = 0.15  # of each firmware; an opcode takes some 20 ns
 _EXIT_S = 5.0
-_RAM = 0x900
-_CALM_RUNS = 64
+_MOST_SETTINGS = 64
 
 # Instructions, and which of their bits are operands.
 _INSTRUCTIONS = np.array(
     [
-        *((0x0000, 0xFFFF), (0x9508, 0x0000), (0x9518, 0x0000), (0x9588, 0x0000)),  # any, ret, sleep
-        *((0x95A8, 0x0000), (0x95C8, 0x0000), (0x95D8, 0x0000), (0x95E8, 0x0010)),  # wdr, lpm, spm
-        *((0x9409, 0x0110), (0x9409, 0x0110), (0x940C, 0x01F1), (0x940E, 0x01F1)),  # ijmp, jmp, call
-        *((0x9408, 0x00F0), (0x9408, 0x00F0), (0x9004, 0x01F3), (0x9200, 0x01FF)),  # sei, elpm, push
-        *((0x9000, 0x01FF), (0x8000, 0x2FFF), (0xB000, 0x0FFF), (0xB800, 0x07FF)),  # pop, ld, in, out
-        *((0xC000, 0x1FFF), (0xF000, 0x07FF), (0xFC00, 0x03F7), (0x1000, 0x03FF)),  # rjmp, br, skips
-        *((0x9600, 0x01FF), (0xE000, 0x0FFF), (0x9800, 0x07FF), (0x9598, 0x0000)),  # adiw, ldi, sbi
+        (0x0000, 0xFFFF),  # any
+        (0x9508, 0x0000),  # ret
+        (0x9518, 0x0000),  # reti
+        (0x9588, 0x0000),  # sleep
+        (0x95A8, 0x0000),  # wdr
+        (0x95C8, 0x0000),  # lpm
+        (0x95D8, 0x0000),  # elpm
+        (0x95E8, 0x0010),  # spm
+        (0x9409, 0x0110),  # ijmp eijmp icall eicall
+        (0x9409, 0x0110),  # the same
+        (0x940C, 0x01F1),  # jmp
+        (0x940E, 0x01F1),  # call
+        (0x9408, 0x00F0),  # set and clear flags
+        (0x9408, 0x00F0),  # the same
+        (0x9004, 0x01F3),  # lpm elpm with Rd
+        (0x9200, 0x01FF),  # push sts
+        (0x9000, 0x01FF),  # pop lds
+        (0x8000, 0x2FFF),  # ldd std
+        (0xB000, 0x0FFF),  # in out
+        (0xB800, 0x07FF),  # out
+        (0xC000, 0x1FFF),  # rjmp rcall
+        (0xF000, 0x07FF),  # branches
+        (0xFC00, 0x03F7),  # sbrc sbrs
+        (0x1000, 0x03FF),  # cpse
+        (0x9600, 0x01FF),  # adiw sbiw
+        (0xE000, 0x0FFF),  # ldi
+        (0x9800, 0x07FF),  # cbi sbic
+        (0x9598, 0x0000),  # break
     ]
 )
 
@@ -125,7 +145,7 @@ def _firmware(rng: np.random.Generator, folder: Path, board: Board) -> Path:
 def _program(rng: np.random.Generator, board: Board) -> np.ndarray[Any, np.dtype[np.uint16]]:
     """Return instructions: some set registers up, then any come, up to the end of the flash."""
     begin: list[int] = []
-    for _ in range(int(rng.integers(0, _CALM_RUNS))):
+    for _ in range(int(rng.integers(0, _MOST_SETTINGS))):
         register, value = int(rng.integers(0x20, 0x140)), int(rng.integers(256))
         if rng.random() < 0.2:
             register = int(rng.choice([0x5D, 0x5E, 0x5B, 0x5C, 0x5F]))  # SP, RAMPZ, EIND, SREG
@@ -162,7 +182,16 @@ def _elf(words: np.ndarray[Any, np.dtype[np.uint16]]) -> bytes:
     header = b"\x7fELF\x01\x01\x01" + bytes(9)
     fields = [(2, 2), (83, 2), (1, 4), (0, 4), (52, 4), (0, 4), (5, 4)]
     fields += [(52, 2), (32, 2), (1, 2), (40, 2), (0, 2), (0, 2)]
-    segment = [(1, 4), (84, 4), (0, 4), (0, 4), (len(content), 4), (len(content), 4), (5, 4), (2, 4)]
+    segment = [
+        (1, 4),
+        (84, 4),
+        (0, 4),
+        (0, 4),
+        (len(content), 4),
+        (len(content), 4),
+        (5, 4),
+        (2, 4),
+    ]
     return header + b"".join(n.to_bytes(size, "little") for n, size in fields + segment) + content
 
 

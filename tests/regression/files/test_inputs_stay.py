@@ -120,7 +120,9 @@ def test_a_folder_of_matrices_is_replaced_as_a_whole_or_not_at_all(tmp_path: Pat
     save_model(random_model(), model)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "W").write_text("my notes")
-    assert_one_sentence(run("convert", model, "-o", tmp_path / "folder"), "no part of a whole model")
+    assert_one_sentence(
+        run("convert", model, "-o", tmp_path / "folder"), "no part of a whole model"
+    )
     assert (tmp_path / "folder" / "W").read_text() == "my notes"
     for _ in range(2):
         succeed("convert", model, "-o", tmp_path / "new")
