@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from protonn_edge.errors import InputError
+
 try:
     import fcntl
 except ImportError:  # Windows has none
@@ -49,24 +51,33 @@ def locked_folder(folder: Path) -> Iterator[None]:
     ------
     InUse
         If another process holds it.
-    OSError
+    InputError
         If the folder cannot be made or opened.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
     try:
-        if fcntl is None:
-            yield
-            return
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = _opened(folder)
         try:
-            try_lock(descriptor)
+            if descriptor >= 0:
+                try_lock(descriptor)
             yield
         finally:
-            os.close(descriptor)
+            if descriptor >= 0:
+                os.close(descriptor)
     finally:
         for place in made:
             try:
                 place.rmdir()
             except OSError:  # it is in use now
                 break
+
+
+def _opened(folder: Path) -> int:
+    """Make a folder and return a descriptor of it, -1 where folders cannot be opened."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if fcntl is None:
+            return -1
+        return os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise InputError(f"cannot use {folder}: {error.strerror}; choose another folder") from error

@@ -8,7 +8,6 @@ command at a time works in a project's folder.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -404,14 +403,14 @@ def _write_project(
     if board.is_chip:
         _copy_tree(resource("firmware"), folder / "firmware")
     else:
-        _copy(HOST_MAIN, folder / "firmware" / "host" / "main.c")
+        write_atomically(folder / "firmware" / "host" / "main.c", HOST_MAIN.read_bytes())
     own_settings = None
     if firmware_of is not None:
         for name in _SOURCE_FOLDERS:
             _copy_tree(firmware_of / name, folder / name)
         own_settings = firmware_of / _SETTINGS
     if own_settings is not None and own_settings.is_file():
-        _copy(own_settings, folder / _SETTINGS)
+        write_atomically(folder / _SETTINGS, own_settings.read_bytes())
     else:
         write_atomically(folder / _SETTINGS, _settings_for(board))
     if board.is_chip and not board.platformio_board:
@@ -428,12 +427,7 @@ def _copy_tree(source: Path, target: Path) -> None:
     for path in sorted(source.rglob("*")):
         relative = path.relative_to(source)
         if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
-            _copy(path, target / relative)
-
-
-def _copy(source: Path, destination: Path) -> None:
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, destination)
+            write_atomically(target / relative, path.read_bytes())
 
 
 def _copy_over(built: Project, target: Project) -> None:

@@ -13,8 +13,10 @@ import socket
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+from avr_tools import EMULATED_AVR, skip_without
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.emulator import EmulatedBoard, uno
@@ -69,6 +71,7 @@ def run_case(seed: int, folder: Path) -> None:
         If the emulator crashes or hangs, a sanitizer reports, or Python raises anything but the
         package's own errors; one line.
     """
+    skip_without(*EMULATED_AVR)
     rng = np.random.default_rng(seed)
     board = _any_board(rng)
     firmware = _firmware(rng, folder, board)
@@ -88,8 +91,7 @@ def run_case(seed: int, folder: Path) -> None:
 def _exercise(rng: np.random.Generator, emulated: EmulatedBoard) -> None:
     """Talk to a board, reset it, ask for its figures, and see it end well."""
     # simavr keeps its memory to the end, which is no leak that matters.
-    os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
-    with emulated:
+    with patch.dict(os.environ, ASAN_OPTIONS="detect_leaks=0"), emulated:
         process = emulated._process
         assert process is not None
         end = time.monotonic() + _RUNS_S
