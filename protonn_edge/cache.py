@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from protonn_edge.errors import InputError
+from protonn_edge.scratch import scratch_folder
 
 
 def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], None]) -> Path:
@@ -42,8 +42,8 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
         return product
     try:
         product.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=product.parent) as workshop:
-            fresh = Path(workshop) / name
+        with scratch_folder(product.parent) as workshop:
+            fresh = workshop / name
             build(fresh)
             fresh.replace(product)
     except OSError as error:

@@ -1,17 +1,52 @@
-"""Write a file whole or not at all.
+"""Read no file that is none, and write files whole or not at all.
 
-Everything that the package writes goes through here: a reader never sees half a file, and a run
-that fails leaves what was there before.
+Every file that a user names is checked by `check_file` before it is opened, and everything that the
+package writes goes through `write_atomically` or `write_together`: a reader never sees half a file,
+and a run that fails leaves what was there before.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import stat
 import tempfile
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
 
 from protonn_edge.errors import InputError
+from protonn_edge.scratch import scratch_folder
+
+
+def check_file(
+    path: Path,
+    *,
+    limit_bytes: int,
+    may_be_empty: bool = False,
+    remedy: str = "name a file that can be read",
+) -> None:
+    """Raise `InputError` if `path` is no regular file of 1 (or 0) to `limit_bytes` bytes.
+
+    A pipe or a device could be waited for, or read, without an end. `remedy` is what the message
+    tells the user to do about a file that does not exist.
+    """
+    try:
+        state = path.stat()
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist; {remedy}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot read {path}: {reason}; check its name") from error
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"{path} is not a regular file; name a file that can be read")
+    size = state.st_size
+    if size == 0 and not may_be_empty:
+        raise InputError(f"{path} is empty; write it again")
+    if size > limit_bytes:
+        raise InputError(
+            f"{path} has {size:,} bytes, the limit is {limit_bytes:,}; use a smaller file"
+        )
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -35,14 +70,13 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         raise InputError(f"cannot write {path}: {error}; choose another name") from error
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it is not an ordinary file; choose another name")
-    data = content.encode() if isinstance(content, str) else content
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
+            stream.write(_bytes(content))
         temporary.chmod(_default_mode())
         temporary.replace(path)
     except OSError as error:
@@ -50,6 +84,105 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
         raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+
+
+def write_together(
+    folder: Path, files: Mapping[str, bytes | str], *, remove: Iterable[str] = ()
+) -> None:
+    """Write several files below a folder: all of them, or none.
+
+    All are written to a scratch folder inside `folder` first, where a full disk shows, and then
+    renamed, one after the other. Should a rename fail, those before it are taken back. A process
+    that is killed between two renames leaves some files new and others old, each of them whole.
+
+    Parameters
+    ----------
+    folder : Path
+        It is made if it is missing; its other files stay.
+    files : mapping of str to bytes or str
+        Contents by their names below the folder, with ``/``.
+    remove : iterable of str
+        Files below the folder that go when all the others are there, if they are; and so do the
+        folders that become empty.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, or a part of it is a symbolic link, behind which no file is
+        touched.
+    """
+    stale = [name for name in remove if name not in files]
+    check_no_links(folder, [*files, *stale])
+    made = [place for place in _folders_of(folder, files) if not place.exists()]
+    try:
+        for place in made:
+            place.mkdir(parents=True, exist_ok=True)
+        with scratch_folder(folder) as scratch:
+            _replace_all(folder, files, scratch)
+    except BaseException as error:
+        for place in reversed(made):
+            with contextlib.suppress(OSError):
+                place.rmdir()
+        if isinstance(error, OSError):
+            raise InputError(
+                f"cannot write {folder}: {error.strerror or error}; choose another folder"
+            ) from error
+        raise
+    for name in stale:
+        _remove(folder, PurePosixPath(name))
+
+
+def check_no_links(folder: Path, names: Iterable[str]) -> None:
+    """Raise `InputError` if a file below a folder, or a folder on the way to it, is a link."""
+    for name in names:
+        for part in (PurePosixPath(name), *PurePosixPath(name).parents[:-1]):
+            path = folder / part
+            if path.is_symlink():
+                raise InputError(
+                    f"{path} is a symbolic link, and what it points to is not touched; remove the "
+                    "link, or choose another folder"
+                )
+
+
+def _folders_of(folder: Path, names: Iterable[str]) -> list[Path]:
+    """Return a folder, with those around it, and all those on the way to files below it."""
+    inner = {folder / part for name in names for part in PurePosixPath(name).parents}
+    return sorted({*inner, folder, *folder.parents}, key=lambda place: len(place.parts))
+
+
+def _replace_all(folder: Path, files: Mapping[str, bytes | str], scratch: Path) -> None:
+    """Put files into their places; where one cannot be, put back what was there."""
+    for number, (name, content) in enumerate(files.items()):
+        fresh, place = scratch / f"{number}.new", folder / name
+        fresh.write_bytes(_bytes(content))
+        fresh.chmod(_default_mode())
+        if place.exists():
+            shutil.copy2(place, scratch / f"{number}.old")
+    try:
+        for number, name in enumerate(files):
+            (scratch / f"{number}.new").replace(folder / name)
+    except OSError:
+        for number, name in enumerate(files):
+            old = scratch / f"{number}.old"
+            if (scratch / f"{number}.new").exists():
+                break
+            if old.exists():
+                old.replace(folder / name)
+            else:
+                (folder / name).unlink()
+        raise
+
+
+def _remove(folder: Path, name: PurePosixPath) -> None:
+    """Remove a file, and the folders that become empty."""
+    (folder / name).unlink(missing_ok=True)
+    for parent in name.parents[:-1]:
+        with contextlib.suppress(OSError):  # not empty, or gone
+            (folder / parent).rmdir()
+
+
+def _bytes(content: bytes | str) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def _default_mode() -> int:

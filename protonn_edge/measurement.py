@@ -29,7 +29,7 @@ from protonn_edge.hil import (
     summarize,
 )
 from protonn_edge.linkage import check_linked
-from protonn_edge.project import Project
+from protonn_edge.project import Project, exclusive
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.accuracy import answer_matrix
 from protonn_edge.verification import Agreement, compare_results, open_session
@@ -152,7 +152,8 @@ def measure(
     Raises
     ------
     InputError
-        If there are no points, or the results file is of other points.
+        If there are no points, the results file is of other points, or another process is writing
+        to it or to the project's folder.
     CheckFailed
         If the firmware is over budget or does what it must not (see `linkage`), a device does not
         answer or has another model, or devices differ.
@@ -165,13 +166,14 @@ def measure(
     tolerance = reference.score_tolerance
     Q = reference.quantize(X)
     classes, expected = reference.answers(Q)
-    elf = project.compile(board)
-    usage = measure_usage(elf)
-    usage.check(board)  # a user may have changed the firmware since it was built
-    check_linked(elf, reference, plan, board)
-
     origin = Origin.of(reference, Q, y)
     with ExitStack() as stack:
+        stack.enter_context(exclusive(project.folder))
+        elf = project.compile(board)
+        usage = measure_usage(elf)
+        usage.check(board)  # a user may have changed the firmware since it was built
+        check_linked(elf, reference, plan, board)
+
         device = ", ".join(ports)
         if not ports:
             ports = [stack.enter_context(EmulatedBoard(elf, board=board)).url]

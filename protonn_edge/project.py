@@ -1,15 +1,14 @@
 """The folder in which a model becomes firmware: a PlatformIO project with the model inside.
 
-``build`` makes it whole in a scratch folder and moves the files over only when the firmware fits,
-so that a build that fails leaves the folder as it was.
+``build`` makes it whole in a scratch folder and puts the files into the project's only when the
+firmware fits, all of them or none, so that a build that fails leaves the folder as it was. One
+command at a time works in a project's folder.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -33,8 +32,9 @@ from protonn_edge.codegen import (
     render_c,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.files import write_atomically
+from protonn_edge.files import check_file, check_no_links, write_atomically, write_together
 from protonn_edge.linkage import check_linked
+from protonn_edge.lock import InUse, locked_folder
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import (
     Activity,
@@ -45,10 +45,14 @@ from protonn_edge.quantization import (
     precisions_of,
 )
 from protonn_edge.resources import resource
+from protonn_edge.scratch import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
 _GENERATED = Path("firmware", "generated")
 _MODEL = _GENERATED / "model.npz"
+_SETTINGS = "platformio.ini"
+_SETTINGS_LIMIT_BYTES = 1 << 20
+_SOURCE_FOLDERS = ("firmware", "include", "lib")
 
 
 @dataclass(frozen=True)
@@ -106,14 +110,59 @@ class Project:
         raise InputError(f"{path} is not what 'build' writes for its model; run it again")
 
     def _has(self, name: str, text: str) -> bool:
-        path = self.folder / _GENERATED / name
-        return path.is_file() and path.read_bytes() == text.encode()
+        path, content = self.folder / _GENERATED / name, text.encode()
+        return (
+            path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content
+        )
 
     def compile(self, board: Board) -> Path:
-        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program."""
-        program = "program.exe" if sys.platform == "win32" else "program"
-        product = "firmware.elf" if board.is_chip else program
-        return build_firmware(self.folder, board.environment, product=product)
+        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program.
+
+        PlatformIO runs what the folder's platformio.ini asks for.
+        """
+        check_no_links(self.folder, [_product(board).as_posix()])
+        product = build_firmware(self.folder, board.environment, product=_product(board).name)
+        product.touch()  # it is new, though SCons leaves it as it was where no content has changed
+        return product
+
+    def linked(self, board: Board) -> Path | None:
+        """Return the firmware's ELF if it was linked after all of its sources were written.
+
+        Nothing is compiled, and nothing of the folder is run.
+        """
+        elf = self.folder / _product(board)
+        if not elf.is_file():
+            return None
+        sources = [self.folder / _SETTINGS]
+        for name in _SOURCE_FOLDERS:
+            sources += (self.folder / name).rglob("*")
+        newest = max(path.lstat().st_mtime for path in sources if path.is_file())
+        return elf if elf.stat().st_mtime >= newest else None
+
+
+def _product(board: Board) -> Path:
+    """Return where PlatformIO puts what it links, below the project's folder."""
+    program = "program.exe" if sys.platform == "win32" else "program"
+    name = "firmware.elf" if board.is_chip else program
+    return Path(".pio", "build", board.environment, name)
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Have a project's folder for oneself, and give it back however this process ends.
+
+    Raises
+    ------
+    InputError
+        If another process has it, or it cannot be made.
+    """
+    try:
+        with locked_folder(folder):
+            yield
+    except InUse as error:
+        raise InputError(
+            f"another build or hil is writing to {folder}; wait for it, or use another folder"
+        ) from error
 
 
 def _all_plans(reference: DeviceModel) -> Iterator[Plan | Float32Plan]:
@@ -139,6 +188,8 @@ class Wishes:
         What mean cycles are counted for; by default what the model has of its training points.
     precision : {"int8", "float32"}
         Of W, B and Z on the device; floats are there for comparison and have one plan.
+    plan : Plan or Float32Plan, optional
+        The only plan to take.
     """
 
     flash_bytes: int | None = None
@@ -146,6 +197,7 @@ class Wishes:
     kernel: KernelName | None = None
     activity: Activity | None = None
     precision: str = "int8"
+    plan: Plan | Float32Plan | None = None
 
     def within(self, board: Board) -> Board:
         """Return the board with what the firmware may take of it."""
@@ -175,10 +227,14 @@ def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None
         If the firmware does not fit the board (`OverBudget` once it was linked) or does what it
         must not (see `linkage`); nothing is written then.
     InputError
-        If the folder holds something else where the project's files belong.
+        If the folder holds something else where the project's files belong, another process is
+        writing to it, or it cannot be written.
     """
     check_folder(folder, board)
-    with trial_build(model, board, firmware_of=folder, wishes=wishes) as trial:
+    with (
+        exclusive(folder),
+        trial_build(model, board, firmware_of=folder, wishes=wishes) as trial,
+    ):
         _copy_over(trial.project, Project(folder))
     return Build(trial.plan, trial.usage)
 
@@ -199,10 +255,10 @@ def build_for_host(
     Raises
     ------
     CheckFailed
-        If the compiler refuses it.
+        If the compiler refuses it; nothing is written then.
     InputError
-        If the folder holds something else where the project's files belong, or a wish is for a
-        chip.
+        If the folder holds something else where the project's files belong, another process is
+        writing to it, it cannot be written, or a wish is for a chip.
     """
     wishes = wishes or Wishes()
     if wishes.flash_bytes is not None or wishes.sram_bytes is not None:
@@ -212,11 +268,12 @@ def build_for_host(
     plan = None
     if isinstance(reference, IntegerModel):
         plan = make_plan(reference, kernel=wishes.kernel)
-    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
+    with exclusive(folder), scratch_folder() as scratch:
         sources = render_c(reference, plan)
-        project = _write_project(model, sources, Path(scratch), folder, board)
+        project = _write_project(model, sources, scratch, folder, board)
+        project.compile(board)
         _copy_over(project, Project(folder))
-    return Project(folder).compile(board)
+        return Project(folder).compile(board)
 
 
 @dataclass(frozen=True)
@@ -260,8 +317,8 @@ def trial_build(
     board.check_is_chip("flash and SRAM")
     wishes = wishes or Wishes()
     allowed = wishes.within(board)
-    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        yield _first_that_fits(model, allowed, wishes, Path(scratch), firmware_of)
+    with scratch_folder() as scratch:
+        yield _first_that_fits(model, allowed, wishes, scratch, firmware_of)
 
 
 def _first_that_fits(
@@ -293,6 +350,8 @@ def _choices(
     reference: DeviceModel, board: Board, wishes: Wishes, activity: Activity | None
 ) -> Sequence[Plan | Float32Plan]:
     """Return the plans to try, the fastest of those that seem to fit first."""
+    if wishes.plan is not None:
+        return [wishes.plan]
     if isinstance(reference, Float32Model):
         return [make_float32_plan(reference)]
     limits = Limits.of(board)
@@ -309,18 +368,25 @@ def check_folder(folder: Path, board: Board) -> None:
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file, the project needs a folder there; use another -o")
-    settings = folder / "platformio.ini"
+    settings = folder / _SETTINGS
+    generated = (f"{_GENERATED.as_posix()}/{name}" for name in (*SOURCES, _MODEL.name))
+    description_name = f"boards/{board.environment}.json"
+    check_no_links(folder, [_SETTINGS, *generated, description_name, _product(board).as_posix()])
     for path in (settings, folder / _MODEL, *(folder / _GENERATED / name for name in SOURCES)):
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a file, but the project's is; use another -o")
     section = f"[env:{board.environment}]"
-    if settings.is_file() and section not in settings.read_text("utf-8", errors="replace"):
-        raise InputError(f"{settings} has no {section}; use another -o, or add that environment")
+    if settings.is_file():
+        check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
+        if section not in settings.read_text("utf-8", errors="replace"):
+            raise InputError(
+                f"{settings} has no {section}; use another -o, or add that environment"
+            )
 
 
 def _settings_for(board: Board) -> str:
     """Return a new project's platformio.ini, which builds for the board if nothing else is said."""
-    text = resource("platformio.ini").read_text(encoding="utf-8")
+    text = resource(_SETTINGS).read_text(encoding="utf-8")
     if f"[env:{board.environment}]" not in text:
         text += f"\n{environment_section(board)}"
     return text.replace("default_envs = uno", f"default_envs = {board.environment}")
@@ -337,16 +403,16 @@ def _write_project(
     if board.is_chip:
         _copy_tree(resource("firmware"), folder / "firmware")
     else:
-        _copy(HOST_MAIN, folder / "firmware" / "host" / "main.c")
+        write_atomically(folder / "firmware" / "host" / "main.c", HOST_MAIN.read_bytes())
     own_settings = None
     if firmware_of is not None:
-        for name in ("firmware", "include", "lib"):
+        for name in _SOURCE_FOLDERS:
             _copy_tree(firmware_of / name, folder / name)
-        own_settings = firmware_of / "platformio.ini"
+        own_settings = firmware_of / _SETTINGS
     if own_settings is not None and own_settings.is_file():
-        _copy(own_settings, folder / "platformio.ini")
+        write_atomically(folder / _SETTINGS, own_settings.read_bytes())
     else:
-        write_atomically(folder / "platformio.ini", _settings_for(board))
+        write_atomically(folder / _SETTINGS, _settings_for(board))
     if board.is_chip and not board.platformio_board:
         text = json.dumps(description(board), indent=2) + "\n"
         write_atomically(folder / "boards" / f"{board.environment}.json", text)
@@ -361,22 +427,18 @@ def _copy_tree(source: Path, target: Path) -> None:
     for path in sorted(source.rglob("*")):
         relative = path.relative_to(source)
         if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
-            _copy(path, target / relative)
-
-
-def _copy(source: Path, destination: Path) -> None:
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, destination)
+            write_atomically(target / relative, path.read_bytes())
 
 
 def _copy_over(built: Project, target: Project) -> None:
-    """Copy what `target` lacks, and everything that was generated."""
+    """Copy what `target` lacks, and everything that was generated: all of it, or nothing."""
     folders = [built.folder / "firmware", built.folder / "boards"]
     sources = [path for folder in folders for path in sorted(folder.rglob("*"))]
-    sources.append(built.folder / "platformio.ini")
+    sources.append(built.folder / _SETTINGS)
+    contents: dict[str, bytes | str] = {}
     for source in sources:
         relative = source.relative_to(built.folder)
-        destination = target.folder / relative
         generated = relative.is_relative_to(_GENERATED) or relative.is_relative_to("boards")
-        if source.is_file() and (generated or not destination.exists()):
-            write_atomically(destination, source.read_bytes())
+        if source.is_file() and (generated or not (target.folder / relative).exists()):
+            contents[relative.as_posix()] = source.read_bytes()
+    write_together(target.folder, contents)

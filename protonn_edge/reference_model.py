@@ -21,9 +21,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.archive import check_file
 from protonn_edge.errors import InputError
-from protonn_edge.files import write_atomically
+from protonn_edge.files import check_file, write_together
 from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
@@ -126,13 +125,25 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is not a folder; choose another name")
+    suffix = _NPY if layout == "npy" else ""
+    there = [folder / f"{name}{suffix}" for name in _NAMES if (folder / f"{name}{suffix}").exists()]
+    if there:
+        try:
+            read_reference_model(folder)
+        except InputError as error:
+            raise InputError(
+                f"{there[0]} is there and no part of a whole model, so it is not written over "
+                f"({error}); choose another folder"
+            ) from error
     W = model.projection if layout == "text" else model.projection.T
     arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
+    contents: dict[str, bytes | str] = {}
     for name, array in zip(_NAMES, arrays, strict=True):
         if layout == "npy":
-            write_atomically(folder / f"{name}{_NPY}", _npy_bytes(np.asarray(array)))
+            contents[f"{name}{_NPY}"] = _npy_bytes(np.asarray(array))
         else:
-            write_atomically(folder / name, _text_of(np.asarray(array)))
+            contents[name] = _text_of(np.asarray(array))
+    write_together(folder, contents)
 
 
 def _npy_bytes(array: NDArray[Any]) -> bytes:

@@ -14,6 +14,7 @@ from pathlib import Path
 from protonn_edge.boards.cores import CORES, HOST, Core
 from protonn_edge.boards.reading import read_facts
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 
 _FILE_LIMIT_BYTES = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -163,9 +164,8 @@ def _checked_name(path: Path) -> str:
 
 
 def _read(path: Path) -> str:
+    check_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="name a board's file")
     try:
-        if path.stat().st_size > _FILE_LIMIT_BYTES:
-            raise InputError(f"{path} has more than {_FILE_LIMIT_BYTES:,} B; it is no board's file")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8; save it as that") from error

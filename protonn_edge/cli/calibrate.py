@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.paths import MODEL, OutputFile
 from protonn_edge.cli.train import check_output
 from protonn_edge.cli.unknown import (
     DEFAULT_STATISTICS,
@@ -29,7 +30,7 @@ from protonn_edge.report.terminal import fact_table
 @unknown_option('Share of known points, such as 1%, that may be answered "unknown".', required=True)
 @by_option
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The model file (.npz)."
+    "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
 )
 @json_option
 def calibrate_command(

@@ -25,6 +25,7 @@ from rich.progress import (
 )
 
 from protonn_edge.boards import board_names
+from protonn_edge.cli.paths import NameOrPath, check_paths
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.quantization import PRECISIONS
 
@@ -34,6 +35,7 @@ json_option = click.option(
 board_option = click.option(
     "--board",
     "board_name",
+    type=NameOrPath(),
     metavar=f"[{'|'.join(board_names())}|FILE.toml]",
     default="uno",
     show_default=True,
@@ -79,6 +81,7 @@ class Command(click.Command):
             # So that what was started is ended, and scratch folders go.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
         try:
+            check_paths(self, ctx.params)
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # the reader has seen enough; click knows what to do

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.paths import MODEL, OutputFile
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.train import (
     check_output,
@@ -39,7 +40,9 @@ _OPTIONS = {  # that only one kind of SOURCE has a use for
 
 @click.command("convert", cls=Command)
 @click.argument("source", type=_PATH)
-@click.option("-o", "--output", type=_PATH, required=True, help="A model file, or a folder.")
+@click.option(
+    "-o", "--output", type=OutputFile(MODEL), required=True, help="A model file, or a folder."
+)
 @click.option(
     "--data",
     type=_PATH,

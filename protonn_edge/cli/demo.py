@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.hil import say_agreement, show
+from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.train import train, with_accuracy_floor
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
 from protonn_edge.hil import check_is_results
 from protonn_edge.measurement import measure
-from protonn_edge.model import save_model
+from protonn_edge.model import load_model, save_model
 from protonn_edge.project import Project, build, check_folder
 from protonn_edge.quantization import quantize
 from protonn_edge.report.evidence import gather
@@ -49,10 +52,14 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
     board = load_board(board_name)
     check_folder(output, board)
     check_is_results(output / "results.csv")
+    report = output / "report.html"
+    check_replaceable(report, REPORT)
+    _check_is_demo(output / "model.npz")
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
     model = with_accuracy_floor(train(dataset, out, seed=_SEED, **_SETTINGS), dataset)
+    model = replace(model, record={**model.record, "demo": True})
     save_model(model, output / "model.npz")
     with out.status(f"building for {board.name}"):
         build(model, board, output)
@@ -74,10 +81,15 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
         f"the project is in {output}; with a board on USB:",
         f"  {upload_command(output, board.environment)}",
     )
-    report = output / "report.html"
     run = gather(output / "results.csv", [model], [Project(output)], board, data=points)
     write_report([run], report, out, title="Handwritten digits on an Uno")
     if open_it:
         show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _check_is_demo(path: Path) -> None:
+    """Raise `InputError` if a model is there that the demo has not trained."""
+    if path.exists() and not load_model(path).record.get("demo"):
+        raise InputError(f"{path} is a model of yours, and would be lost; choose another -o")

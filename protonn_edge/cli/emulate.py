@@ -94,7 +94,10 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
     if path is None:
         yield device
         return
-    if path.exists() and not path.is_symlink():
+    if path.is_symlink():
+        if path.exists() and not path.readlink().is_relative_to("/dev"):
+            raise InputError(f"{path} is a link to {path.readlink()}; choose another for --pty")
+    elif path.exists():
         raise InputError(f"{path} exists and is no symbolic link; choose another for --pty")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.symlink_to(device)

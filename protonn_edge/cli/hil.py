@@ -10,6 +10,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.protocol import MOST_REPETITIONS
@@ -46,7 +47,10 @@ from protonn_edge.verification import Agreement, disagreement
     help="The folder that 'build' wrote.  [default: the current folder]",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Results, one line of CSV a point."
+    "-o",
+    "--output",
+    type=OutputFile(RESULTS, dir_okay=False),
+    help="Results, one line of CSV a point.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the points that -o does not have yet.")
 @click.option(

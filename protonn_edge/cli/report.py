@@ -12,6 +12,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.quantities import ImageShape
 from protonn_edge.datasets import load_points
 from protonn_edge.errors import InputError
@@ -100,7 +101,7 @@ class _RememberingCommand(Command):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(REPORT, dir_okay=False),
     default=Path("report.html"),
     show_default=True,
 )
@@ -126,7 +127,8 @@ def report_command(
     """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
 
     Several results are shown side by side. The firmware itself runs in the page, on an emulated
-    Uno.
+    Uno. Folders are read and nothing in them is run; a firmware that is not linked there any more
+    is built elsewhere, from the package's own sources.
     """
     out = Output(as_json)
     board = load_board(board_name)

@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.unknown import (
     DEFAULT_STATISTICS,
@@ -81,7 +82,7 @@ def _setting(
 @click.command("train", cls=Command)
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The model file (.npz)."
+    "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
 )
 @_setting("--projection-dim", "n_projections", _COUNT, "d, outputs of the projection.")
 @click.option(
@@ -206,6 +207,7 @@ def _setting(
 )
 @click.option(
     "--groups",
+    type=NameOrPath(),
     help="An array of DATA, or a file with a line per training point: which group each is of, say "
     "a person, where the device will meet other ones. See --group-shift.",
 )

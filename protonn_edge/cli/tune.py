@@ -18,6 +18,7 @@ from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.train import check_output, describe, settle_window, with_accuracy_floor
 from protonn_edge.datasets import Dataset, load_dataset, with_groups
@@ -69,10 +70,16 @@ class _ChoosingCommand(Command):
         return super().parse_args(ctx, joined)
 
 
+def _beside_output() -> Path | None:
+    """Return the default of --search; options that are given have their values before others."""
+    output = click.get_current_context().params.get("output")
+    return None if output is None else Path(output).with_suffix(".search.jsonl")
+
+
 @click.command("tune", cls=_ChoosingCommand)
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The model file (.npz)."
+    "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
 )
 @board_option
 @click.option(
@@ -108,6 +115,7 @@ class _ChoosingCommand(Command):
 )
 @click.option(
     "--groups",
+    type=NameOrPath(),
     help="An array of DATA, or a file with a line per training point: points of a group, say of "
     "one person, are never trained and tested on in the same fold, and are moved towards others as "
     "train does.",
@@ -131,13 +139,14 @@ class _ChoosingCommand(Command):
 @click.option(
     "--search",
     "search_path",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(SEARCH, dir_okay=False),
+    default=_beside_output,
     help="Where finished trials are kept.  [default: OUTPUT with .search.jsonl for .npz]",
 )
 @click.option(
     "--front",
     "front_path",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(FRONT, dir_okay=False),
     help="Write the alternatives: JSON, or a plot if the name ends in .svg, .png or .pdf.",
 )
 @json_option
@@ -158,7 +167,7 @@ def tune_command(
     groups: str | None,
     seed: int,
     in_flight: int,
-    search_path: Path | None,
+    search_path: Path,
     front_path: Path | None,
     as_json: bool,
     **fixed: Any,
@@ -189,9 +198,8 @@ def tune_command(
     points = Points(X, y, numbers, board, limits, fixed, to_move)
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
-    path = search_path or output.with_suffix(".search.jsonl")
     workers = _workers(points, jobs, scheduler, timeout)
-    with SearchFile(path, known_by, space.distributions) as file:
+    with SearchFile(search_path, known_by, space.distributions) as file:
         searched = _search(
             lambda on_change: Search(
                 points,

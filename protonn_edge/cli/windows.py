@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
@@ -21,7 +22,7 @@ from protonn_edge.report.terminal import fact_table
 @click.command("windows", cls=Command)
 @click.argument("recording", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The data set (.npz)."
+    "-o", "--output", type=OutputFile(WINDOWS), required=True, help="The data set (.npz)."
 )
 @click.option(
     "--window", type=click.IntRange(2), required=True, help="Samples of a channel in a window."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.scratch import scratch_folder
 from protonn_edge.toolchain.host import build_host_executable
 
 HOST_MAIN = Path(__file__).with_name("host_main.c")
@@ -85,8 +85,7 @@ def host_program(
     model: DeviceModel, plan: Plan | None = None, *, sanitize: bool = False
 ) -> Iterator[HostProgram]:
     """Render and compile a model in a folder that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="protonn-edge-") as scratch:
-        folder = Path(scratch)
+    with scratch_folder() as folder:
         for name, text in render_c(model, plan).items():
             write_atomically(folder / name, text)
         executable = build_host_executable(

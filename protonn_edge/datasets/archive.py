@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-import stat
 import struct
 import sys
 import zipfile
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 
 _MAGIC = b"\x93NUMPY"
 _HEADER_LIMIT = 10_000
@@ -196,25 +196,6 @@ class ArrayArchive:
                 f"{self.path}: array {name!r} has a damaged shape; write the file again"
             )
         return np.dtype(described), shape, bool(fortran), 8 + width + length
-
-
-def check_file(path: Path, *, limit_bytes: int) -> None:
-    """Refuse what is not a regular, non-empty file of at most `limit_bytes` bytes."""
-    try:
-        state = path.stat()
-    except FileNotFoundError as error:
-        raise InputError(f"{path} does not exist; name a file that can be read") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {_first_line(error)}; check its name") from error
-    if not stat.S_ISREG(state.st_mode):
-        raise InputError(f"{path} is not a regular file; name a file that can be read")
-    size = state.st_size
-    if size == 0:
-        raise InputError(f"{path} is empty; write it again")
-    if size > limit_bytes:
-        raise InputError(
-            f"{path} has {size:,} bytes, the limit is {limit_bytes:,}; use a smaller file"
-        )
 
 
 def _is_unicode(content: bytes, dtype: np.dtype[Any]) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 
 _FILE_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30
@@ -79,13 +80,12 @@ def _read(name: str, data: Path) -> NDArray[Any]:
             if name in archive.names:
                 return archive.read(name)
     path = Path(name)
-    if not path.is_file():
+    if not path.exists():
         array = f"an array of {data} nor " if data.suffix == ".npz" else ""
         raise InputError(
             f"--groups is {name!r}, {'neither' if array else 'not'} {array}a file; give one with "
             "a line per training point"
         )
-    if path.stat().st_size > _FILE_LIMIT_BYTES:
-        raise InputError(f"{path} is too large for a file of groups; give a line per point")
+    check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
     text = path.read_text("utf-8-sig", errors="replace")
     return np.array([line.strip() for line in text.rstrip().split("\n")])

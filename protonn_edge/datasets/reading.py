@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from protonn_edge.datasets.archive import check_file
 from protonn_edge.datasets.arrays import read_npz
 from protonn_edge.datasets.dataset import (
     Dataset,
@@ -32,6 +31,7 @@ from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 

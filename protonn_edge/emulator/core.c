@@ -2,7 +2,8 @@
  * The chip: libsimavr's core, one instruction at a time, and what has to be put right in it.
  *
  * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no time for an
- * interrupt, sleeps without SE, and only logs an illegal opcode or a stray access.
+ * interrupt, sleeps without SE, only logs an illegal opcode or a stray access, and reads flash that
+ * is not there for an ELPM without RAMPZ and for the log of an interrupt after a stray jump.
  */
 #include "uno.h"
 
@@ -93,6 +94,7 @@ enum remark {
     WRITES_SPH,
     WRITES_SPL,
     WRITES_FLASH,
+    NEEDS_RAMPZ, /* an ELPM: on a chip without RAMPZ simavr takes r0 for it, and reads up to 16 MB */
     ERASED,
 };
 
@@ -113,10 +115,18 @@ static bool is_skip(uint16_t opcode)
 /* simavr's mask for JMP and CALL lacks a bit: an ADIW or SBIW by 12..15, 28..31, ... passes it. */
 static bool is_taken_for_two_words(uint16_t opcode) { return (opcode & 0xFE0C) == 0x960C; }
 
+static bool is_elpm(uint16_t opcode)
+{
+    return opcode == 0x95D8 || (opcode & 0xFE0E) == 0x9006; /* of r0; of Rd, with Z or Z+ */
+}
+
 static uint8_t remark_on(uint16_t opcode)
 {
     if (opcode == 0xFFFF) {
         return ERASED;
+    }
+    if (is_elpm(opcode) && !avr->rampz) {
+        return NEEDS_RAMPZ;
     }
     if (opcode == 0x95E8) { /* SPM */
         return WRITES_FLASH;
@@ -169,10 +179,15 @@ static void write_gpior0(avr_t *core, avr_io_addr_t address, uint8_t value, void
 
 /* ---- instructions ---- */
 
+static void stop_outside(void)
+{
+    stop_at(cpu.previous_pc, "jumps to 0x%04x, outside of the flash", avr->pc);
+}
+
 static bool is_program(avr_flashaddr_t pc)
 {
     if (pc >= chip.flash_bytes) {
-        stop_at(cpu.previous_pc, "jumps to 0x%04x, outside of the flash", pc);
+        stop_outside();
         return false;
     }
     if (remarks[pc / 2] == ERASED) {
@@ -190,6 +205,10 @@ static bool is_program(avr_flashaddr_t pc)
 static avr_flashaddr_t run_remarkable(uint8_t remark)
 {
     const avr_flashaddr_t pc = avr->pc;
+    if (remark == NEEDS_RAMPZ) {
+        stop_at(pc, "illegal opcode 0x%04x", flash_word(pc));
+        return pc;
+    }
     const avr_cycle_count_t began = avr->cycle;
     const uint8_t spm_command = avr->data[SPMCSR];
     const avr_flashaddr_t next = avr_run_one(avr);
@@ -254,6 +273,16 @@ static void run_timers(void)
     }
 }
 
+/* An interrupt pushes pc; where it cannot, simavr logs the instruction there. */
+static void service_interrupts(void)
+{
+    if (avr->pc >= chip.flash_bytes) {
+        stop_outside();
+    } else {
+        avr_service_interrupts(avr);
+    }
+}
+
 /* One instruction and what comes with it. */
 static void run_once(avr_t *core)
 {
@@ -269,7 +298,7 @@ static void run_once(avr_t *core)
         usart_raise_interrupt();
     }
     if (avr->interrupt_state && core_is_alive()) {
-        avr_service_interrupts(avr);
+        service_interrupts();
     }
 }
 
@@ -352,6 +381,28 @@ static bool make_memories(const uint8_t *image, size_t image_bytes)
     return true;
 }
 
+/* Takes simavr's USB away, which nothing here is connected to, and which ends the whole process where
+ * a program names an endpoint that is not there. Its registers become memory. */
+static void remove_usb(void)
+{
+    for (avr_io_t **link = &avr->io_port; *link; link = &(*link)->next) {
+        const avr_io_t *io = *link;
+        if (strcmp(io->kind, "usb") != 0) {
+            continue;
+        }
+        for (int place = 0; place < MAX_IOs; place++) {
+            if (avr->io[place].r.param == io) {
+                avr->io[place].r.c = NULL;
+            }
+            if (avr->io[place].w.param == io) {
+                avr->io[place].w.c = NULL;
+            }
+        }
+        *link = io->next;
+        return;
+    }
+}
+
 bool core_find(void)
 {
     avr_global_logger_set(on_simavr_log);
@@ -359,6 +410,7 @@ bool core_find(void)
     if (!avr || avr_init(avr) != 0) {
         return false;
     }
+    remove_usb();
     chip.flash_bytes = avr->flashend + 1;
     chip.sram_start = avr->ioend + 1;
     chip.ramend = avr->ramend;

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from protonn_edge.emulator.intel_hex import hex_chunks
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 from protonn_edge.toolchain.elf import Symbol, read_program
 from protonn_edge.toolchain.flow import Names
 
@@ -87,13 +88,8 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
 
 
 def _read(path: Path) -> bytes:
+    check_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
     try:
-        size = path.stat().st_size
-        if size > _FILE_LIMIT_BYTES:
-            raise InputError(
-                f"{path} has {size:,} B, a firmware file has at most {_FILE_LIMIT_BYTES:,}; "
-                "give the ELF or HEX file of the firmware"
-            )
         return path.read_bytes()
     except OSError as error:
         raise InputError(

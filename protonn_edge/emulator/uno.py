@@ -335,17 +335,18 @@ def _chip_options(board: Board) -> list[str]:
     return [str(part) for fact in facts.items() for part in fact]
 
 
-def _build_emulator() -> Path:
+def _build_emulator(*flags: str) -> Path:
     if shell.WINDOWS:
         raise InputError(
             "the emulated Uno needs simavr, which Windows has not; run it in WSL, or name a board "
             "with --port"
         )
     names = (*_HEADERS, *_SOURCES)
-    ingredients = [(_HERE / name).read_bytes() for name in names] + [" ".join(_FLAGS).encode()]
+    flags = (*_FLAGS, *flags)
+    ingredients = [(_HERE / name).read_bytes() for name in names] + [" ".join(flags).encode()]
     sources = [str(_HERE / name) for name in _SOURCES]
 
     def build(product: Path) -> None:
-        run_compiler(["gcc", *_FLAGS, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
+        run_compiler(["gcc", *flags, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
 
     return built_once("uno", ingredients, build)

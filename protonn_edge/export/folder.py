@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
-import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_no_links, write_together
+from protonn_edge.scratch import is_scratch
 
 MANIFEST = ".protonn-edge-export"
 _MANIFEST_LIMIT_BYTES = 1 << 16
@@ -24,22 +24,18 @@ def check_folder(folder: Path) -> None:
     """Raise `InputError` if an export cannot be put into `folder`.
 
     It can if there is nothing of that name, an empty folder, or an export whose files are as they
-    were written.
+    were written, and not behind symbolic links.
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
             raise InputError(f"{folder} is not a folder; choose another one for the export")
         return
-    if Path.cwd().is_relative_to(folder.resolve()):
-        raise InputError(
-            f"{folder} is the current folder, or around it, and would be replaced under your feet; "
-            "run the command elsewhere"
-        )
-    if not any(folder.iterdir()):
+    if all(map(is_scratch, folder.iterdir())):
         return
     written = _manifest(folder)
     if written is None:
         raise InputError(f"{folder} is neither empty nor an export; choose another folder")
+    check_no_links(folder, written)
     for name, digest in written.items():
         path = folder / name
         if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
@@ -50,7 +46,7 @@ def check_folder(folder: Path) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Write an export beside `folder`, then rename it; an old export's files go.
+    """Write an export into `folder`; an old export's files go when the new ones are there.
 
     Parameters
     ----------
@@ -63,60 +59,20 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     ------
     InputError
         If `check_folder` has something against the folder, a file that is not the export's is in
-        the way, or the folder cannot be written.
+        the way, or the folder cannot be written; it is as it was then.
     """
     check_folder(folder)
-    try:
-        target = folder.resolve()
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".protonn-edge-", dir=target.parent) as scratch:
-            fresh = Path(scratch, "new")
-            _lay_out(fresh, files, before=target)
-            _swap(fresh, target, Path(scratch, "old"))
-    except OSError as error:
-        raise InputError(
-            f"cannot write {folder}: {error.strerror or error}; choose another folder"
-        ) from error
-
-
-def _lay_out(fresh: Path, files: Mapping[str, str], before: Path) -> None:
-    """Make the folder as it shall be: what was there and is not the old export's, and the files."""
-    if before.is_dir():
-        shutil.copytree(before, fresh, symlinks=True)
-        _remove(fresh, [*(_manifest(before) or {}), MANIFEST])
-    contents = {name: text.encode() for name, text in files.items()}
-    manifest = "".join(f"{_digest(data)}  {name}\n" for name, data in sorted(contents.items()))
-    for name, data in {**contents, MANIFEST: manifest.encode()}.items():
-        path = fresh / name
-        if path.exists() or path.is_symlink():
-            raise InputError(
-                f"{before / name} is not the export's and in its way; move it, or choose another "
-                "folder"
-            )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-
-
-def _remove(folder: Path, names: Iterable[str]) -> None:
-    """Remove files, and the folders that become empty."""
-    for name in names:
+    before = (_manifest(folder) if folder.is_dir() else None) or {}
+    for name in files:
         path = folder / name
-        path.unlink(missing_ok=True)
-        for parent in path.relative_to(folder).parents:
-            place = folder / parent
-            if place != folder and place.is_dir() and not any(place.iterdir()):
-                place.rmdir()
-
-
-def _swap(fresh: Path, target: Path, old: Path) -> None:
-    if target.exists():
-        target.rename(old)
-    try:
-        fresh.rename(target)
-    except OSError:
-        if old.exists():
-            old.rename(target)
-        raise
+        if name not in before and (path.exists() or path.is_symlink()):
+            raise InputError(
+                f"{path} is not the export's and in its way; move it, or choose another folder"
+            )
+    manifest = "".join(
+        f"{_digest(text.encode())}  {name}\n" for name, text in sorted(files.items())
+    )
+    write_together(folder, {**files, MANIFEST: manifest}, remove=before)
 
 
 def _manifest(folder: Path) -> dict[str, str] | None:

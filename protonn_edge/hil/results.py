@@ -28,12 +28,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
-from protonn_edge.files import write_atomically
+from protonn_edge.files import check_file, write_atomically
+from protonn_edge.lock import InUse, try_lock
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.rejection import UNKNOWN
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _MAX_LINES = 10_000_000
+_LIMIT_BYTES = 4 << 30
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
 _FIRST_LINE = re.compile(r"# protonn-edge results 1 model=([0-9a-f]{64}) data=([0-9a-f]{64})")
@@ -155,7 +157,8 @@ class ResultsFile:
     Raises
     ------
     InputError
-        If the file cannot be written, or holds something else than results.
+        If the file cannot be written, holds something else than results, or another process is
+        writing to it.
     """
 
     def __init__(
@@ -163,6 +166,7 @@ class ResultsFile:
     ) -> None:
         self._path = path
         self._n_classes = n_classes
+        self._check_unused()
         check_is_results(path)
         first = (
             f"# protonn-edge results 1 model={origin.model_sha256} data={origin.data_sha256}\n"
@@ -172,8 +176,20 @@ class ResultsFile:
         write_atomically(path, first + "".join(kept))
         try:
             self._stream: BinaryIO = path.open("ab")
+            try_lock(self._stream.fileno())
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
+
+    def _check_unused(self) -> None:
+        if not self._path.is_file():
+            return
+        try:
+            with self._path.open("rb") as stream:
+                try_lock(stream.fileno())
+        except InUse as error:
+            raise InputError(
+                f"another run is writing to {self._path}; wait for it, or name another -o"
+            ) from error
 
     def append(self, result: Result) -> None:
         """Write one result and hand it to the system at once."""
@@ -238,6 +254,9 @@ def read_results(path: Path) -> RecordedRun:
     InputError
         If the file cannot be read, a line is not a result, or an index comes twice.
     """
+    check_file(
+        path, limit_bytes=_LIMIT_BYTES, may_be_empty=True, remedy="run `protonn-edge hil` first"
+    )
     try:
         with path.open("rb") as stream:
             return _read(path, stream)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,8 @@ from protonn_edge.toolchain.elf import Sections, read_program, read_sections
 
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int64]
+
+_HASH_BYTES = 8  # of the model's hash, looked for in a firmware
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,8 @@ def gather(
     models : sequence of ProtoNNModel
         Models of which one was run, in integers or in floats.
     projects : sequence of Project
-        Folders where its firmware may be; where it is in none, it is built anew, out of the way.
+        Folders where its linked firmware may be; where it is in none, it is built in a scratch
+        folder.
     board : Board
         The board that it was run on.
     data : tuple of ndarray (n, D) float32 and ndarray (n,) int64, optional
@@ -286,16 +289,30 @@ def _points_of(
 def _firmware_of(
     model: ProtoNNModel, reference: DeviceModel, projects: Sequence[Project], board: Board
 ) -> Iterator[tuple[Path, Plan | Float32Plan]]:
-    """Give the linked firmware and its plan: a project's, or one that is built now."""
+    """Give the linked firmware and its plan: a project's, or one that is built now.
+
+    A report reads: nothing is run or compiled of a project's folder, which anybody may have made.
+    What has to be built is the package's own firmware, in a scratch folder.
+    """
+    precision = "float32" if isinstance(reference, Float32Model) else "int8"
+    wishes = Wishes(precision=precision)
     for project in projects:
         if project.built:
             generated, plan = project.generated()
             if generated.model_sha256 == reference.model_sha256:
-                yield project.compile(board), plan
-                return
-    precision = "float32" if isinstance(reference, Float32Model) else "int8"
-    with trial_build(model, board, wishes=Wishes(precision=precision)) as trial:
+                elf = project.linked(board)
+                if elf is not None and _has_model(elf, reference):
+                    yield elf, plan
+                    return
+                wishes = replace(wishes, plan=plan)
+                break
+    with trial_build(model, board, wishes=wishes) as trial:
         yield trial.elf, trial.plan
+
+
+def _has_model(elf: Path, reference: DeviceModel) -> bool:
+    """Return whether a linked firmware has the model's hash in its flash, as it tells a host."""
+    return bytes.fromhex(reference.model_sha256)[:_HASH_BYTES] in read_program(elf).code
 
 
 def _with_means(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
@@ -49,17 +50,14 @@ def read_front(path: Path) -> Front:
     InputError
         If the file cannot be read or is something else.
     """
+    check_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InputError(f"{path} has more than {_LARGEST_FILE:,} bytes; is it of 'tune'?")
         record = json.loads(path.read_text("utf-8"))
         return Front(
             _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
         )
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except InputError:
-        raise
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
 

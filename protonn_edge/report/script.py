@@ -7,14 +7,14 @@ user's cache. Where neither is possible the report does without it, and says why
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge.cache import built_once
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.resources import resource
+from protonn_edge.toolchain.process import run_within
 
 READY = "page.min.js"
 """The name of the script in the ``web`` folder of a wheel."""
@@ -112,19 +112,11 @@ def _is_source(path: Path) -> bool:
 
 def _run(command: Sequence[str], folder: Path, what: str) -> None:
     try:
-        done = subprocess.run(
-            [shutil.which(command[0]) or command[0], *command[1:]],
-            cwd=folder,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_DEADLINE_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        done = run_within(_DEADLINE_S, command, name=what, folder=folder)
+    except CheckFailed as error:
         raise _NotMadeError(f"{what} within {_DEADLINE_S} s; is the registry slow?") from error
     except OSError as error:
-        raise InputError(f"{what}: {error.strerror}") from error
+        raise InputError(f"{what}: {error.strerror or error}") from error
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "warn" not in line.lower()]
         reason = next((line.strip() for line in lines if line.strip()), "no reason given")

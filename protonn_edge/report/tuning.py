@@ -95,7 +95,11 @@ def front_figure(found: Sequence[Candidate], board: Board, kind: str) -> bytes:
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("accuracy in cross-validation, %")
     drawn = io.BytesIO()
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    metadata = {
+        "svg": {"Date": None, "Creator": "protonn-edge"},
+        "pdf": {"CreationDate": None, "Creator": "protonn-edge"},
+        "png": {"Software": "protonn-edge"},
+    }[kind]
     with rc_context({"svg.hashsalt": "protonn-edge"}):  # the same bytes each time
         figure.savefig(drawn, format=kind, metadata=metadata)
     return drawn.getvalue()

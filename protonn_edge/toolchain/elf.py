@@ -12,6 +12,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from protonn_edge.boards.cores import CORES, Core, core_of_machine
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
 _SRAM_BASE = 0x800000
@@ -232,9 +233,8 @@ _Content = TypeVar("_Content")
 
 def _read(path: Path, read: Callable[[ELFFile], _Content]) -> _Content:
     """Return what `read` finds in an ELF file for the AVR."""
+    check_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InputError(f"{path} has more than {_LARGEST_FILE:,} bytes; it is no firmware")
         with path.open("rb") as stream:
             elf = ELFFile(stream)
             if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.scratch import scratch_folder
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
@@ -52,8 +52,8 @@ def build_host_executable(
     """
     compiler = _compiler()
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent) as scratch:
-        unfinished = Path(scratch, "program.exe")  # a name that Windows' compilers leave alone
+    with scratch_folder(out.parent) as scratch:
+        unfinished = scratch / "program.exe"  # a name that Windows' compilers leave alone
         command = [
             compiler,
             *_FLAGS,

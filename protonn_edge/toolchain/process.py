@@ -1,7 +1,9 @@
 """Run a program under a deadline, and leave nothing of it behind.
 
 Compiler drivers start programs of their own. Ending only the driver would leave those running with
-its output pipes open, and the caller waiting for them; so the whole process group is ended.
+its output pipes open, and the caller waiting for them; so the whole process group is ended: by the
+deadline, by an error here, and, through `launcher`, when this process itself is killed. Windows has
+no process groups: there the program that was started is ended, and what it has started may go on.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from protonn_edge.errors import CheckFailed
 # How compilers and linkers start a line that says why.
 _SIGNS = ("error:", "undefined reference", "is not within region", "not found", "cannot find")
 _MOST_LINES = 3
+_LAUNCHER = Path(__file__).with_name("launcher.py")
 # What SCons and PlatformIO add to a failure: that there was one.
 _SUMMARY = re.compile(r"^\*\*\* .*|=+ \[FAILED\].*", re.MULTILINE)
 
@@ -58,26 +63,38 @@ def run_within(
     FileNotFoundError
         If there is no such program.
     """
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=deadline_s)
-        except subprocess.TimeoutExpired as error:
-            raise CheckFailed(
-                f"{name} was stopped because it took more than {deadline_s:g} s; try again when "
-                "the machine has less to do"
-            ) from error
-        finally:
-            _end(process)
+    groups = hasattr(os, "killpg")
+    if groups:
+        found = shutil.which(command[0], path=(environment or os.environ).get("PATH"))
+        if found is None:
+            raise FileNotFoundError(command[0])
+    # Without the site's modules, which take most of the time that Python takes to start.
+    launched = [sys.executable, "-I", "-S", str(_LAUNCHER), *command] if groups else command
+    watched, held = os.pipe()  # `held` is closed when this process ends, however it does
+    try:
+        with subprocess.Popen(
+            launched,
+            cwd=folder,
+            env=environment,
+            stdin=watched if groups else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        ) as process:
+            try:
+                stdout, stderr = process.communicate(timeout=deadline_s)
+            except subprocess.TimeoutExpired as error:
+                raise CheckFailed(
+                    f"{name} was stopped because it took more than {deadline_s:g} s; try again "
+                    "when the machine has less to do"
+                ) from error
+            finally:
+                _end(process)
+    finally:
+        os.close(watched)
+        os.close(held)
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.files import check_file
 from protonn_edge.toolchain.elf import Program, read_program
 from protonn_edge.toolchain.flow import (
     Depth,
@@ -39,6 +40,7 @@ from protonn_edge.toolchain.flow import (
 )
 
 _MOST_NESTED = 200
+_LARGEST_SU_FILE = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
     """Return the stack usage by function; of two functions with one name the larger."""
     usage: dict[str, _StackUsage] = {}
     for path in files:
+        check_file(path, limit_bytes=_LARGEST_SU_FILE, may_be_empty=True)
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
             for line in lines:

@@ -22,12 +22,9 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from protonn_edge.errors import InputError
+from protonn_edge.files import check_file
+from protonn_edge.lock import InUse, try_lock
 from protonn_edge.tuning.limits import Figures
-
-try:
-    import fcntl
-except ImportError:  # Windows has none
-    fcntl = None  # type: ignore[assignment]
 
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
@@ -182,12 +179,12 @@ class SearchFile:
         self._study.add_trial(record.frozen(self._distributions))
 
     def _lock(self) -> None:
+        if self._path.exists():
+            check_file(self._path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        if fcntl is None:
-            return  # without these locks: two searches in one file are the user's to avoid
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            try_lock(self._descriptor)
+        except InUse as error:
             self._unlock()
             raise InputError(
                 f"another search is writing to {self._path}; wait for it, or name another --search"
@@ -225,9 +222,6 @@ class SearchFile:
 
     def _mend(self) -> None:
         """Take off the part of a line that a process was killed in writing."""
-        size = self._path.stat().st_size
-        if size > _LIMIT_BYTES:
-            raise self._no_search()
         content = self._path.read_bytes()
         if not content:
             return

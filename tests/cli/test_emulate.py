@@ -147,7 +147,7 @@ def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path)
     ("arguments", "sentence"),
     [
         ([], "name a FIRMWARE"),
-        (["none.elf"], "cannot read none.elf: No such file"),
+        (["none.elf"], "none.elf does not exist; build the firmware first"),
         (["none.elf", "--tcp", "0"], "--tcp"),
         (["none.elf", "--tcp", "5000", "--pty", "uno"], "exclude each other"),
     ],

@@ -179,7 +179,7 @@ def test_a_file_that_begins_with_something_else_is_refused(tmp_path, start):
 
 
 def test_a_file_that_cannot_be_read_or_written_is_bad_input(tmp_path):
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="does not exist; run `protonn-edge hil` first"):
         read_results(tmp_path / "missing.csv")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot write .*; choose another place"):

@@ -34,7 +34,10 @@ ATTRIBUTES = {
 CARE = {
     ("toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
     ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
-    ("tuning/store.py", "fcntl"): "except ImportError:",
+    ("toolchain/launcher.py", "os.killpg"): "process group",  # only process.py runs it
+    ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
+    ("lock.py", "fcntl"): "except ImportError:",
+    ("scratch.py", "os.getuid"): 'hasattr(os, "getuid")',
     (
         "cli/emulate.py",
         "symlink_to",

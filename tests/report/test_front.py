@@ -36,7 +36,7 @@ def test_anything_else_is_one_sentence(tmp_path, found):
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="does not exist"):
         read_front(tmp_path / "f.json")
 
 

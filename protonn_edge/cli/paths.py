@@ -1,0 +1,201 @@
+"""The paths that a command is given: what it reads stays, and what it writes over is its own.
+
+A command declares a file that it writes as an `OutputFile` of a kind. `check_paths`, which every
+command goes through before it does anything, then refuses an output that is also an input, by
+whatever name, two outputs that are one file, and a file of another kind in an output's place. An
+option ``-o`` is an output even if nothing is declared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.errors import InputError
+
+_HEAD_BYTES = 4096
+_LIMIT_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """Files that a command writes, and so may write over.
+
+    Attributes
+    ----------
+    name : str
+        With its article, for messages.
+    includes : callable
+        Whether a regular file that is not empty is one of them.
+    """
+
+    name: str
+    includes: Callable[[Path], bool]
+
+
+def _is_model(path: Path) -> bool:
+    return "format_version" in _arrays(path)
+
+
+def _is_windows(path: Path) -> bool:
+    return {"X_train", "y_train", "class_names"} <= _arrays(path)
+
+
+def _arrays(path: Path) -> set[str]:
+    try:
+        with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
+            return set(archive.names)
+    except InputError:
+        return set()
+
+
+def _is_report(path: Path) -> bool:
+    head = _head(path)
+    # The second is in all reports, the first only in those since there is such a mark.
+    marks = (b'<meta name="generator" content="protonn-edge">', b" protonn-edge</title>")
+    return head.startswith(b"<!doctype html>") and any(mark in head for mark in marks)
+
+
+def _is_results(path: Path) -> bool:
+    return _head(path).startswith(b"# protonn-edge results ")
+
+
+def _is_search(path: Path) -> bool:
+    try:
+        first = json.loads(_head(path).split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.get("study_name") == "protonn-edge"
+
+
+def _is_front(path: Path) -> bool:
+    content = path.read_bytes() if path.stat().st_size <= _LIMIT_BYTES else b""
+    if path.suffix in (".svg", ".png", ".pdf"):
+        return b"protonn-edge" in content
+    return content.startswith(b"{") and b'"accuracy_by_flash"' in content
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(_HEAD_BYTES)
+
+
+MODEL = FileKind("a model file", _is_model)
+WINDOWS = FileKind("a data set of windows", _is_windows)
+REPORT = FileKind("a report", _is_report)
+RESULTS = FileKind("a results file", _is_results)
+SEARCH = FileKind("the file of a search", _is_search)
+FRONT = FileKind("what 'tune --front' writes", _is_front)
+
+
+class OutputFile(click.Path):
+    """The path of a file that a command writes.
+
+    Parameters
+    ----------
+    kind : FileKind, optional
+        What may be written over; by default the command checks that by itself.
+    **settings
+        Of `click.Path`.
+    """
+
+    def __init__(self, kind: FileKind | None = None, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+        self.kind = kind
+
+
+class NameOrPath(click.types.StringParamType):
+    """A name of something, or the path of a file that a command reads."""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A path, and the option or the argument that names it."""
+
+    option: str
+    path: Path
+    kind: FileKind | None = None
+
+
+def check_paths(command: click.Command, values: dict[str, Any]) -> None:
+    """Raise `InputError` if a command would write over what it must not.
+
+    Parameters
+    ----------
+    command : click.Command
+        Its parameters say which values are paths, and of what.
+    values : dict
+        The values by their parameters' names.
+    """
+    read, written = _paths_of(command.params, values)
+    for number, output in enumerate(written):
+        for given in read:
+            if _is_same_file(output.path, given.path):
+                raise InputError(
+                    f"{output.option} is {output.path}, the file that {given.option} reads, and "
+                    "would be written over it; name another file"
+                )
+        for other in written[:number]:
+            if _is_same_file(output.path, other.path):
+                raise InputError(
+                    f"{other.option} and {output.option} are both {output.path}; name two files"
+                )
+        if output.kind is not None:
+            check_replaceable(output.path, output.kind, output.option)
+
+
+def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
+    """Raise `InputError` if a file is there that is not empty and not of a kind."""
+    try:
+        state = path.stat()
+    except (OSError, ValueError):  # nothing is there, or the writing will say why it cannot be
+        return
+    if stat.S_ISDIR(state.st_mode):
+        return  # which the command says in its own words
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"cannot write {path}: it is not an ordinary file; name another {option}")
+    if state.st_size and not kind.includes(path):
+        raise InputError(
+            f"{path} is not {kind.name}, and would be lost; name another {option}, or move it away"
+        )
+
+
+def _paths_of(
+    parameters: Iterable[click.Parameter], values: dict[str, Any]
+) -> tuple[list[_Named], list[_Named]]:
+    """Return the paths that are read and those that are written."""
+    read: list[_Named] = []
+    written: list[_Named] = []
+    for parameter in parameters:
+        is_output = isinstance(parameter.type, OutputFile) or "-o" in parameter.opts
+        if not is_output and not isinstance(parameter.type, click.Path | NameOrPath):
+            continue
+        value = values.get(str(parameter.name))
+        is_argument = isinstance(parameter, click.Argument)
+        option = parameter.human_readable_name if is_argument else parameter.opts[0]
+        kind = getattr(parameter.type, "kind", None)
+        for each in value if isinstance(value, tuple) else (value,):
+            if each is not None:
+                (written if is_output else read).append(_Named(option, Path(each), kind))
+    return read, written
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths are one file, by whatever links and names; a folder is none."""
+    try:
+        return one.samefile(other) and not one.is_dir()
+    except (OSError, ValueError):  # one of them is not there
+        pass
+    try:
+        real = (os.path.normcase(path.resolve()) for path in (one, other))
+        return next(real) == next(real)
+    except (OSError, RuntimeError, ValueError):
+        return False

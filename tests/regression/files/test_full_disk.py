@@ -1,0 +1,125 @@
+"""A disk that is full leaves what was there, and gives one sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_avr_gcc
+from model_factory import random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.errors import InputError
+from protonn_edge.files import write_together
+from protonn_edge.model import save_model
+from protonn_edge.project import build
+
+DEADLINE_S = 60
+LIMITED = """
+import resource, sys
+from protonn_edge.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))
+sys.argv[:2] = ["protonn-edge"]
+main()
+"""
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else b"folder"
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("failing", ["0.new", "2.new", "1.old"])
+def test_a_write_that_fails_leaves_all_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    write_together(tmp_path / "folder", {"a": "1", "src/b": "2"})
+    before = tree(tmp_path)
+    whole = Path.open
+
+    def full_disk(path: Path, *arguments: object, **settings: object) -> object:
+        if path.name == failing:
+            raise OSError(28, "No space left on device")
+        return whole(path, *arguments, **settings)  # type: ignore[arg-type, call-overload]
+
+    def full_copy(_: Path, target: Path) -> None:
+        if target.name == failing:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", full_disk)
+    monkeypatch.setattr("shutil.copy2", full_copy)
+    with pytest.raises(InputError, match="No space left on device; choose another folder"):
+        write_together(tmp_path / "folder", {"a": "9", "src/b": "9", "new/c": "9"})
+    monkeypatch.undo()
+    assert tree(tmp_path) == before
+
+
+def test_a_rename_that_fails_takes_the_earlier_ones_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_together(tmp_path / "folder", {"a": "1", "src/b": "2"})
+    before = tree(tmp_path)
+    rename = Path.replace
+
+    def failing(path: Path, target: Path) -> Path:
+        if path.name == "2.new":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(InputError, match="No space left"):
+        write_together(tmp_path / "folder", {"new/c": "9", "a": "9", "src/b": "9"})
+    assert tree(tmp_path) == before
+
+
+@needs_avr_gcc
+def test_a_build_that_cannot_write_leaves_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, board = tmp_path / "project", load_board("uno")
+    build(random_model(seed=1), board, project)
+    before = tree(project)
+    rename, done = Path.replace, []
+
+    def failing(path: Path, target: Path) -> Path:
+        if path.name.endswith(".new"):
+            done.append(path)
+            if len(done) == 3:
+                raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(InputError, match="No space left"):
+        build(random_model(seed=2), board, project)
+    assert len(done) == 3
+    assert tree(project) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no files: run it elsewhere")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("convert", "model.npz", "-o", "folder"),
+        ("export", "model.npz", "--c", "folder"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_limit_of_file_sizes_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    save_model(random_model(), tmp_path / "model.npz")
+    before = tree(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "100", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "cannot write folder: File too large" in done.stderr
+    assert tree(tmp_path) == before

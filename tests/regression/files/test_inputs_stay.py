@@ -1,0 +1,146 @@
+"""What a command reads is never written over, nor is anything else that is not its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, succeed
+from model_factory import random_model
+
+from protonn_edge.cli import main
+from protonn_edge.cli.paths import NameOrPath, OutputFile, check_paths
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model, save_model
+
+ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))
+
+
+def is_output(parameter: click.Parameter) -> bool:
+    return isinstance(parameter.type, OutputFile) or "-o" in parameter.opts
+
+
+PAIRS = [
+    pytest.param(command, read, written, id=f"{name}-{read.name}-{written.name}")
+    for name, command in sorted(main.commands.items())
+    for written in command.params
+    if is_output(written)
+    for read in command.params
+    if isinstance(read.type, click.Path | NameOrPath) and not is_output(read)
+]
+
+
+def test_every_option_o_is_among_the_outputs() -> None:
+    assert {param.id.split("-")[0] for param in PAIRS} >= {
+        *("build", "calibrate", "convert", "hil", "report", "train", "tune", "windows"),
+    }
+
+
+@pytest.mark.parametrize(("command", "read", "written"), PAIRS)
+@pytest.mark.parametrize("alias", ["same", "link", "hard_link", "relative"])
+def test_no_command_writes_over_what_it_reads(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: click.Command,
+    read: click.Parameter,
+    written: click.Parameter,
+    alias: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    original, output = tmp_path / "file.npz", tmp_path / f"{alias}.npz"
+    original.write_bytes(b"mine")
+    if alias == "link":
+        output.symlink_to(original)
+    elif alias == "hard_link":
+        os.link(original, output)
+    else:
+        output = {"same": original, "relative": Path("file.npz")}[alias]
+    given = (original,) if read.nargs == -1 or read.multiple else original  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="the file that .* reads"):
+        check_paths(command, {str(read.name): given, str(written.name): output})
+
+
+def test_training_leaves_its_data_alone(tmp_path: Path) -> None:
+    data = tmp_path / "x.npz"
+    labels = np.arange(12) % 2
+    np.savez(data, X_train=np.eye(12, 3, dtype=np.float32) + labels[:, None], y_train=labels)
+    before = data.read_bytes()
+    (tmp_path / "link.npz").symlink_to(data)
+    other = tmp_path / "other.npz"
+    other.write_bytes(before)
+    for output in (data, tmp_path / "link.npz"):
+        refused = run("train", data, "-o", output)
+        assert_one_sentence(refused, "DATA reads")
+    assert_one_sentence(run("tune", data, "-o", data), "DATA reads")
+    assert_one_sentence(run("train", data, "-o", other), "other.npz is not a model file")
+    assert data.read_bytes() == other.read_bytes() == before
+
+
+def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
+    data = tmp_path / "train.csv"
+    data.write_text(ROWS)
+    model = tmp_path / "m.npz"
+    assert_one_sentence(run("tune", data, "-o", model, "--front", data), "DATA reads")
+    search = tmp_path / "m.search.jsonl"
+    assert_one_sentence(
+        run("tune", data, "-o", model, "--front", search), "--search and --front are both"
+    )
+    other = tmp_path / "notes.json"
+    other.write_text("[1]")
+    assert_one_sentence(run("tune", data, "-o", model, "--front", other), "notes.json is not")
+    assert_one_sentence(run("tune", data, "-o", model, "--search", other), "notes.json is not")
+    assert (data.read_text(), other.read_text()) == (ROWS, "[1]")
+
+
+def test_a_report_replaces_reports_alone(tmp_path: Path) -> None:
+    results, page = tmp_path / "results.csv", tmp_path / "index.html"
+    results.write_text("# protonn-edge results 1")
+    page.write_text("<!doctype html><title>mine</title>")
+    assert_one_sentence(run("report", results, "-o", results), "RESULTS reads")
+    assert_one_sentence(run("report", results, "-o", page), "index.html is not a report")
+    assert page.read_text() == "<!doctype html><title>mine</title>"
+
+
+def test_a_model_replaces_an_older_one_or_an_empty_file(tmp_path: Path) -> None:
+    data = tmp_path / "train.csv"
+    data.write_text(ROWS)
+    for name in ("old.npz", "empty.npz"):
+        save_model(random_model(), tmp_path / name)
+    (tmp_path / "empty.npz").write_bytes(b"")
+    for name in ("old.npz", "empty.npz"):
+        succeed("train", data, "-o", tmp_path / name, "--epochs", 1, "--prototypes", 2)
+        assert load_model(tmp_path / name).classes == ("x", "y")
+
+
+def test_a_folder_of_matrices_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    model = tmp_path / "m.npz"
+    save_model(random_model(), model)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "W").write_text("my notes")
+    assert_one_sentence(
+        run("convert", model, "-o", tmp_path / "folder"), "no part of a whole model"
+    )
+    assert (tmp_path / "folder" / "W").read_text() == "my notes"
+    for _ in range(2):
+        succeed("convert", model, "-o", tmp_path / "new")
+
+
+def test_the_demo_leaves_a_model_of_ones_own_alone(tmp_path: Path) -> None:
+    save_model(random_model(), tmp_path / "model.npz")
+    before = (tmp_path / "model.npz").read_bytes()
+    assert_one_sentence(run("demo", "-o", tmp_path), "is a model of yours")
+    assert (tmp_path / "model.npz").read_bytes() == before
+
+
+def test_a_device_name_does_not_take_the_place_of_another_link(tmp_path: Path) -> None:
+    from protonn_edge.cli.emulate import _linked  # noqa: PLC0415
+
+    (tmp_path / "data.csv").write_text(ROWS)
+    link = tmp_path / "link"
+    link.symlink_to("data.csv")
+    with pytest.raises(InputError, match="is a link to"), _linked(link, "/dev/pts/9"):
+        pass
+    assert link.read_text() == ROWS

@@ -1,0 +1,116 @@
+"""One process at a time writes to a project's folder, to results and to a search."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_factory import random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import SOURCES, render_c
+from protonn_edge.errors import InputError
+from protonn_edge.hil import Origin, ResultsFile
+from protonn_edge.measurement import measure
+from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.project import Project, build, exclusive
+from protonn_edge.quantization import quantize
+from protonn_edge.tuning import SearchFile
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no locks of this kind: run it elsewhere"
+)
+DEADLINE_S = 30
+HOLDS = """
+import os, sys
+from pathlib import Path
+from protonn_edge.lock import locked_folder, try_lock
+path = Path(sys.argv[1])
+if path.is_dir():
+    held = locked_folder(path)
+    held.__enter__()
+else:
+    assert try_lock(os.open(path, os.O_RDWR))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_by_another_process(path: Path) -> Iterator[None]:
+    """Have another process hold a lock, and kill it at the end."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield
+        process.send_signal(signal.SIGKILL)
+        process.wait(DEADLINE_S)
+
+
+def generated_project(model: ProtoNNModel, folder: Path) -> Project:
+    generated = folder / "firmware" / "generated"
+    generated.mkdir(parents=True)
+    save_model(model, generated / "model.npz")
+    sources = render_c(quantize(model))
+    for name in SOURCES:
+        (generated / name).write_text(sources[name], encoding="utf-8", newline="\n")
+    return Project(folder)
+
+
+def test_a_second_build_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    with held_by_another_process(folder):
+        with pytest.raises(InputError, match=f"another build or hil is writing to {folder}; wait"):
+            build(random_model(), load_board("uno"), folder)
+        assert not list(folder.iterdir())
+    with exclusive(folder):  # the process was killed, and the lock went with it
+        pass
+
+
+def test_a_second_hil_is_refused(tmp_path: Path) -> None:
+    model = random_model()
+    project = generated_project(model, tmp_path / "project")
+    points = (np.zeros((2, model.n_features), np.float32), np.zeros(2, np.int64))
+    with (
+        held_by_another_process(project.folder),
+        pytest.raises(InputError, match="another build or hil is writing to"),
+    ):
+        measure(project, points, load_board("uno"))
+    assert not (project.folder / ".pio").exists()
+
+
+def test_a_second_run_does_not_write_the_same_results(tmp_path: Path) -> None:
+    path, origin = tmp_path / "results.csv", Origin("a" * 64, "b" * 64)
+    with ResultsFile(path, origin, 2):
+        before = path.read_bytes()
+        with pytest.raises(InputError, match="another run is writing to"):
+            ResultsFile(path, origin, 3)
+        assert path.read_bytes() == before
+    with ResultsFile(path, origin, 2):
+        pass
+
+
+def test_a_second_search_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "search.jsonl"
+    path.touch()
+    with (
+        held_by_another_process(path),
+        pytest.raises(InputError, match="another search is writing to"),
+        SearchFile(path, {}, {}),
+    ):
+        pass
+
+
+def test_a_folder_that_was_made_for_a_build_that_failed_goes(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="stopped"), exclusive(tmp_path / "new" / "project"):
+        raise ValueError("stopped")
+    assert not list(tmp_path.iterdir())
