@@ -49,6 +49,7 @@ from protonn_edge.quantization.exponential import (
 from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.saturation import saturated_steps
 from protonn_edge.sizes import SizedByMatrices
 
 IntArray = NDArray[np.int64]
@@ -105,12 +106,12 @@ class InputQuantizer:
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
             raise InputError(f"row {row} has a value that is not finite; fill or drop it")
-        steps = np.floor((raw - self.zero) / self.step + 0.5)  # as integers are rounded
-        return np.clip(steps, 0, self.maximum).astype(np.uint8)
+        return saturated_steps(raw, self.zero, self.step, self.maximum)
 
     def saturations(self, X: ArrayLike) -> int:
         """Return how many values of raw features (n, D) are cut off by more than half a step."""
-        steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
+        with np.errstate(over="ignore"):
+            steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
         return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
