@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.saturation import saturated_steps
+
 Int64 = NDArray[np.int64]
 
 SIDE_LIMIT = 32
@@ -53,8 +55,7 @@ class PixelScale:
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw pixels as bytes, of the same shape."""
-        steps = np.floor((X.astype(np.float64) - self.zero) / self.step + 0.5)
-        return np.clip(steps, 0, _BYTE_MAXIMUM).astype(np.uint8)
+        return saturated_steps(X, self.zero, self.step, _BYTE_MAXIMUM)
 
 
 BYTES = PixelScale(0.0, 1.0)

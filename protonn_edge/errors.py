@@ -32,3 +32,11 @@ class CheckFailed(ProtoNNEdgeError):
     """The input was fine, but a budget, a comparison or a device did not pass (exit code 1)."""
 
     exit_code = 1
+
+
+def shortened(text: str, limit: int = 80) -> str:
+    """Return `text` for a message: with its middle left out if it is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    kept = (limit - 3) // 2
+    return f"{text[:kept]}...{text[-kept:]}"

@@ -59,6 +59,13 @@ FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
 
+# Within these, no sum or square of inference overflows float64, whatever features float32 has.
+GAMMAS = (1e-15, 1e15)
+"""The range of a model's gamma."""
+
+_LARGEST_NUMBER = 1e39  # of what is in a feature's own unit: float32 ends before
+_LARGEST_SCALE = 1e30
+
 _CHUNK_BYTES = 8 * 2**20
 _SIDE_LIMIT = 65_535
 _BINS = 256
@@ -103,7 +110,7 @@ class Normalizer:
     kind : {"none", "standard", "minmax", "l2"}
         How the numbers were found; "none" and "l2" have offset 0 and scale 1.
     offset, scale : ndarray of shape (D,), float64
-        In the unit of the feature, and one over it. A scale may be 0, never infinite.
+        In the unit of the feature, at most 1e39, and one over it, at most 1e30; either sign, or 0.
     """
 
     kind: str
@@ -117,7 +124,10 @@ class Normalizer:
                 f"{', '.join(NORMALIZER_KINDS)}"
             )
         _set(self, "offset", _vector(self.offset, "normalizer_offset"))
-        _set(self, "scale", _vector(self.scale, "normalizer_scale", size=len(self.offset)))
+        scale = _vector(
+            self.scale, "normalizer_scale", size=len(self.offset), largest=_LARGEST_SCALE
+        )
+        _set(self, "scale", scale)
         if self.kind == "l2" and (self.offset.any() or (self.scale != 1).any()):
             raise InputError(
                 "the normalizer's kind is 'l2', but it has offsets or scales, which only an affine "
@@ -237,7 +247,7 @@ class ProtoNNModel(SizedByMatrices):
     labels : ndarray of shape (L, m), float32
         Z: the label vector of each prototype, a column.
     gamma : float
-        Width of the kernel, > 0 (one over a distance in the projected space).
+        Width of the kernel, within `GAMMAS` (one over a distance in the projected space).
     normalizer : Normalizer
         What turns raw features, or their averages, into those that W expects.
     inputs : InputStatistics
@@ -296,8 +306,7 @@ class ProtoNNModel(SizedByMatrices):
         _set(self, "classes", tuple(self.classes))
         _set(self, "feature_names", tuple(self.feature_names))
         _set(self, "record", _checked_record(self.record))
-        if not (np.isfinite(self.gamma) and self.gamma > 0):
-            raise InputError(f"'gamma' is {self.gamma:g}; it must be a finite number above 0")
+        check_gamma(self.gamma)
         _set(self, "cutoff", float(self.cutoff))
         if not 0 <= self.cutoff < 1:
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
@@ -457,6 +466,16 @@ class ProtoNNModel(SizedByMatrices):
                 f"row {row} of the points has a NaN or infinite feature; mend or drop it"
             )
         return cast("Matrix | Sparse", points)
+
+
+def check_gamma(gamma: float) -> None:
+    """Raise `InputError` if a kernel's width is not within `GAMMAS`."""
+    low, high = GAMMAS
+    if not low <= gamma <= high:  # false for NaN, too
+        raise InputError(
+            f"'gamma' is {gamma:g}; it must be a number from {low:g} to {high:g}, so give features "
+            "in another unit or train with another gamma"
+        )
 
 
 def unit_rows(X: NDArray[Any]) -> Float64:
@@ -857,7 +876,13 @@ def _matrix(
     return matrix
 
 
-def _vector(array: NDArray[Any], name: str, *, size: int | None = None) -> Float64:
+def _vector(
+    array: NDArray[Any],
+    name: str,
+    *,
+    size: int | None = None,
+    largest: float = _LARGEST_NUMBER,
+) -> Float64:
     """Return a read-only float64 copy, checked."""
     given = np.asarray(array)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "fiu":
@@ -872,6 +897,12 @@ def _vector(array: NDArray[Any], name: str, *, size: int | None = None) -> Float
         )
     vector = np.array(given, dtype=np.float64)
     _check_finite(vector, name)
+    if np.abs(vector).max() > largest:
+        j = int(np.abs(vector).argmax())
+        raise InputError(
+            f"array {name!r} has {vector[j]:g} at feature {j}, the limit is {largest:g}; give that "
+            "feature in another unit and train the model again"
+        )
     vector.flags.writeable = False
     return vector
 

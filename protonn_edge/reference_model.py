@@ -21,13 +21,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.errors import InputError
 from protonn_edge.files import check_file, write_together
 from protonn_edge.reduction import Reduction
 from protonn_edge.sizes import SizedByMatrices
 
 FILE_LIMIT_BYTES = 64 * 2**20
-HEADER_LIMIT = 10_000
 
 _MATRICES = ("W", "B", "Z")
 _NAMES = (*_MATRICES, "gamma")
@@ -200,26 +200,21 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
-    """Read an .npy file of numbers; numpy itself allocates what a header asks for."""
+    """Read an .npy file of numbers; numpy itself would allocate what a header asks for."""
     check_file(path, limit_bytes=FILE_LIMIT_BYTES)
     sentence = f"{path} is not an .npy file of numbers; write it with numpy.save"
     with path.open("rb") as file:
         try:
-            version = np.lib.format.read_magic(file)
-            header = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }[version]
-            shape, fortran, dtype = header(file, max_header_size=HEADER_LIMIT)
-        except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+            header = read_header(file, str(path))
+        except InputError as error:
             raise InputError(sentence) from error
-        if dtype.kind not in "fiu" or dtype.hasobject:
+        if header.dtype.kind not in "fiu":
             raise InputError(sentence)
         content = file.read()
-    if len(content) != math.prod(shape) * dtype.itemsize:
+    expected = math.prod(header.shape) * header.dtype.itemsize
+    if len(content) != expected:
         raise InputError(
-            f"{path} should hold {math.prod(shape) * dtype.itemsize:,} B of numbers and has "
-            f"{len(content):,}; write it again"
+            f"{path} should hold {expected:,} B of numbers and has {len(content):,}; write it again"
         )
-    numbers: NDArray[Any] = np.frombuffer(content, dtype=dtype)
-    return numbers.reshape(shape, order="F" if fortran else "C")
+    numbers: NDArray[Any] = np.frombuffer(content, dtype=header.dtype)
+    return numbers.reshape(header.shape, order="F" if header.fortran else "C")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from protonn_edge.boards.cores import CORES, HOST, Core
 from protonn_edge.boards.reading import read_facts
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, shortened
 from protonn_edge.files import check_file
 
 _FILE_LIMIT_BYTES = 64 << 10
@@ -146,8 +146,8 @@ def load_board(name: str) -> Board:
         return _board(_checked_name(path), _read(path), str(path))
     if name not in board_names():
         raise InputError(
-            f"no board is called {name!r}; choose one of {', '.join(board_names())}, or give the "
-            "path of a .toml file"
+            f"no board is called {shortened(name)!r}; choose one of {', '.join(board_names())}, or "
+            "give the path of a .toml file"
         )
     text = resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return _board(name, text, f"{name}.toml")
@@ -156,7 +156,8 @@ def load_board(name: str) -> Board:
 def _checked_name(path: Path) -> str:
     if not _NAME.fullmatch(path.stem):
         raise InputError(
-            f"{path.name} is no name for a board; use letters, digits, - and _, 40 at most"
+            f"{shortened(path.name)} is no name for a board; use letters, digits, - and _, 40 at "
+            "most"
         )
     if path.stem in board_names():
         raise InputError(f"{path.stem} is a board already; give {path} another name")
@@ -177,5 +178,10 @@ def _board(name: str, text: str, source: str) -> Board:
     try:
         facts = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{source} is not TOML: {error}; see docs/boards.md") from error
+        words = shortened(str(error))
+        raise InputError(f"{source} is not TOML: {words}; see docs/boards.md") from error
+    except (ValueError, RecursionError) as error:  # of integers of over 4,300 digits, of nesting
+        raise InputError(
+            f"{source} has a number or nested tables that no board's file has; see docs/boards.md"
+        ) from error
     return Board(name=name, environment=name, **read_facts(facts, source))

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from protonn_edge.boards.cores import CORES, HOST
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, shortened
+
+POWER_WATTS = (1e-6, 1_000.0)
+"""The range of what a board may draw, in watts."""
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (datasheet 8271, 20.8)
 _TIMER_CYCLES = (
@@ -58,7 +61,8 @@ def _is_place(value: Any) -> bool:
 
 
 def _is_power(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1000
+    low, high = POWER_WATTS
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 
 _PIN = "a pin of port B such as 'PB3'"
@@ -66,7 +70,7 @@ _TITLE = _text(r"[ -~]{1,60}", "up to 60 plain characters")
 _CHIP = {
     "title": _TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
-    "core": _Fact(f"one of {', '.join(CORES)}", lambda value: value in CORES),
+    "core": _text("|".join(CORES), f"one of {', '.join(CORES)}"),
     "clock_hz": _whole(1_000_000, 32_000_000),
     "flash_bytes": _whole(1_024, 262_144),
     "bootloader_bytes": _whole(0, 16_384, needed=False),
@@ -75,7 +79,7 @@ _CHIP = {
     "rx_pin": _text("PB[0-7]|", _PIN, needed=False),
     "tx_pin": _text("PB[0-7]|", _PIN, needed=False),
     "baud": _whole(1_200, 2_000_000),
-    "power_watts": _Fact("a number of watts above 0", _is_power),
+    "power_watts": _Fact("a number of watts from 0.000001 to 1,000", _is_power),
     "platformio_board": _text(
         r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board", needed=False
     ),
@@ -109,7 +113,7 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     for key in facts:
         if key not in known:
             raise InputError(
-                f"{source} has the key {key!r}, which no board has; see docs/boards.md"
+                f"{source} has the key {shortened(key)!r}, which no board has; see docs/boards.md"
             )
     for key, fact in known.items():
         _check(facts, key, fact, source)
@@ -125,7 +129,14 @@ def _check(facts: Mapping[str, Any], key: str, fact: _Fact, source: str) -> None
             raise InputError(f"{source} lacks the key {key!r}, {fact.words}; add it")
         return
     if not fact.holds(facts[key]):
-        raise InputError(f"{source} says {key} = {facts[key]!r}, but it must be {fact.words}")
+        raise InputError(f"{source} says {key} = {_shown(facts[key])}, but it must be {fact.words}")
+
+
+def _shown(value: Any) -> str:
+    try:
+        return shortened(repr(value))
+    except (ValueError, RecursionError):  # an integer of over 4,300 digits, or nested lists
+        return "a value too long to show"
 
 
 def _check_serial(facts: Mapping[str, Any], source: str) -> None:

@@ -55,7 +55,7 @@ from protonn_edge.toolchain.platformio import upload_command
 )
 @click.option(
     "--max-drop",
-    type=FiniteRange(0),
+    type=FiniteRange(0, 100),
     help="Fail if what is built loses more than this many percentage points; needs --data.",
 )
 @precision_option

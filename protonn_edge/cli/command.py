@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from numbers import Integral
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import (
@@ -23,10 +27,11 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from sklearn.utils._param_validation import Interval
 
 from protonn_edge.boards import board_names
 from protonn_edge.cli.paths import NameOrPath, check_paths
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
 
 json_option = click.option(
@@ -45,6 +50,12 @@ board_option = click.option(
 
 _TERMINATED = 128 + signal.SIGTERM  # as a shell says it
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
+
+BUG_EXIT_CODE = 70
+"""What a command exits with if this package has a bug: EX_SOFTWARE of BSD's sysexits.h."""
+
+TRACEBACK_VARIABLE = "PROTONN_EDGE_TRACEBACK"
+"""The environment variable that, if set, shows where a bug is."""
 
 
 precision_option = click.option(
@@ -68,6 +79,34 @@ class FiniteRange(click.FloatRange):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        """Return the range for the help, with ends such as 1e+06."""
+        low, high = (None if end is None else f"{end:g}" for end in (self.min, self.max))
+        left = "" if low is None else f"{low}{'<' if self.min_open else '<='}"
+        right = "" if high is None else f"{'<' if self.max_open else '<='}{high}"
+        return f"{left}x{right}"
+
+
+def range_of(constraints: Mapping[str, Sequence[Any]], parameter: str) -> click.ParamType[Any]:
+    """Return the numbers that an estimator takes as a parameter, as an option's type.
+
+    Parameters
+    ----------
+    constraints : mapping of str to sequence
+        ``_parameter_constraints`` of a scikit-learn estimator.
+    parameter : str
+        One with an `Interval`.
+    """
+    (interval,) = (each for each in constraints[parameter] if isinstance(each, Interval))
+    if interval.type is Integral:
+        return click.IntRange(interval.left, interval.right)
+    return FiniteRange(
+        interval.left,
+        interval.right,
+        min_open=interval.closed in ("right", "neither"),
+        max_open=interval.closed in ("left", "neither"),
+    )
+
 
 class Command(click.Command):
     """A command that ends in one sentence and the right exit code, whatever its input is."""
@@ -81,18 +120,18 @@ class Command(click.Command):
             # So that what was started is ended, and scratch folders go.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
         try:
-            check_paths(self, ctx.params)
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            raise  # the reader has seen enough; click knows what to do
-        except ProtoNNEdgeError as error:
-            self._fail(ctx, str(error), error.exit_code)
-        except OSError as error:
-            name, reason = error.filename or "the output", error.strerror or str(error)
-            self._fail(ctx, f"cannot use {name}: {reason}; choose another", InputError.exit_code)
-        except MemoryError:
-            sentence = "this needs more memory than there is; try fewer --prototypes or points"
-            self._fail(ctx, sentence, InputError.exit_code)
+            # Where numbers may leave their range, the code says so itself; elsewhere a result that
+            # is infinite or not a number would go on into a model or a figure.
+            with _short_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
+                check_paths(self, ctx.params)
+                return super().invoke(ctx)
+        except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
+            raise  # the reader has seen enough, or click has a sentence; it knows what to do
+        except Exception as error:
+            found = _refusal(error)
+            if found is None and os.environ.get(TRACEBACK_VARIABLE):
+                raise
+            self._fail(ctx, *(found or (_bug(error), BUG_EXIT_CODE)))
 
     @staticmethod
     def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
@@ -101,6 +140,41 @@ class Command(click.Command):
                 click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)
+
+
+def _refusal(error: Exception) -> tuple[str, int] | None:
+    """Return the sentence and the exit code of an error that the input is the cause of."""
+    if isinstance(error, ProtoNNEdgeError):
+        return str(error), error.exit_code
+    if isinstance(error, OSError):
+        name, reason = error.filename or "the output", error.strerror or str(error)
+        return f"cannot use {name}: {reason}; choose another", InputError.exit_code
+    if isinstance(error, MemoryError):
+        sentence = "this needs more memory than there is; try fewer --prototypes or points"
+        return sentence, InputError.exit_code
+    if isinstance(error, FloatingPointError):
+        sentence = (
+            f"a number of the input or of an option is too large or too small to compute with "
+            f"({error}); rescale the data, or choose values nearer to the defaults"
+        )
+        return sentence, InputError.exit_code
+    return None
+
+
+def _bug(error: Exception) -> str:
+    words = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+    return (
+        f"this is a bug of protonn-edge ({words}); please report it with what the same command "
+        f"prints if {TRACEBACK_VARIABLE}=1 is set"
+    )
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Show a library's warnings as a sentence, without its place in the source."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
+        yield
 
 
 class Output:

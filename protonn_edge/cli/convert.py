@@ -74,7 +74,7 @@ _OPTIONS = {  # that only one kind of SOURCE has a use for
 @click.option("--budget", type=Bytes(), help="From .skops: bytes for the int8 parameters.")
 @click.option(
     "--epochs",
-    type=click.IntRange(0),
+    type=click.IntRange(0, 1_000_000),
     default=EPOCHS,
     show_default=True,
     help="From .skops: training to answer as the estimator does, where that is not exact.",

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import load_board
+from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.datasets import load_points
@@ -55,7 +56,7 @@ from protonn_edge.verification import Agreement, disagreement
 @click.option("--resume", is_flag=True, help="Go on with the points that -o does not have yet.")
 @click.option(
     "--watts",
-    type=FiniteRange(min=0, min_open=True),
+    type=FiniteRange(*POWER_WATTS),
     help="What the board draws, as you have measured it.  [default: the board's]",
 )
 @click.option(

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import load_board
+from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.quantities import ImageShape
@@ -20,7 +21,7 @@ from protonn_edge.files import write_atomically
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.project import Project
 from protonn_edge.report.accuracy import class_figures
-from protonn_edge.report.battery import Battery
+from protonn_edge.report.battery import IDLE_WATTS, RATES, WATT_HOURS, Battery
 from protonn_edge.report.evidence import Evidence, gather
 from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.script import page_script
@@ -73,27 +74,27 @@ class _RememberingCommand(Command):
 @click.option("--title", default="", help="The heading.")
 @click.option(
     "--watts",
-    type=FiniteRange(min=0, min_open=True),
+    type=FiniteRange(*POWER_WATTS),
     help="What the board draws, as you have measured it.  [default: the board's]",
 )
 @click.option(
     "--battery",
     "watt_hours",
-    type=FiniteRange(0, min_open=True),
+    type=FiniteRange(*WATT_HOURS),
     default=Battery.watt_hours,
     show_default=True,
     help="What is in the battery, in Wh.",
 )
 @click.option(
     "--rate",
-    type=FiniteRange(0, min_open=True),
+    type=FiniteRange(*RATES),
     default=Battery.rate,
     show_default=True,
     help="Predictions a second, for the battery.",
 )
 @click.option(
     "--idle-watts",
-    type=FiniteRange(0),
+    type=FiniteRange(*IDLE_WATTS),
     default=Battery.idle_watts,
     show_default=True,
     help="What the board draws between predictions.",

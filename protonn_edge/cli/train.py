@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
+from protonn_edge.cli.command import Command, FiniteRange, Output, json_option, range_of
 from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.unknown import (
@@ -61,11 +61,18 @@ from protonn_edge.training.held_out import FOLDS, held_out_statistics
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_SHARE = FiniteRange(0, 1, min_open=True)
-_COUNT = click.IntRange(1)
-_POSITIVE = FiniteRange(0, min_open=True)
 _STRANGERS = 0.5  # with --unknown
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
+
+
+def _number(flag: str, parameter: str, text: str) -> Callable[[_F], _F]:
+    """Return the option for a number of the estimator, with the estimator's range and default."""
+    return _setting(flag, parameter, estimator_range(parameter), text)
+
+
+def estimator_range(parameter: str) -> click.ParamType[Any]:
+    """Return the numbers that the estimator takes as a parameter."""
+    return range_of(ProtoNNClassifier._parameter_constraints, parameter)
 
 
 def _setting(
@@ -84,11 +91,11 @@ def _setting(
 @click.option(
     "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
 )
-@_setting("--projection-dim", "n_projections", _COUNT, "d, outputs of the projection.")
+@_number("--projection-dim", "n_projections", "d, outputs of the projection.")
 @click.option(
     "--prototypes",
     "n_prototypes",
-    type=_COUNT,
+    type=estimator_range("n_prototypes"),
     default=40,
     show_default=True,
     help="m, shared among the classes.",
@@ -99,9 +106,9 @@ def _setting(
     Bytes(),
     "Bytes for the int8 parameters, such as 16kB (16,000): chooses d and m by the paper's rules.",
 )
-@_setting("--lambda-w", "sparsity_projection", _SHARE, "Non-zero share of W.")
-@_setting("--lambda-b", "sparsity_prototypes", _SHARE, "Non-zero share of B.")
-@_setting("--lambda-z", "sparsity_labels", _SHARE, "Non-zero share of Z.")
+@_number("--lambda-w", "sparsity_projection", "Non-zero share of W.")
+@_number("--lambda-b", "sparsity_prototypes", "Non-zero share of B.")
+@_number("--lambda-z", "sparsity_labels", "Non-zero share of Z.")
 @_setting(
     "--optimizer",
     "optimizer",
@@ -114,8 +121,8 @@ def _setting(
     click.Choice(["cross_entropy", "squared_error", "hinge"]),
     "What is minimized.",
 )
-@_setting("--gamma-numerator", "gamma_numerator", _POSITIVE, "Gamma times the median distance.")
-@_setting("--gamma", "gamma", _POSITIVE, "The kernel's width, in place of the median's.")
+@_number("--gamma-numerator", "gamma_numerator", "Gamma times the median distance.")
+@_number("--gamma", "gamma", "The kernel's width, in place of the median's.")
 @_setting(
     "--init-projection",
     "init_projection",
@@ -140,21 +147,20 @@ def _setting(
     click.Choice(["standard", "minmax", "none", "l2"]),
     "What is done to the features; it costs the device nothing, but cannot be l2 there.",
 )
-@_setting("--epochs", "epochs", _COUNT, "Joint: passes over the training points.")
-@_setting("--iterations", "iterations", _COUNT, "Alternating: turns of each matrix.")
-@_setting("--pass-epochs", "pass_epochs", _COUNT, "Alternating: epochs of a turn.")
+@_number("--epochs", "epochs", "Joint: passes over the training points.")
+@_number("--iterations", "iterations", "Alternating: turns of each matrix.")
+@_number("--pass-epochs", "pass_epochs", "Alternating: epochs of a turn.")
 @_setting(
     "--step-sizes",
     "step_sizes",
     click.Choice(["inverse", "inverse_sqrt"]),
     "Alternating: steps of eta/t, or eta/sqrt(t), accelerated.",
 )
-@_setting("--batch-size", "batch_size", _COUNT, "Points a step.")
-@_setting("--learning-rate", "learning_rate", _POSITIVE, "Joint: the largest step.")
-@_setting(
+@_number("--batch-size", "batch_size", "Points a step.")
+@_number("--learning-rate", "learning_rate", "Joint: the largest step.")
+@_number(
     "--noise",
     "input_noise",
-    FiniteRange(0),
     "Deviation of noise added to normalized features.",
 )
 @_setting(
@@ -163,16 +169,14 @@ def _setting(
     click.BOOL,
     "Joint: train the second half on what the integers compute.",
 )
-@_setting(
+@_number(
     "--dead-zone",
     "dead_zone",
-    FiniteRange(0, 1, max_open=True),
     "Joint: share of a feature's range, beside its most frequent value, that reads as that value.",
 )
-@_setting(
+@_number(
     "--clip",
     "clip",
-    FiniteRange(0, 0.5, max_open=True),
     "Share of points at either end of a feature's range that count as outliers, not beyond it.",
 )
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
@@ -198,7 +202,7 @@ def _setting(
     WindowShape(),
     "Samples and channels of a window, such as 128x3; by default as the arrays of an .npz have it.",
 )
-@_setting("--sample-rate", "sample_rate", _POSITIVE, "Samples a second, for sketches.")
+@_number("--sample-rate", "sample_rate", "Samples a second, for sketches.")
 @_setting(
     "--augment/--no-augment",
     "augment",
@@ -211,16 +215,14 @@ def _setting(
     help="An array of DATA, or a file with a line per training point: which group each is of, say "
     "a person, where the device will meet other ones. See --group-shift.",
 )
-@_setting(
+@_number(
     "--group-shift",
     "group_shift",
-    FiniteRange(0),
     "Joint, with --groups: move points at random up to this far from their group towards another.",
 )
-@_setting(
+@_number(
     "--strangers",
     "strangers",
-    FiniteRange(0),
     "Joint: made-up points of no class a training point. With --unknown: 0.5 if not given.",
 )
 @unknown_option(

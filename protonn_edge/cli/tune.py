@@ -20,7 +20,13 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
-from protonn_edge.cli.train import check_output, describe, settle_window, with_accuracy_floor
+from protonn_edge.cli.train import (
+    check_output,
+    describe,
+    estimator_range,
+    settle_window,
+    with_accuracy_floor,
+)
 from protonn_edge.datasets import Dataset, load_dataset, with_groups
 from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
@@ -53,7 +59,8 @@ from protonn_edge.tuning.choice import lead_by_chance
 from protonn_edge.tuning.search import IN_FLIGHT
 from protonn_edge.tuning.trial import check_points
 
-_POSITIVE = FiniteRange(0, min_open=True)
+_QUANTITY = FiniteRange(1e-6, 1e6)
+_SECONDS = FiniteRange(1e-3, 1e8)
 
 
 class _ChoosingCommand(Command):
@@ -87,17 +94,17 @@ def _beside_output() -> Path | None:
 )
 @click.option("--max-sram", type=Bytes(), help="Of the classifier alone: its variables.")
 @click.option(
-    "--max-latency-ms", type=_POSITIVE, help="That no prediction exceeds, whatever it is fed."
+    "--max-latency-ms", type=_QUANTITY, help="That no prediction exceeds, whatever it is fed."
 )
-@click.option("--max-energy-mj", type=_POSITIVE, help="Of a prediction, on average.")
+@click.option("--max-energy-mj", type=_QUANTITY, help="Of a prediction, on average.")
 @click.option(
     "--trials",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 100_000),
     default=60,
     show_default=True,
     help="Train so many, those of earlier runs of the same search included.",
 )
-@click.option("--timeout", type=_POSITIVE, help="Seconds, the last training included.")
+@click.option("--timeout", type=_SECONDS, help="Seconds, the last training included.")
 @click.option(
     "--choose",
     metavar="CHOICE",
@@ -106,7 +113,7 @@ def _beside_output() -> Path | None:
     "default-within takes what the search began with.  [default: best; with --groups "
     "default-within chance]",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
+@click.option("--jobs", type=click.IntRange(1, 1_000), help="Processes.  [default: one a core]")
 @click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "--folds",
@@ -126,7 +133,7 @@ def _beside_output() -> Path | None:
 @click.option("--deskew", is_flag=True, default=None, help="As of train.")
 @click.option("--features", help="Project features of windows of samples, as of train.")
 @click.option("--window", "window_shape", type=WindowShape(), help="As of train.")
-@click.option("--sample-rate", type=_POSITIVE, help="As of train.")
+@click.option("--sample-rate", type=estimator_range("sample_rate"), help="As of train.")
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Every class counts alike.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(

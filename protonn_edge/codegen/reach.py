@@ -46,10 +46,19 @@ _MULTIPLIERS = 2.0 ** np.arange(-10, 4)
 
 _ROUNDING = 1e-9  # relative; floats are off by far less
 
+# Up to here each prefix of the coordinates is looked at, then only all of them: a bound for fewer
+# coordinates holds for more, and a direction takes time with the cube of their number.
+_PREFIXES = 40
+
+# No chip has room for more numbers, so that any bound will do for them.
+_MOST_NUMBERS = 1 << 16
+
 
 def near_at_most(model: IntegerModel) -> NDArray[np.int64]:
     """Return bounds (d,) of the prototypes that are near one point by 1..d of the coordinates."""
     B = np.ascontiguousarray(model.prototypes)
+    if B.size > _MOST_NUMBERS:
+        return np.full(len(B), B.shape[1], np.int64)
     return np.array(_near_at_most(B.tobytes(), B.shape, model.distance_limit), np.int64)
 
 
@@ -73,6 +82,9 @@ def _near_at_most(prototypes: bytes, shape: tuple[int, int], limit: int) -> tupl
     means, moved, most, bounds = points.mean(axis=0), np.zeros(0), len(points), []
     for k in range(1, shape[0] + 1):
         moved = np.append(moved, 0.0)
+        if _PREFIXES < k < shape[0]:
+            bounds.append(most)
+            continue
         spare, centre = _least_spare(points[:, :k], means[:k] + moved, limit)
         moved = centre - means[:k]
         most = min(most, len(points) - math.ceil(spare - _ROUNDING * len(points)))

@@ -81,13 +81,13 @@ def affine_map(transformers: list[tuple[str, Any]], n_features: int) -> AffineMa
     """
     found = AffineMap.identity(n_features)
     for name, transformer in transformers:
-        if transformer is None or transformer == "passthrough":
+        if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
             continue
         then = _READERS.get(type(transformer))
         if then is None:
             known = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
-                f"the pipeline's step {name[:40]!r} is a {type(transformer).__name__}; a step "
+                f"the pipeline's step {str(name)[:40]!r} is a {type(transformer).__name__}; a step "
                 f"before the classifier can be one of {known}"
             )
         found = then(found, transformer)

@@ -8,7 +8,8 @@ was found, the model whose integers answer most points as the estimator does is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +53,20 @@ _ACTIVITY_POINTS = 1_000
 _GOOD_AGREEMENT = 0.9
 
 
+@contextmanager
+def _numbers_in_range() -> Iterator[None]:
+    """Refuse an estimator whose numbers, or points, leave the range of floats on the way."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except (FloatingPointError, np.linalg.LinAlgError) as error:
+        raise InputError(
+            f"the estimator's numbers and the points' do not go together ({error}); scale the "
+            "features, and fit it again"
+        ) from error
+
+
+@_numbers_in_range()
 def from_sklearn(
     estimator: Any,
     X: ArrayLike,

@@ -20,7 +20,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from protonn_edge.conversion.affine import AffineMap, Float64, affine_map
-from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
+from protonn_edge.conversion.reading import (
+    array_of,
+    check_fitted,
+    flag_of,
+    labels_of,
+    numbers_of,
+    text_of,
+)
 from protonn_edge.errors import InputError
 
 Indices = NDArray[np.int64]
@@ -192,10 +199,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     """
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
-    before: list[tuple[str, Any]] = []
-    classifier = estimator
-    if type(estimator) is Pipeline:
-        *before, (_, classifier) = estimator.steps
+    *before, (_, classifier) = _steps(estimator)
     reader = _READERS.get(type(classifier))
     if reader is None:
         known = ", ".join(sorted(each.__name__ for each in _READERS))
@@ -206,19 +210,44 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     check_fitted(classifier)
     _check_features(before[0][1] if before else classifier, n_features)
     features = affine_map(before, n_features)
-    labels = np.asarray(attribute(classifier, "classes_"))
+    labels = labels_of(classifier)
     if labels.ndim != 1 or len(labels) < 2:
         raise InputError(
             f"the {type(classifier).__name__} has several outputs; convert one that answers with "
             "one class, fitted with a vector of labels"
         )
     rule = reader(classifier, features.n_outputs, len(labels))
-    names = tuple(str(name) for name in getattr(estimator, "feature_names_in_", ()))
+    names = _feature_names(estimator, n_features)
     return FittedEstimator(type(classifier).__name__, features, rule, labels, names)
+
+
+def _steps(estimator: Any) -> list[tuple[Any, Any]]:
+    """Return the steps of a pipeline, at least one, or the estimator as the only one."""
+    if type(estimator) is not Pipeline:
+        return [("", estimator)]
+    steps = getattr(estimator, "steps", None)
+    pairs = isinstance(steps, list) and all(
+        isinstance(step, tuple | list) and len(step) == 2 for step in steps
+    )
+    if not (pairs and steps):
+        raise InputError("the Pipeline has no steps of a name and an estimator; fit it again")
+    return [(name, step) for name, step in steps]
+
+
+def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...]:
+    """Return the names that an estimator was fitted with; none if they are not one a feature."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if not isinstance(names, np.ndarray) or names.shape != (n_features,):
+        return ()
+    return tuple(str(name) for name in names)
 
 
 def _check_features(first: Any, n_features: int) -> None:
     wanted = getattr(first, "n_features_in_", n_features)
+    if not isinstance(wanted, int | np.integer):
+        raise InputError(
+            f"'n_features_in_' of the {type(first).__name__} is no number; fit the estimator again"
+        )
     if wanted != n_features:
         raise InputError(
             f"the {type(first).__name__} was fitted with {wanted:,} features, the points have "
@@ -229,14 +258,11 @@ def _check_features(first: Any, n_features: int) -> None:
 def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
     rows = 1 if n_classes == 2 else n_classes
     coefficients = numbers_of(classifier, "coef_", (rows, k))
-    intercepts = np.ravel(np.asarray(attribute(classifier, "intercept_"), dtype=np.float64))
-    if intercepts.shape == (1,) != (rows,):  # fitted without an intercept: a single 0
-        intercepts = np.repeat(intercepts, rows)
-    if intercepts.shape != (rows,) or not np.isfinite(intercepts).all():
-        raise InputError(
-            f"'intercept_' of the {type(classifier).__name__} does not go with its coefficients; "
-            "fit the estimator again"
-        )
+    given = array_of(classifier, "intercept_").shape
+    if given in ((), (1,)):  # fitted without an intercept: a single 0
+        intercepts = np.repeat(numbers_of(classifier, "intercept_", given), rows)
+    else:
+        intercepts = numbers_of(classifier, "intercept_", (rows,))
     if rows == 1:  # above 0 is the second class
         coefficients = np.concatenate([-coefficients, coefficients]) / 2.0
         intercepts = np.concatenate([-intercepts, intercepts]) / 2.0
@@ -245,10 +271,10 @@ def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
 
 def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     """Return nearest centroids as linear functions: ``||z||^2`` is the same for all classes."""
-    if classifier.metric != "euclidean":
+    metric = text_of(classifier, "metric")
+    if metric != "euclidean":
         raise InputError(
-            f"the NearestCentroid has the metric {str(classifier.metric)[:40]!r}; only 'euclidean' "
-            "can be converted"
+            f"the NearestCentroid has the metric {metric[:40]!r}; only 'euclidean' can be converted"
         )
     centroids = numbers_of(classifier, "centroids_", (n_classes, k))
     priors = numbers_of(classifier, "class_prior_", (n_classes,))
@@ -265,8 +291,8 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
 
 def _machine(classifier: Any, k: int, n_classes: int) -> KernelRule:
     name = type(classifier).__name__
-    if classifier.kernel != "rbf":
-        kernel = classifier.kernel if isinstance(classifier.kernel, str) else "a function"
+    kernel = text_of(classifier, "kernel")
+    if kernel != "rbf":
         remedy = "fit a LinearSVC" if kernel == "linear" else "fit one with kernel='rbf'"
         raise InputError(
             f"the {name} has the kernel {kernel[:40]!r}; only 'rbf' can be converted, so {remedy}"
@@ -309,13 +335,13 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
             "the KNeighborsClassifier has several outputs; convert one that answers with one "
             "class, fitted with a vector of labels"
         )
-    metric = attribute(classifier, "effective_metric_")
+    metric = text_of(classifier, "effective_metric_")
     if metric not in _EUCLIDEAN:
         raise InputError(
-            f"the KNeighborsClassifier has the metric {str(metric)[:40]!r}; only the Euclidean "
+            f"the KNeighborsClassifier has the metric {metric[:40]!r}; only the Euclidean "
             "distance can be converted"
         )
-    weights = classifier.weights or "uniform"
+    weights = "uniform" if classifier.weights is None else text_of(classifier, "weights")
     if weights not in ("uniform", "distance"):
         raise InputError(
             "the KNeighborsClassifier weighs neighbours by a function of yours; only 'uniform' and "

@@ -8,27 +8,23 @@ this.
 
 from __future__ import annotations
 
-import ast
 import math
-import re
 import struct
 import sys
 import zipfile
 import zlib
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.errors import InputError
 from protonn_edge.files import check_file
 
-_MAGIC = b"\x93NUMPY"
-_HEADER_LIMIT = 10_000
 _MEMBER_LIMIT = 1_000
-_DTYPE = re.compile(r"(\|b1|\|[iu]1|[<>=][iu][1248]|[<>=]f[248]|[<>=]U\d{1,6}|\|S\d{1,6})")
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -104,8 +100,9 @@ class ArrayArchive:
         member = self._members[name]
         try:
             with self._zip.open(member) as stream:
-                dtype, shape, fortran, start = self._header(name, stream)
-                expected = start + math.prod(shape) * dtype.itemsize
+                header = read_header(stream, f"{self.path}: array {name!r}")
+                dtype = header.dtype
+                expected = header.data_offset + math.prod(header.shape) * dtype.itemsize
                 if expected != member.file_size:
                     raise InputError(
                         f"{self.path}: array {name!r} says it needs {expected:,} bytes but has "
@@ -119,14 +116,14 @@ class ArrayArchive:
                 f"{self.path}: array {name!r} cannot be unpacked ({_first_line(error)}); "
                 "the file is damaged, so write it again"
             ) from error
-        if len(content) != expected - start:
+        if len(content) != expected - header.data_offset:
             raise InputError(f"{self.path}: array {name!r} is truncated; write the file again")
         flat = np.frombuffer(content, dtype=dtype)
         if dtype.kind == "U" and not _is_unicode(content, dtype):
             raise InputError(
                 f"{self.path}: array {name!r} has text that is not Unicode; write the file again"
             )
-        return flat.reshape(shape, order="F" if fortran else "C")
+        return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
     def _checked_members(self, limit_bytes: int) -> dict[str, zipfile.ZipInfo]:
         members = self._zip.infolist()
@@ -159,44 +156,6 @@ class ArrayArchive:
             found[name] = member
         return found
 
-    def _header(
-        self, name: str, stream: IO[bytes]
-    ) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
-        """Parse the header of an .npy member: dtype, shape, Fortran order, offset of the data.
-
-        The format is numpy's NEP 1. The parser is this module's own because it accepts only what
-        can be checked: no objects, no records, no code.
-        """
-        start = stream.read(8)
-        if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):
-            raise InputError(
-                f"{self.path}: {name!r} is not a numpy array; write the file with numpy.savez"
-            )
-        width, form = (2, "<H") if start[6] == 1 else (4, "<I")
-        length = struct.unpack(form, stream.read(width))[0]
-        if length > _HEADER_LIMIT:
-            raise InputError(
-                f"{self.path}: array {name!r} has a header of {length:,} bytes, the limit is "
-                f"{_HEADER_LIMIT:,}; write the file again"
-            )
-        try:
-            header = ast.literal_eval(stream.read(length).decode("utf-8"))
-            described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
-        except (SyntaxError, ValueError, TypeError, KeyError, MemoryError, RecursionError) as error:
-            raise InputError(
-                f"{self.path}: array {name!r} has a damaged header; write the file again"
-            ) from error
-        if not isinstance(described, str) or not _DTYPE.fullmatch(described):
-            raise InputError(
-                f"{self.path}: array {name!r} has the type {str(described)[:40]!r}, only numbers "
-                "and text are read (nothing pickled); convert it and write the file again"
-            )
-        if not _is_shape(shape):
-            raise InputError(
-                f"{self.path}: array {name!r} has a damaged shape; write the file again"
-            )
-        return np.dtype(described), shape, bool(fortran), 8 + width + length
-
 
 def _is_unicode(content: bytes, dtype: np.dtype[Any]) -> bool:
     """Return whether all characters are in Unicode's range; numpy fails on others, but late."""
@@ -204,14 +163,6 @@ def _is_unicode(content: bytes, dtype: np.dtype[Any]) -> bool:
         return True
     characters = np.frombuffer(content, dtype=np.dtype("u4").newbyteorder(dtype.byteorder))
     return int(characters.max()) <= sys.maxunicode
-
-
-def _is_shape(shape: object) -> bool:
-    return (
-        isinstance(shape, tuple)
-        and len(shape) <= 8
-        and all(type(size) is int and 0 <= size < 2**40 for size in shape)
-    )
 
 
 def _first_line(error: BaseException) -> str:

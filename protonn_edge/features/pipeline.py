@@ -45,11 +45,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.declaration import FeatureSet
+from protonn_edge.saturation import saturated_steps
 
 Int64 = NDArray[np.int64]
 
 WINDOW_LIMIT = 256
 """Samples of a channel up to which 32 bits hold every sum, and 16 every feature."""
+
+SAMPLE_RATES = (1e-3, 1e6)
+"""The range of samples of a channel a second."""
 
 CHANNEL_LIMIT = 32
 SAMPLE_MAXIMUM = 255
@@ -77,7 +81,8 @@ class FeaturePipeline:
     step : tuple of float
         Raw units a step, above 0.
     rate : float, optional
-        Samples of a channel a second, for whoever reads the sensor; no feature depends on it.
+        Samples of a channel a second, for whoever reads the sensor, within `SAMPLE_RATES`; no
+        feature depends on it.
 
     Raises
     ------
@@ -114,8 +119,12 @@ class FeaturePipeline:
                 )
         if min(self.step) <= 0:
             raise InputError("a step of the samples is not above 0; train the model again")
-        if self.rate is not None and not 0 < self.rate < math.inf:
-            raise InputError(f"the sample rate is {self.rate:g}; give samples a second, above 0")
+        slowest, fastest = SAMPLE_RATES
+        if self.rate is not None and not slowest <= self.rate <= fastest:
+            raise InputError(
+                f"the sample rate is {self.rate:g}; give {slowest:g} to {fastest:g} samples a "
+                "second"
+            )
 
     @classmethod
     def fitted(
@@ -176,9 +185,10 @@ class FeaturePipeline:
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw windows (n, N C) as the bytes that the device is sent, of the same shape."""
-        samples = X.reshape(-1, self.channels).astype(np.float64)
-        steps = np.floor((samples - self.zero) / self.step + 0.5)
-        return np.clip(steps, 0, SAMPLE_MAXIMUM).astype(np.uint8).reshape(X.shape)
+        samples = X.reshape(-1, self.channels)
+        return saturated_steps(
+            samples, np.array(self.zero), np.array(self.step), SAMPLE_MAXIMUM
+        ).reshape(X.shape)
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the features (n, F) of raw windows (n, N C): float32 for float32, else float64."""

@@ -49,10 +49,12 @@ from protonn_edge.quantization.exponential import (
 from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.saturation import saturated_steps
 from protonn_edge.sizes import SizedByMatrices
 
 IntArray = NDArray[np.int64]
 
+_PROTOTYPES_IN_PAIRS = 8_192  # all pairs of them take a second
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
 # A coordinate of the projection is a byte, so what is beyond is clamped. Quantizing leaves so much
@@ -105,12 +107,12 @@ class InputQuantizer:
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
             raise InputError(f"row {row} has a value that is not finite; fill or drop it")
-        steps = np.floor((raw - self.zero) / self.step + 0.5)  # as integers are rounded
-        return np.clip(steps, 0, self.maximum).astype(np.uint8)
+        return saturated_steps(raw, self.zero, self.step, self.maximum)
 
     def saturations(self, X: ArrayLike) -> int:
         """Return how many values of raw features (n, D) are cut off by more than half a step."""
-        steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
+        with np.errstate(over="ignore"):
+            steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
         return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -450,18 +452,32 @@ def score_norms(
     Returns
     -------
     ndarray of shape (L,), float64
-        Whole numbers, with a margin of 1 for rounding in floats.
+        Whole numbers, with a margin of 1 for rounding in floats; infinite for more prototypes than
+        it is worth looking at all pairs of.
     """
     Z, B = labels.astype(np.float64), prototypes.astype(np.float64)
-    squares = np.square(B).sum(axis=0)
-    gram = kernel_of_squares(squares[:, None] + squares - 2.0 * (B.T @ B), distance_shift)
+    if B.shape[1] > _PROTOTYPES_IN_PAIRS:
+        return np.full(len(Z), np.inf)
     r = np.arange((TABLE_SIZE << distance_shift) + 1)
     entries = np.append(table, 0).astype(np.float64)[r >> distance_shift]
     error = float(np.abs(entries - KERNEL_MAXIMUM * kernel_of_squares(r, distance_shift)).max())
-    energy = np.maximum(((Z @ gram) * Z).sum(axis=1), 0.0)
+    energy = np.maximum(_energy(Z, B, distance_shift), 0.0)
     norms = KERNEL_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
     bound: NDArray[np.float64] = np.ceil(norms * (1 + 1e-9)) + 1
     return bound
+
+
+def _energy(
+    Z: NDArray[np.float64], B: NDArray[np.float64], distance_shift: int
+) -> NDArray[np.float64]:
+    """Return ``sum_ij z_i z_j k(b_i, b_j)`` of each class, (L,), some rows of pairs at a time."""
+    squares, m = np.square(B).sum(axis=0), B.shape[1]
+    energy = np.zeros(len(Z))
+    for begin in range(0, m, _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        distances = squares[rows, None] + squares - 2.0 * (B[:, rows].T @ B)
+        energy += ((Z[:, rows] @ kernel_of_squares(distances, distance_shift)) * Z).sum(axis=1)
+    return energy
 
 
 def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:

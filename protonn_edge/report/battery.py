@@ -6,8 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board
+from protonn_edge.errors import InputError
 
-_RATES = (0.1, 1.0, 10.0, 100.0)
+WATT_HOURS = (1e-6, 1e6)
+"""The range of what is in a battery, in Wh."""
+
+RATES = (1e-6, 1e6)
+"""The range of predictions a second."""
+
+IDLE_WATTS = (0.0, 1_000.0)
+"""The range of what a board draws between predictions, in W."""
+
+_SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
 
 
@@ -50,11 +60,25 @@ class Battery:
         Predictions a second.
     idle_watts : float
         What the board draws while it does not compute; 0 gives the most that can be reached.
+
+    Raises
+    ------
+    InputError
+        If a number is outside `WATT_HOURS`, `RATES` or `IDLE_WATTS`.
     """
 
     watt_hours: float = 6.0
     rate: float = 1.0
     idle_watts: float = 0.0
+
+    def __post_init__(self) -> None:
+        for value, (low, high), what in (
+            (self.watt_hours, WATT_HOURS, "Wh in the battery"),
+            (self.rate, RATES, "predictions a second"),
+            (self.idle_watts, IDLE_WATTS, "W between predictions"),
+        ):
+            if not low <= value <= high:
+                raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
 
     def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
         """Return how long it lasts when a prediction takes so many ms on average.
@@ -68,7 +92,7 @@ class Battery:
     def lives(self, board: Board, milliseconds: float) -> Iterator[tuple[float, Life]]:
         """Yield rates of predictions a second that the board can keep up with, and the lives."""
         most = 1000 / milliseconds
-        for rate in sorted({*_RATES, self.rate}):
+        for rate in sorted({*_SHOWN_RATES, self.rate}):
             if rate < most:
                 yield rate, self.life(board, milliseconds, rate)
         yield float(f"{most:.4g}"), self.life(board, milliseconds, most)

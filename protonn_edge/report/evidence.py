@@ -217,6 +217,8 @@ def known_image_shape(model: ProtoNNModel) -> Shape | None:
     shape = settings.get("image_shape") if isinstance(settings, dict) else None
     if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):
         return None
+    if min(shape) < 1:
+        return None
     return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
 
 

@@ -231,7 +231,7 @@ def _latency(one: Evidence, salt: str) -> list[Panel]:
 
 def _energy(one: Evidence, battery: Battery) -> list[Panel]:
     energy = one.summary.energy_mj
-    if energy is None or one.summary.latency_ms is None:
+    if not (energy and energy.mean and one.summary.latency_ms):  # no point took any cycles
         return []
     life = battery.life(one.board, one.summary.latency_ms.mean)
     words = (

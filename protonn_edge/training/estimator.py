@@ -28,7 +28,8 @@ import protonn_edge
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, ProtoNNModel, model_bytes
+from protonn_edge.features.pipeline import SAMPLE_RATES
+from protonn_edge.model import GAMMAS, NORMALIZER_KINDS, ProtoNNModel, model_bytes
 from protonn_edge.quantization import statistics_of, with_rejection
 from protonn_edge.rejection import UNKNOWN, Statistic
 from protonn_edge.rows import Sparse
@@ -46,9 +47,18 @@ from protonn_edge.training.task import Task
 from protonn_edge.training.validation import check_finite
 from protonn_edge.training.weighting import ClassWeight, point_weights
 
+# The command line has these ranges, too. Their ends are far outside what is of use, and near enough
+# to keep float32 from overflowing and a training from lasting for years.
 _COUNT = Interval(Integral, 1, None, closed="left")
+_PASSES = Interval(Integral, 1, 1_000_000, closed="both")
+_TURNS = Interval(Integral, 1, 1_000, closed="both")
 _SHARE = Interval(Real, 0, 1, closed="right")
-_POSITIVE = Interval(Real, 0, None, closed="neither")
+_GAMMA = Interval(Real, *GAMMAS, closed="both")
+_GAMMA_NUMERATOR = Interval(Real, 1e-6, 1e6, closed="both")
+_LEARNING_RATE = Interval(Real, 1e-9, 1e9, closed="both")
+_NOISE = Interval(Real, 0, 1e6, closed="both")
+_SAMPLE_RATE = Interval(Real, *SAMPLE_RATES, closed="both")
+_MULTIPLE = Interval(Real, 0, 100, closed="both")
 _AUTO = StrOptions({"auto"})
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
 
@@ -228,22 +238,22 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "sparsity_labels": [_SHARE],
         "optimizer": [StrOptions({"joint", "alternating"})],
         "loss": [StrOptions(set(LOSSES))],
-        "gamma_numerator": [_POSITIVE],
+        "gamma_numerator": [_GAMMA_NUMERATOR],
         "normalization": [StrOptions(set(NORMALIZER_KINDS))],
-        "epochs": [_COUNT],
+        "epochs": [_PASSES],
         "batch_size": [_COUNT, _AUTO],
-        "learning_rate": [_POSITIVE],
-        "input_noise": [Interval(Real, 0, None, closed="left"), _AUTO],
+        "learning_rate": [_LEARNING_RATE],
+        "input_noise": [_NOISE, _AUTO],
         "quantization_aware": ["boolean"],
         "dead_zone": [Interval(Real, 0, 1, closed="left")],
         "clip": [Interval(Real, 0, 0.5, closed="left")],
-        "iterations": [_COUNT],
-        "pass_epochs": [_COUNT],
+        "iterations": [_TURNS],
+        "pass_epochs": [_TURNS],
         "step_sizes": [StrOptions(set(STEP_SIZES))],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "init_projection": [StrOptions(set(PROJECTIONS)), "array-like"],
         "init_prototypes": [StrOptions(set(PROTOTYPES))],
-        "gamma": [_POSITIVE, None],
+        "gamma": [_GAMMA, None],
         "initial_model": [ProtoNNModel, None],
         "image_shape": [tuple, None],
         "reduced_shape": [tuple, None],
@@ -251,10 +261,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         "deskew": ["boolean"],
         "features": [str, None],
         "window_shape": [tuple, None],
-        "sample_rate": [_POSITIVE, None],
+        "sample_rate": [_SAMPLE_RATE, None],
         "augment": ["boolean"],
-        "group_shift": [Interval(Real, 0, None, closed="left")],
-        "strangers": [Interval(Real, 0, None, closed="left")],
+        "group_shift": [_MULTIPLE],
+        "strangers": [_MULTIPLE],
         "random_state": ["random_state"],
         "callback": [callable, None],
     }

@@ -136,7 +136,7 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
     Raises
     ------
     InputError
-        If "identity" would be a matrix too large.
+        If "identity" would be a matrix too large, or "nca" has no classes or dense points.
     """
     D = data.X.shape[1]
     if kind == "identity" and D > _IDENTITY_LIMIT:
@@ -145,6 +145,12 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
             "take 'sleec' or 'gaussian'"
         )
     sparse = bool(issparse(data.X))
+    if kind == "nca" and (sparse or data.multilabel):
+        what = "points have sets of labels" if data.multilabel else "the points are sparse"
+        raise InputError(
+            f"init_projection is 'nca', but {what}, and it needs dense points of one class each; "
+            "take 'sleec', 'gaussian' or 'pca'"
+        )
     if kind == "pca" and sparse:
         return spread_projection(data.X, n_projections)
     if kind == "sleec" or (kind == "lda" and (sparse or data.multilabel)):

@@ -14,6 +14,9 @@ from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.rows import Sparse
 
 DEVIATION_FLOOR = 0.1
+LARGEST_NORMALIZED = 1e12
+"""Up to which float32 holds the sums and squares that training makes of normalized features."""
+
 _NOISE_PER_DISTANCE = 0.1
 _NOISE_OF_UNIT_ROWS = 0.033
 _POINTS = 500
@@ -55,12 +58,27 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
     """Return points (n, D) normalized, in float32; sparse points stay sparse.
 
     Their normalizer is "none" or "l2" then; see `dense_unless_kept`.
+
+    Raises
+    ------
+    InputError
+        If a normalized feature is larger than `LARGEST_NORMALIZED`.
     """
-    if not issparse(X):
-        return normalizer.apply(X).astype(np.float32)
-    if normalizer.kind == "l2":
-        return normalize(X.astype(np.float64)).astype(np.float32)
-    return X.astype(np.float32)
+    found: NDArray[np.float32] | Sparse
+    if issparse(X):
+        found = normalize(X.astype(np.float64)) if normalizer.kind == "l2" else X
+        found = found.astype(np.float32)
+    else:
+        with np.errstate(over="ignore"):
+            found = normalizer.apply(X).astype(np.float32)
+    largest = float(abs(found).max()) if found.shape[0] else 0.0
+    if not largest <= LARGEST_NORMALIZED:
+        raise InputError(
+            f"normalized by {normalizer.kind!r}, a feature reaches {largest:.3g}, the limit is "
+            f"{LARGEST_NORMALIZED:g}; take the normalization 'standard', or give the feature in "
+            "another unit"
+        )
+    return found
 
 
 def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.float32] | Sparse:

@@ -154,9 +154,10 @@ class OnlineTraining:
         call = len(self.history) + 1
         for _ in range(ATTEMPTS):
             before = copy.deepcopy((self._parameters, self._adam, self._steps))
-            objective = self._pass(data)
             try:
-                accuracy, _ = accuracies(self._parameters, data)
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    objective = self._pass(data)
+                    accuracy, _ = accuracies(self._parameters, data)
             except DivergedError as error:
                 self._parameters, self._adam, self._steps = before
                 lowered = self._rate / BACK_OFF

@@ -12,7 +12,13 @@ from protonn_edge.activity import Activity
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.features import FeaturePipeline, FeatureSet
-from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel, common_range
+from protonn_edge.model import (
+    InputStatistics,
+    Normalizer,
+    ProtoNNModel,
+    check_gamma,
+    common_range,
+)
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.reduction import Reduction, reduction_for
 from protonn_edge.rows import Sparse, dense_rows
@@ -128,6 +134,10 @@ class Task:
     def train(self) -> Trained:
         """Return what the chosen optimizer found, in folded parameters."""
         self._check_stored()
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return self._train()  # whether training diverged is looked at in every epoch
+
+    def _train(self) -> Trained:
         augmentation = self._augmentation()
         data = self._training_set()
         augment = self._with_group_shift(data, augmentation)
@@ -138,7 +148,8 @@ class Task:
 
     def start(self) -> Parameters:
         """Return where training starts, gamma folded in."""
-        return self._start(self._training_set())
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return self._start(self._training_set())
 
     def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points (n, D) as training sees them."""
@@ -194,10 +205,13 @@ class Task:
     ) -> ProtoNNModel:
         """Return the model of what was found."""
         V, C, Z, sharpness = trained.parameters
+        with np.errstate(over="ignore", invalid="ignore"):  # a model checks that all are finite
+            W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
+            Z = Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z
         model = ProtoNNModel(
-            projection=(V / self._gamma).astype(np.float32),
-            prototypes=(C / self._gamma).astype(np.float32),
-            labels=Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z,
+            projection=W,
+            prototypes=B,
+            labels=Z,
             gamma=self._gamma,
             normalizer=self._normalizer,
             inputs=self.inputs,
@@ -418,6 +432,16 @@ class Task:
         return replace(data, test=(self.normalized(points), y))
 
     def _start(self, data: TrainingSet) -> Parameters:
+        start = self._start_anywhere(data)
+        check_gamma(self._gamma)
+        if not all(np.isfinite(matrix).all() for matrix in start):
+            raise InputError(
+                f"with gamma {self._gamma:g}, the matrices to start from have numbers too large "
+                "for float32; try a smaller gamma or gamma_numerator, or another start"
+            )
+        return start
+
+    def _start_anywhere(self, data: TrainingSet) -> Parameters:
         settings, given = self._settings, self._settings.initial_model
         if given is not None:
             if settings.budget is not None:

@@ -24,9 +24,10 @@ def parameters_of(model: ProtoNNModel, *, scores_are_logits: bool) -> Parameters
     largest = float(np.abs(model.labels).max())
     scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
     sharpness = np.array([np.log(scale)], dtype=np.float32)
-    return Parameters(
-        model.projection * fold, model.prototypes * fold, model.labels / scale, sharpness
-    )
+    with np.errstate(over="ignore"):  # whoever starts there sees to it that all are finite
+        return Parameters(
+            model.projection * fold, model.prototypes * fold, model.labels / scale, sharpness
+        )
 
 
 def check_sizes(model: SizedByMatrices, n_features: int, n_classes: int) -> None:

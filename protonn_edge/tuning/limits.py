@@ -99,7 +99,7 @@ class TuningLimits:
                 "mJ on average",
             ),
         }[name]
-        return f"{value} {unit}, {name} is {limit:,}"
+        return f"{value} {unit}" if limit is None else f"{value} {unit}, {name} is {limit:,}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the limits under their names."""
@@ -108,6 +108,9 @@ class TuningLimits:
 
 BOARD = "board"
 """The limit that a firmware as a whole does not fit, where no other is exceeded."""
+
+LIMIT_NAMES = frozenset({"--max-flash", "--max-sram", "--max-latency-ms", "--max-energy-mj", BOARD})
+"""What limits are called where one is exceeded."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.files import check_file
 from protonn_edge.lock import InUse, try_lock
 from protonn_edge.tuning.limits import Figures
+from protonn_edge.tuning.schema import are_settings, is_trial
 
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
@@ -106,7 +108,7 @@ class Record:
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> Record:
-        """Return the record of optuna's trial."""
+        """Return the record of optuna's trial, whose fields are checked already."""
         kept = trial.user_attrs
         figures = kept["figures"]
         return cls(
@@ -167,16 +169,48 @@ class SearchFile:
         self._unlock()
 
     def records(self) -> dict[int, Record]:
-        """Return the finished trials by their numbers."""
+        """Return the finished trials by their numbers.
+
+        Raises
+        ------
+        InputError
+            If one is not what `add` writes.
+        """
+        found: dict[int, Record] = {}
+        for trial in self._trials():
+            if not (is_trial(trial.user_attrs) and are_settings(trial.params, self._distributions)):
+                raise InputError(
+                    f"{self._path} has a damaged trial after {len(found):,} good ones; name "
+                    "another --search, or remove the file"
+                )
+            record = Record.of(trial)
+            found[record.number] = record
+        if len({len(each.accuracies) for each in found.values() if each.outcome == "complete"}) > 1:
+            raise InputError(
+                f"{self._path} has trials of different numbers of folds; name another --search, or "
+                "remove the file"
+            )
+        return found
+
+    def _trials(self) -> list[FrozenTrial]:
+        with self._by_optuna():
+            return self._study.get_trials(deepcopy=False)
+
+    @contextmanager
+    def _by_optuna(self) -> Iterator[None]:
+        """Turn what optuna makes of a broken file into a sentence: it breaks in many ways."""
         try:
-            found = [Record.of(trial) for trial in self._study.get_trials(deepcopy=False)]
-        except (KeyError, TypeError, ValueError) as error:
+            yield
+        except OSError:
+            raise
+        except Exception as error:
             raise self._no_search() from error
-        return {record.number: record for record in found}
 
     def add(self, record: Record) -> None:
         """Keep a finished trial."""
-        self._study.add_trial(record.frozen(self._distributions))
+        trial = record.frozen(self._distributions)
+        with self._by_optuna():
+            self._study.add_trial(trial)
 
     def _lock(self) -> None:
         if self._path.exists():
@@ -196,7 +230,7 @@ class SearchFile:
     def _open(self) -> optuna.Study:
         self._mend()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        try:
+        with self._by_optuna():
             lock: Any = _HeldLock()  # the base class of optuna's locks is not public
             storage = JournalStorage(JournalFileBackend(str(self._path), lock))
             try:
@@ -204,13 +238,11 @@ class SearchFile:
             except KeyError:  # there is none yet
                 study = optuna.create_study(study_name=_NAME, storage=storage, direction="maximize")
             known = study.user_attrs.get("search")
-        except OSError:
-            raise
-        except Exception as error:  # a broken file breaks optuna in many ways
-            raise self._no_search() from error
-        if known is None and not study.get_trials(deepcopy=False):
-            study.set_user_attr("search", self._identity)
-        elif known != self._identity:
+            if known is None and not study.get_trials(deepcopy=False):
+                study.set_user_attr("search", known := self._identity)
+        if not isinstance(known, dict | None):
+            raise self._no_search()
+        if known != self._identity:
             differing = sorted(
                 key for key, value in self._identity.items() if (known or {}).get(key) != value
             )
@@ -228,7 +260,7 @@ class SearchFile:
         try:
             first = json.loads(content.split(b"\n", 1)[0])
             is_search = first["study_name"] == _NAME
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             is_search = False
         if not is_search:
             raise self._no_search()

@@ -160,7 +160,7 @@ def test_what_cannot_be_converted_is_one_sentence(estimator: Any, words: str):
         (KNeighborsClassifier(), "n_neighbors", 1000, "do not go together"),
         (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13, 2)), "has the shape"),
         (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13)), "the same coefficients"),
-        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5), "does not go with"),
+        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5), "where 3 belongs"),
         (NearestCentroid(), "centroids_", np.zeros((3, 13)), "the same coefficients"),
     ],
 )

@@ -58,4 +58,5 @@ def test_numbers_beyond_a_float_are_refused():
     model = random_model(4)
     integer_model = quantize(model)
     with pytest.raises(InputError, match="do not fit floats of 32 bits"):
-        float32_model(dataclasses.replace(model, gamma=1e200), integer_model)
+        far = model.prototypes * np.float32(1e30)
+        float32_model(dataclasses.replace(model, prototypes=far, gamma=1e15), integer_model)

@@ -1,0 +1,116 @@
+"""What a finished trial in a search's file may be: every field, its type and its range.
+
+A file may be damaged, or changed by hand. It is checked once, when it is read, so that whatever
+goes on with its trials can rely on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+
+from protonn_edge.codegen.kernels import KERNELS
+from protonn_edge.tuning.limits import LIMIT_NAMES
+
+Check = Callable[[Any], bool]
+
+_FOLDS = 20
+_REASON_LENGTH = 1_000
+
+
+def _whole(low: int, high: int) -> Check:
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _number(low: float, high: float) -> Check:
+    # The comparison is false for NaN.
+    return lambda value: type(value) in (int, float) and low <= value <= high
+
+
+def _list_of(holds: Check, most: int) -> Check:
+    return lambda value: (
+        isinstance(value, list) and len(value) <= most and all(holds(each) for each in value)
+    )
+
+
+def _record_of(checks: Mapping[str, Check]) -> Check:
+    return lambda value: (
+        isinstance(value, dict)
+        and value.keys() == checks.keys()
+        and all(holds(value[name]) for name, holds in checks.items())
+    )
+
+
+_SHARE = _number(0, 1)
+_FIGURES = _record_of(
+    {
+        "kernel": lambda value: isinstance(value, str) and value in KERNELS,
+        "flash_bytes": _whole(-(10**5), 10**9),  # less than nothing where firmware counts more
+        "sram_bytes": _whole(0, 10**9),
+        "worst_cycles": _whole(0, 10**15),
+        "mean_cycles": _number(0, 1e15),
+    }
+)
+_TRIAL: dict[str, Check] = {
+    "number": _whole(0, 10**9),
+    "outcome": lambda value: value in ("complete", "pruned", "rejected", "failed"),
+    "figures": lambda value: value is None or _FIGURES(value),
+    "accuracies": _list_of(_SHARE, _FOLDS),
+    "rungs": _list_of(
+        lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
+    ),
+    "seconds": _number(0, 1e12),
+    "reason": lambda value: isinstance(value, str) and len(value) <= _REASON_LENGTH,
+    "excess": lambda value: (
+        isinstance(value, dict)
+        and value.keys() <= LIMIT_NAMES
+        and all(map(_number(0, 1e300), value.values()))
+    ),
+    "is_default": lambda value: type(value) is bool,
+}
+
+
+def is_trial(attributes: Any) -> bool:
+    """Return whether what a file has of a trial is what `Record` writes."""
+    if not isinstance(attributes, dict) or attributes.keys() != _TRIAL.keys():
+        return False
+    if not all(holds(attributes[name]) for name, holds in _TRIAL.items()):
+        return False
+    # A complete trial was tested and measured, and one that does not fit was measured.
+    measured = attributes["figures"] is not None
+    return {
+        "complete": measured and len(attributes["accuracies"]) > 1,
+        "rejected": measured and len(attributes["excess"]) > 0,
+        "pruned": True,
+        "failed": True,
+    }[attributes["outcome"]]
+
+
+def are_settings(settings: Any, distributions: Mapping[str, BaseDistribution]) -> bool:
+    """Return whether settings of a trial can have been drawn from these distributions."""
+    return (
+        isinstance(settings, dict)
+        and settings.keys() == distributions.keys()
+        and all(_contains(each, settings[name]) for name, each in distributions.items())
+    )
+
+
+def _contains(distribution: BaseDistribution, value: Any) -> bool:
+    if isinstance(distribution, CategoricalDistribution):
+        return any(
+            value == choice and type(value) is type(choice) for choice in distribution.choices
+        )
+    if isinstance(distribution, IntDistribution):
+        return type(value) is int and distribution.low <= value <= distribution.high
+    return (
+        isinstance(distribution, FloatDistribution)
+        and type(value) is float
+        and distribution.low <= value <= distribution.high
+    )
