@@ -186,6 +186,11 @@ class ArrayArchive:
             raise InputError(
                 f"{self.path}: array {name!r} has a damaged header; write the file again"
             ) from error
+        if described == "|O":
+            raise InputError(
+                f"{self.path}: array {name!r} has the type object, and nothing pickled is read; "
+                "save text with .astype(str), and numbers with .astype(float)"
+            )
         if not isinstance(described, str) or not _DTYPE.fullmatch(described):
             raise InputError(
                 f"{self.path}: array {name!r} has the type {str(described)[:40]!r}, only numbers "

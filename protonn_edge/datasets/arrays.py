@@ -1,5 +1,7 @@
 """Data sets as .npz: ``X_train, y_train`` and ``X_test, y_test``, or just ``X, y``.
 
+In place of the X, ``x_train``, ``x_test`` and ``x`` will do, too.
+
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``.
 Other arrays are left unread. X may have more than two axes (n, time, channel): all but the first
 are flattened, in C order.
@@ -69,15 +71,18 @@ def read_npz(path: Path) -> Parts:
         One sentence with the file and the array.
     """
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        train_points, train_labels, test_points, test_labels, points, labels = (
+            _spelled(archive, name) for name in ("X_train", "y_train", "X_test", "y_test", "X", "y")
+        )
         classes = _names(archive, "class_names")
         check_class_names(classes, str(path), LABEL_LIMIT)
-        if _has_features(archive, "X_train"):
-            train = _table(archive, "X_train", "y_train", classes)
-            tested = _has_features(archive, "X_test") or _has_labels(archive, "y_test")
-            test = _table(archive, "X_test", "y_test", classes) if tested else None
+        if _has_features(archive, train_points):
+            train = _table(archive, train_points, train_labels, classes)
+            tested = _has_features(archive, test_points) or _has_labels(archive, test_labels)
+            test = _table(archive, test_points, test_labels, classes) if tested else None
             return _parts(train, test, classes)
-        if _has_features(archive, "X"):
-            return _parts(_table(archive, "X", "y", classes), None, classes)
+        if _has_features(archive, points):
+            return _parts(_table(archive, points, labels, classes), None, classes)
     found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "nothing"
     raise InputError(
         f"{path} has neither 'X_train' and 'y_train' nor 'X' and 'y' (it has {found}); name the "
@@ -104,6 +109,13 @@ def _parts(train: Table, test: Table | None, classes: tuple[str, ...]) -> Parts:
             "label a point; give both the same"
         )
     return Parts(train, test, classes)
+
+
+def _spelled(archive: ArrayArchive, name: str) -> str:
+    """Return the name as the archive spells it: Keras' files have ``x_train`` and ``x_test``."""
+    if name in archive.names or name.swapcase()[0] + name[1:] not in archive.names:
+        return name
+    return name.swapcase()[0] + name[1:]
 
 
 def _has_features(archive: ArrayArchive, name: str) -> bool:
