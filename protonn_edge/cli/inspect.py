@@ -10,9 +10,10 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets import load_points
+from protonn_edge.datasets import TableOptions
 from protonn_edge.features import FeaturePipeline
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
@@ -28,8 +29,11 @@ _NAMES_SHOWN = 12
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Points to see on what quantizing costs."
 )
+@table_options
 @json_option
-def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
+def inspect_command(
+    model_file: Path, data: Path | None, table: TableOptions, as_json: bool
+) -> None:
     """Say what is in the MODEL file and what it becomes in integers.
 
     With --data, also how accurate it is with ever more of it in integers.
@@ -39,7 +43,7 @@ def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
     record = _describe(model)
     out.say(f"{model_file.name}:", fact_table([*_facts(record), *rejection_facts(model)]))
     if data is not None:
-        X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))

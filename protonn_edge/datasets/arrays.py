@@ -2,9 +2,9 @@
 
 In place of the X, ``x_train``, ``x_test`` and ``x`` will do, too.
 
-Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``.
-Other arrays are left unread. X may have more than two axes (n, time, channel): all but the first
-are flattened, in C order.
+Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
+``channel_names`` for windows (n, time, channel). Other arrays are left unread. X may have more than
+two axes: all but the first are flattened, in C order.
 
 Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
 ``n_features``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``, or a
@@ -39,6 +39,7 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
+from protonn_edge.features.channels import sample_names
 from protonn_edge.rows import Sparse
 
 FILE_LIMIT_BYTES = 2**30
@@ -141,7 +142,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
             f"{archive.path}: array {labels!r} has the shape {y.shape}, {points!r} has "
             f"{X.shape[0]:,} points; give one label a point"
         )
-    names = _names(archive, "feature_names")
+    names = _names(archive, "feature_names") or _names_of_samples(archive, point_shape)
     if names and len(names) != X.shape[1]:
         raise InputError(
             f"{archive.path}: array 'feature_names' has {len(names):,} names, {points!r} has "
@@ -152,6 +153,17 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
         return LabelSetTable(source, X, sets, names)
     check_class_names(classes, str(archive.path))
     return Table(source, X, _labels(archive, labels, y, classes), names, point_shape)
+
+
+def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return names of a window's samples, where the file names the channels."""
+    channels = _names(archive, "channel_names") if len(point_shape) == 2 else ()
+    if channels and len(channels) != point_shape[1]:
+        raise InputError(
+            f"{archive.path}: array 'channel_names' has {len(channels):,} names, a window has "
+            f"{point_shape[1]:,} channels; give one name a channel"
+        )
+    return sample_names(channels, point_shape[0]) if channels else ()
 
 
 def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:

@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import is_number, with_point
 from protonn_edge.datasets.naming import label_text
@@ -54,12 +57,15 @@ class TableOptions:
         What separates columns, see `protonn_edge.datasets.cells.DELIMITERS`.
     session : str or None
         The column that says which recording a row is from.
+    groups : str or None
+        The same, if there is such a column; else it is something else than a column.
     """
 
     label: str | None = None
     drop: tuple[str, ...] = ()
     delimiter: str | None = None
     session: str | None = None
+    groups: str | None = None
 
 
 @dataclass(frozen=True)
@@ -292,6 +298,8 @@ def choose_label(
         )
     if len(candidates) == 1 and candidates[0].is_called(LABEL_NAMES):
         return FoundLabel(candidates[0], "by its name")
+    if len(candidates) == 1 and expected is not None and expected.feature_names:
+        return FoundLabel(candidates[0], "the only one that is no feature")
     if found := _by_other_name(columns, candidates):
         return FoundLabel(found, "by its name", usual=False)
     texts = [column for column in candidates if column.kind == "text"]
@@ -418,9 +426,11 @@ def _rises(cells: Sequence[str]) -> bool:
     return len(numbers) > 1 and rising >= _RISING_SHARE * (len(numbers) - 1)
 
 
-def counts_rows(first: float, step_is_one: bool, rows: int) -> bool:
-    """Return whether numbers that begin with `first` and may rise by one are an index."""
-    return step_is_one and first in (0.0, 1.0) and rows >= _INDEX_ROWS
+def counts_rows(numbers: NDArray[Any]) -> bool:
+    """Return whether numbers (rows,) count the rows from 0 or 1."""
+    if len(numbers) < _INDEX_ROWS or numbers[0] not in (0, 1):
+        return False
+    return bool(np.all(np.diff(numbers) == 1))
 
 
 def text_refusal(path: object, column: Column) -> InputError:

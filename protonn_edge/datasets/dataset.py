@@ -39,11 +39,11 @@ class TableLayout:
     decimal_comma : bool
         Whether numbers are written like ``5,1``.
     label : str
-        The column of labels: its name, or its number from 1.
+        The column of labels, such as ``column 'species'`` or ``column 5``.
     label_found : str
         How it was found, for people.
     left_out : tuple of str
-        The columns that are neither label nor feature: names, or numbers from 1.
+        The columns that are neither label nor feature, in the same way.
     session : str
         The name of the column that says which recording a row is from, or empty.
     """

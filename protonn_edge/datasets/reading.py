@@ -195,8 +195,8 @@ def with_columns(table: Table, wanted: Sequence[str]) -> tuple[Table, tuple[Noti
 
 def _refuse_options(path: Path, options: TableOptions | None) -> None:
     """Refuse what only a table of text can be told."""
-    given = {} if options is None else vars(options)
-    flags = [f"--{name}" for name, value in given.items() if value]
+    given = TableOptions() if options is None else replace(options, groups=None)
+    flags = [f"--{name}" for name, value in vars(given).items() if value]
     if flags:
         raise InputError(
             f"{flags[0]} is for tables of text, such as .csv, and {path} has no columns to choose "

@@ -84,7 +84,7 @@ def read_table(
         candidates = label_candidates(path, kept, file.header, expected, first=label_first)
     else:
         candidates = [find_column(file.columns, options.label, "--label", path)]
-    session = None
+    session = next((each for each in kept if each.name and each.name == options.groups), None)
     if options.session is not None:
         session = find_column(file.columns, options.session, "--session", path)
     texts = [
@@ -110,6 +110,8 @@ def read_table(
     features, left_out = _features(file, content, others, session, expected)
     labels = _labels(file, label)
     X = _matrix(file, content, features)
+    if content.decimals.comma:
+        file.notices.append(Notice("decimal_comma", "numbers have decimal commas"))
     roles = {each.kind: each.column.cells for each in left_out if each.kind in ("session", "time")}
     return Table(
         str(path),
@@ -121,10 +123,10 @@ def read_table(
             delimiter=file.delimiter,
             header=file.header,
             decimal_comma=content.decimals.comma,
-            label=label.name or str(label.index + 1),
+            label=label.title,
             label_found=found.how,
             left_out=tuple(
-                column.name or str(column.index + 1)
+                column.title
                 for column in file.columns
                 if column is not label and column not in features
             ),
@@ -263,11 +265,10 @@ def _numbers(cells: Sequence[str], delimiter: str, decimals: _Decimals) -> Float
         return None
     if delimiter != ",":
         decimals.point = decimals.point or "." in joined
-        if not decimals.point and "," in joined:
-            decimals.comma = True
+        decimals.comma = decimals.comma or "," in joined
+        if decimals.comma and decimals.point:
+            return None
         if decimals.comma:
-            if decimals.point:
-                return None
             cells = [with_point(cell) for cell in cells]
     try:
         values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
@@ -286,20 +287,26 @@ def _not_a_number(
     decimals: _Decimals,
 ) -> InputError:
     """Return the error for the first cell of a block that is not a number."""
-    for line, row in block:
-        for column in columns:
-            cell = row[column.index]
-            if decimals.comma and "." in cell:
-                return InputError(
-                    f"{file.path}:{line} has {cell[:40]!r} in column {column.index + 1}, but other "
-                    "numbers have decimal commas; write all of them in the same way"
-                )
-            if not is_number(with_point(cell) if decimals.comma else cell):
-                return _bad_cell(f"{file.path}:{line}", cell, column)
-    raise AssertionError("a block without numbers has a cell that is none")
+    places = [(line, column, row[column.index]) for line, row in block for column in columns]
+    line, column, cell = places[_first_bad([cell for *_, cell in places], file.delimiter)]
+    return _bad_cell(f"{file.path}:{line}", cell, column, decimals)
 
 
-def _bad_cell(where: str, cell: str, column: Column) -> InputError:
+def _first_bad(cells: Sequence[str], delimiter: str) -> int:
+    """Return which cell is not a number; if all are, which has a point where others have commas."""
+    read = str if delimiter == "," else with_point
+    for index, cell in enumerate(cells):
+        if not is_number(read(cell)):
+            return index
+    return next((index for index, cell in enumerate(cells) if "." in cell), 0)
+
+
+def _bad_cell(where: str, cell: str, column: Column, decimals: _Decimals) -> InputError:
+    if decimals.comma and decimals.point and is_number(with_point(cell)):
+        return InputError(
+            f"{where} has {cell[:40]!r} in column {column.index + 1}, but the table has decimal "
+            "points and decimal commas; write all numbers in the same way"
+        )
     return InputError(
         f"{where} has {cell[:40]!r} in column {column.index + 1}, which is not a finite number; "
         "fix or drop the row"
@@ -349,17 +356,23 @@ def _features(
             raise text_refusal(file.path, column)
     if features or not columns:
         return features, left_out
-    kept = [each.column for each in left_out if each.kind == "index" and not each.column.cells]
+    counted = [each for each in left_out if each.kind == "index"]
+    kept = [each.column for each in counted if not each.column.may_be_index(file.header)]
     return kept, [each for each in left_out if each.column not in kept]
 
 
 def _index(column: Column, content: _Content) -> LeftOut | None:
     """Return that a column of numbers counts the rows, or None."""
-    if column not in content.columns or not content.rows:
+    if column in content.columns:
+        numbers = content.numbers[:, content.columns.index(column)]
+    elif column.cells and column.cells[0].strip() in ("0", "1"):
+        try:
+            numbers = np.array(column.cells, dtype=np.float32)
+        except ValueError:
+            return None
+    else:
         return None
-    values = content.numbers[:, content.columns.index(column)]
-    by_one = bool(np.all(np.diff(values) == 1))
-    return LeftOut(column, "index") if counts_rows(float(values[0]), by_one, len(values)) else None
+    return LeftOut(column, "index") if counts_rows(numbers) else None
 
 
 def _labels(file: _File, label: Column) -> list[str]:
@@ -394,11 +407,5 @@ def _converted(file: _File, column: Column, decimals: _Decimals) -> NDArray[np.f
     values = _numbers(column.cells, file.delimiter, decimals)
     if values is not None:
         return values
-    for row, cell in enumerate(column.cells):
-        if not is_number(with_point(cell) if decimals.comma and "." not in cell else cell):
-            raise _bad_cell(file.where(row), cell, column)
-    mixed = next(row for row, cell in enumerate(column.cells) if "." in cell)
-    raise InputError(
-        f"{file.where(mixed)} has {column.cells[mixed][:40]!r} in column {column.index + 1}, but "
-        "other numbers have decimal commas; write all of them in the same way"
-    )
+    row = _first_bad(column.cells, file.delimiter)
+    raise _bad_cell(file.where(row), column.cells[row], column, decimals)

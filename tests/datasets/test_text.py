@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets import TableOptions, libsvm, load_dataset, load_points, reading
+from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
 
