@@ -14,7 +14,7 @@ from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
-from protonn_edge.features import FeaturePipeline
+from protonn_edge.features import channel_names
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.reduction import Reduction, shape_text
@@ -55,7 +55,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
     record = {
         "features": model.n_features,
         "reduction": _reduction(model.reduction),
-        "pipeline": _pipeline(model.pipeline),
+        "pipeline": _pipeline(model),
         "inputs": model.n_inputs,
         "projections": model.n_projections,
         "prototypes": model.n_prototypes,
@@ -106,13 +106,15 @@ def _reduction(reduction: Reduction | None) -> dict[str, Any] | None:
     }
 
 
-def _pipeline(pipeline: FeaturePipeline | None) -> dict[str, Any] | None:
+def _pipeline(model: ProtoNNModel) -> dict[str, Any] | None:
+    pipeline = model.pipeline
     if pipeline is None:
         return None
     return {
         "features": pipeline.features.text,
         "window": pipeline.window,
         "channels": pipeline.channels,
+        "channel_names": list(channel_names(model.feature_names, pipeline.channels)),
         "sample_rate": pipeline.rate,
     }
 
@@ -125,7 +127,9 @@ def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record["pipeline"] is not None:
         declared = record["pipeline"]
         rate = "" if declared["sample_rate"] is None else f" at {declared['sample_rate']:g} Hz"
+        names = ", ".join(declared["channel_names"][:_NAMES_SHOWN])
         shape = f"{declared['window']:,} of {declared['channels']} channels{rate}"
+        shape += f" ({names})" if names else ""
         return [
             ("samples", f"{record['features']:,}: {shape}"),
             ("features D", f"{record['inputs']:,}: {declared['features']}"),

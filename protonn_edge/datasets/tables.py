@@ -362,7 +362,9 @@ def _features(
 
 
 def _index(column: Column, content: _Content) -> LeftOut | None:
-    """Return that a column of numbers counts the rows, or None."""
+    """Return that the first column counts the rows, or None; another one may be a measurement."""
+    if column.index > 0:
+        return None
     if column in content.columns:
         numbers = content.numbers[:, content.columns.index(column)]
     elif column.cells and column.cells[0].strip() in ("0", "1"):
