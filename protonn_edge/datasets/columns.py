@@ -117,7 +117,7 @@ class Expected:
     classes: Sequence[str] = ()
 
 
-@dataclass
+@dataclass(eq=False)
 class Column:
     """A column of a table.
 
@@ -253,7 +253,8 @@ def label_candidates(
     if named or (first and not header):
         return named or list(columns[:1])
     if header and expected is not None and expected.feature_names:
-        return [column for column in columns if column.name not in set(expected.feature_names)]
+        wanted = set(expected.feature_names)
+        return [column for column in columns if column.name not in wanted]
     ends = {columns[0].index, columns[-1].index} if columns else set()
     return [
         column

@@ -50,7 +50,8 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
         return Match(None, (Notice("position", text),))
     if tuple(names) == tuple(wanted):
         return Match(None)
-    missing = [name for name in wanted if name not in set(names)]
+    known, used = set(names), set(wanted)
+    missing = [name for name in wanted if name not in known]
     if missing:
         count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
         raise InputError(
@@ -60,7 +61,7 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
     for each, what in ((wanted, "the model"), (names, source)):
         seen: set[str] = set()
         for name in each:
-            if name in seen and name in wanted:
+            if name in seen and name in used:
                 raise InputError(
                     f"{what} has the name {quoted(name)} twice among its features, so the columns "
                     "cannot be matched by name; give each a name of its own"
@@ -68,7 +69,7 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
             seen.add(name)
     place = {name: index for index, name in enumerate(names)}
     notices: tuple[Notice, ...] = ()
-    surplus = [name for name in names if name not in set(wanted)]
+    surplus = [name for name in names if name not in used]
     if surplus:
         text = f"ignored, as the model does not use it: {listed(surplus)}"
         notices = (Notice("surplus", text, columns=tuple(surplus)),)

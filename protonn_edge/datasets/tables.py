@@ -79,25 +79,35 @@ def read_table(
     """
     options = options or TableOptions()
     file = _opened(path, delimiter, options)
-    kept = [column for column in file.columns if column not in file.dropped]
+    dropped = {find_column(file.columns, text, "--drop", path) for text in options.drop}
+    kept = [column for column in file.columns if column not in dropped]
     if options.label is None:
         candidates = label_candidates(path, kept, file.header, expected, first=label_first)
     else:
         candidates = [find_column(file.columns, options.label, "--label", path)]
+        dropped.intersection_update(candidates)
+        if dropped:
+            raise InputError(
+                f"--label and --drop both name {candidates[0].title} of {path}; leave one out"
+            )
+    if not kept:
+        raise InputError(f"--drop names all columns of {path}; keep the label and the features")
     session = next((each for each in kept if each.name and each.name == options.groups), None)
     if options.session is not None:
         session = find_column(file.columns, options.session, "--session", path)
+    possible = set(candidates)
     texts = [
         column
         for column in kept
-        if column in candidates
+        if column in possible
         or column is session
         or column.kind != "number"
         or column.may_be_time
         or column.may_be_session
         or column.may_be_index(file.header)
     ]
-    content = _read(file, texts, [column for column in kept if column not in texts])
+    as_text = set(texts)
+    content = _read(file, texts, [column for column in kept if column not in as_text])
     if options.label is not None:
         found = FoundLabel(candidates[0], "as --label says")
     elif (label_first and not file.header) or not content.rows:
@@ -108,7 +118,13 @@ def read_table(
     label = found.column
     others = [column for column in kept if column is not label]
     features, left_out = _features(file, content, others, session, expected)
+    if not features:
+        raise InputError(
+            f"{path} has no column of features beside {label.title}, the label; add one, or say "
+            "--label"
+        )
     labels = _labels(file, label)
+    used = {label, *features}
     X = _matrix(file, content, features)
     if content.decimals.comma:
         file.notices.append(Notice("decimal_comma", "numbers have decimal commas"))
@@ -125,11 +141,7 @@ def read_table(
             decimal_comma=content.decimals.comma,
             label=label.title,
             label_found=found.how,
-            left_out=tuple(
-                column.title
-                for column in file.columns
-                if column is not label and column not in features
-            ),
+            left_out=tuple(column.title for column in file.columns if column not in used),
             session=next((each.column.name for each in left_out if each.kind == "session"), ""),
         ),
         sessions=roles.get("session"),
@@ -146,7 +158,6 @@ class _File:
     header: bool
     columns: list[Column]
     first_line: int
-    dropped: list[Column] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -200,8 +211,6 @@ def _opened(path: Path, usual: str, options: TableOptions) -> _File:
     if delimiter != usual and options.delimiter is None:
         text = f"columns are separated by {DELIMITERS[delimiter]}"
         file.notices.append(Notice("delimiter", text))
-    for text in options.drop:
-        file.dropped.append(find_column(columns, text, "--drop", path))
     return file
 
 
@@ -349,7 +358,7 @@ def _features(
         found = found or left_out_as(column, file.header) or _index(column, content)
         if found is not None:
             left_out.append(found)
-    gone = [each.column for each in left_out]
+    gone = {each.column for each in left_out}
     features = [column for column in columns if column not in gone]
     for column in features:
         if column.kind in ("text", "moment"):
@@ -365,8 +374,8 @@ def _index(column: Column, content: _Content) -> LeftOut | None:
     """Return that the first column counts the rows, or None; another one may be a measurement."""
     if column.index > 0:
         return None
-    if column in content.columns:
-        numbers = content.numbers[:, content.columns.index(column)]
+    if column in content.columns[:1]:
+        numbers = content.numbers[:, 0]
     elif column.cells and column.cells[0].strip() in ("0", "1"):
         try:
             numbers = np.array(column.cells, dtype=np.float32)
