@@ -134,7 +134,12 @@ def points(pytestconfig: pytest.Config, model: ProtoNNModel, reference: DeviceMo
     data = pytestconfig.getoption("--data")
     digits = load_digits_dataset()
     if data is not None:
-        X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        X, y = load_points(
+            data,
+            classes=model.classes,
+            n_features=model.n_features,
+            feature_names=model.feature_names,
+        )
         Q = reference.quantize(X)
     elif (model.n_features, model.classes) == (64, digits.classes):
         Q, y = reference.quantize(digits.X_test), digits.y_test

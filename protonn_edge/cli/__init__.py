@@ -9,6 +9,7 @@ from protonn_edge.cli.boards import boards_command
 from protonn_edge.cli.build import build_command
 from protonn_edge.cli.calibrate import calibrate_command
 from protonn_edge.cli.convert import convert_command
+from protonn_edge.cli.data import data_command
 from protonn_edge.cli.demo import demo_command
 from protonn_edge.cli.emulate import emulate_command
 from protonn_edge.cli.export import export_command
@@ -32,6 +33,7 @@ def main() -> None:
 
 
 main.add_command(demo_command)
+main.add_command(data_command)
 main.add_command(windows_command)
 main.add_command(train_command)
 main.add_command(tune_command)

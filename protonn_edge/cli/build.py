@@ -21,8 +21,9 @@ from protonn_edge.cli.command import (
     precision_option,
 )
 from protonn_edge.cli.quantities import Bytes
+from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import KERNELS, KernelName, Plan
-from protonn_edge.datasets import load_points
+from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.project import Wishes, build, build_for_host, check_folder
@@ -75,6 +76,7 @@ from protonn_edge.toolchain.platformio import upload_command
     type=click.Choice(KERNELS),
     help="How the projection reads its weights.  [default: the fastest that fits]",
 )
+@table_options
 @json_option
 def build_command(
     model_file: Path,
@@ -86,6 +88,7 @@ def build_command(
     max_flash: int | None,
     max_sram: int | None,
     kernel: KernelName | None,
+    table: TableOptions,
     as_json: bool,
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
@@ -108,7 +111,7 @@ def build_command(
     facts: list[tuple[str, str]] = []
     activity = None
     if data is not None:
-        X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        X, y = points_for(model, data, table, out)
         compared = _compared(out, model, reference, X, y)
         record |= compared.record
         facts, activity = compared.facts, compared.activity

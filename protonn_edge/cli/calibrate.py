@@ -9,6 +9,7 @@ import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile
+from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.cli.train import check_output
 from protonn_edge.cli.unknown import (
     DEFAULT_STATISTICS,
@@ -17,7 +18,7 @@ from protonn_edge.cli.unknown import (
     rejection_record,
     unknown_option,
 )
-from protonn_edge.datasets import load_held_out_points
+from protonn_edge.datasets import TableOptions
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
 from protonn_edge.rejection import UNKNOWN, Statistic
@@ -32,6 +33,7 @@ from protonn_edge.report.terminal import fact_table
 @click.option(
     "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
 )
+@table_options
 @json_option
 def calibrate_command(
     model_file: Path,
@@ -39,6 +41,7 @@ def calibrate_command(
     rate: float,
     by: tuple[Statistic, ...],
     output: Path,
+    table: TableOptions,
     as_json: bool,
 ) -> None:
     """Let MODEL answer "unknown" to what is unlike its classes, and write it.
@@ -49,7 +52,7 @@ def calibrate_command(
     check_output(output)
     out = Output(as_json)
     model = load_model(model_file)
-    X, _ = load_held_out_points(data, classes=model.classes, n_features=model.n_features)
+    X, _ = points_for(model, data, table, out, held_out=True)
     model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
     save_model(model, output)
     integers = quantize(model)

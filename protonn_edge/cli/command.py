@@ -6,11 +6,12 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from numbers import Integral
 from typing import Any
@@ -31,6 +32,7 @@ from sklearn.utils._param_validation import Interval
 
 from protonn_edge.boards import board_names
 from protonn_edge.cli.paths import NameOrPath, check_paths
+from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
 
@@ -48,6 +50,7 @@ board_option = click.option(
 )
 
 
+_WORD_LIMIT = 300  # characters, of a file name in a sentence
 _TERMINATED = 128 + signal.SIGTERM  # as a shell says it
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
 
@@ -111,6 +114,15 @@ def range_of(constraints: Mapping[str, Sequence[Any]], parameter: str) -> click.
 class Command(click.Command):
     """A command that ends in one sentence and the right exit code, whatever its input is."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; a null byte is in no file's name."""
+        for word in args:
+            if "\0" in word:
+                raise click.UsageError(
+                    f"{_on_one_line(word)!r} has a null byte, which no name can have; type it again"
+                )
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error becomes a line on standard error, and JSON if asked for."""
         for stream in (sys.stdout, sys.stderr):  # a name must not fail for a terminal's encoding
@@ -135,6 +147,7 @@ class Command(click.Command):
 
     @staticmethod
     def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
+        sentence = _on_one_line(sentence)
         if ctx.params.get("as_json") and not ctx.meta.get(_PRINTED):
             with suppress(OSError):  # the output may be what is wrong
                 click.echo(json.dumps({"error": sentence}))
@@ -177,6 +190,15 @@ def _short_warnings() -> Iterator[None]:
         yield
 
 
+def _on_one_line(sentence: str) -> str:
+    """Return a sentence whose names, which may be anything, are shortened and printable."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
+    half = _WORD_LIMIT // 2
+    return re.sub(
+        rf"\S{{{_WORD_LIMIT},}}", lambda word: f"{word[0][:half]}...{word[0][-half:]}", shown
+    )
+
+
 class Output:
     """Where a command's words go: people's text to one stream, the JSON object to the other.
 
@@ -190,6 +212,14 @@ class Output:
         self._as_json = as_json
         self._text = Console(stderr=as_json, highlight=False)
         self._progress = Console(stderr=True, highlight=False)
+        self._notices: list[Notice] | None = None
+
+    def notice(self, notices: Iterable[Notice]) -> None:
+        """Print what was noticed about data on standard error, and keep it for the JSON object."""
+        new = list(notices)
+        self._notices = [*(self._notices or ()), *new]
+        for notice in new:
+            self._progress.print(_on_one_line(str(notice)), markup=False, soft_wrap=True)
 
     def say(self, *parts: RenderableType) -> None:
         """Print sentences and tables for people."""
@@ -203,11 +233,13 @@ class Output:
         """Print the command's JSON object, if it was asked for, and raise `failure` if given.
 
         A check that fails does not take the figures away: they are in the object, with the
-        sentence as its field "error".
+        sentence as its field "error". What was noticed about data is its field "notices".
         """
         if self._as_json:
-            error = {} if failure is None else {"error": str(failure)}
-            click.echo(json.dumps({**record, **error}, allow_nan=False))
+            more: dict[str, Any] = {} if failure is None else {"error": str(failure)}
+            if self._notices is not None:
+                more["notices"] = [notice.to_json() for notice in self._notices]
+            click.echo(json.dumps({**record, **more}, allow_nan=False))
             click.get_current_context().meta[_PRINTED] = True
         if failure is not None:
             raise failure

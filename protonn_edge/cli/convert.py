@@ -13,17 +13,19 @@ from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile
 from protonn_edge.cli.quantities import Bytes
+from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train import (
     check_output,
     describe,
     reference_model_for,
     sentence_of,
     with_accuracy_floor,
+    with_columns,
 )
 from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
 from protonn_edge.conversion.converting import EPOCHS
 from protonn_edge.conversion.stored import SUFFIX, load_estimator
-from protonn_edge.datasets import MultiLabelDataset, load_dataset
+from protonn_edge.datasets import MultiLabelDataset, TableOptions, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, load_model, save_model
@@ -80,6 +82,7 @@ _OPTIONS = {  # that only one kind of SOURCE has a use for
     help="From .skops: training to answer as the estimator does, where that is not exact.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@table_options
 @json_option
 def convert_command(
     source: Path,
@@ -92,6 +95,7 @@ def convert_command(
     budget: int | None,
     epochs: int,
     seed: int,
+    table: TableOptions,
     as_json: bool,
 ) -> None:
     """Convert SOURCE into a model, or a model into a folder.
@@ -105,7 +109,7 @@ def convert_command(
     out = Output(as_json)
     if source.is_dir():
         _check_options("a folder")
-        record = _from_folder(source, output, data, normalization, out)
+        record = _from_folder(source, output, data, table, normalization, out)
     elif source.suffix == SUFFIX:
         _check_options("an estimator")
         settings = {
@@ -114,10 +118,10 @@ def convert_command(
             "epochs": epochs,
             "random_state": seed,
         }
-        record = _from_estimator(source, output, data, settings, out)
+        record = _from_estimator(source, output, data, table, settings, out)
     else:
         _check_options("a model file")
-        record = _to_folder(source, output, data, layout, features, out)
+        record = _to_folder(source, output, data, table, layout, features, out)
     out.finish(record)
 
 
@@ -133,10 +137,16 @@ def _check_options(kind: str) -> None:
 
 
 def _from_folder(
-    folder: Path, output: Path, data: Path | None, normalization: str, out: Output
+    folder: Path,
+    output: Path,
+    data: Path | None,
+    table: TableOptions,
+    normalization: str,
+    out: Output,
 ) -> dict[str, Any]:
     check_output(output)
-    dataset = load_dataset(data or _training_data(folder))
+    dataset = load_dataset(data or _training_data(folder), table)
+    out.notice(dataset.notices)
     model = reference_model_for(dataset, folder, normalization)
     model = with_accuracy_floor(model, dataset)
     record = describe(model, dataset)
@@ -146,7 +156,12 @@ def _from_folder(
 
 
 def _from_estimator(
-    source: Path, output: Path, data: Path | None, settings: dict[str, Any], out: Output
+    source: Path,
+    output: Path,
+    data: Path | None,
+    table: TableOptions,
+    settings: dict[str, Any],
+    out: Output,
 ) -> dict[str, Any]:
     check_output(output)
     if data is None:
@@ -154,17 +169,20 @@ def _from_estimator(
             f"{source} has no points, and the conversion needs some; name the training data with "
             "--data"
         )
-    dataset = load_dataset(data)
+    dataset = load_dataset(data, table)
     if isinstance(dataset, MultiLabelDataset):
         raise InputError(
             f"{data} has sets of labels, the estimator answers with one class; use data with one "
             "label a point"
         )
+    estimator = load_estimator(source)
+    dataset = with_columns(dataset, _feature_names(estimator), str(data))
+    out.notice(dataset.notices)
     names = np.array(dataset.classes)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
         found = from_sklearn(
-            load_estimator(source),
+            estimator,
             dataset.X_train,
             names[dataset.y_train],
             evaluate_on=(dataset.X_test, names[dataset.y_test]) if tested else None,
@@ -176,6 +194,11 @@ def _from_estimator(
     save_model(model, output)
     out.say(str(found), f"wrote {output}")
     return found.to_json()
+
+
+def _feature_names(estimator: Any) -> tuple[str, ...]:
+    """Return the columns that an estimator was fitted on, if it knows them by name."""
+    return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
 
 
 def _training_data(folder: Path) -> Path:
@@ -193,6 +216,7 @@ def _to_folder(
     source: Path,
     output: Path,
     data: Path | None,
+    table: TableOptions,
     layout: Layout,
     features: Features,
     out: Output,
@@ -212,7 +236,9 @@ def _to_folder(
         "same_answers": None,
     }
     if data is not None:
-        dataset = load_dataset(data)
+        dataset = load_dataset(data, table)
+        dataset = with_columns(dataset, model.feature_names, str(data))
+        out.notice(dataset.notices)
         points = dataset.X_test if dataset.X_test.shape[0] else dataset.X_train
         X = dense_features(points, str(data))
         record |= {"n": len(X), "same_answers": same_answers(model, reference, X, features)}

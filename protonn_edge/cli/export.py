@@ -9,7 +9,8 @@ import click
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.quantities import Bytes
-from protonn_edge.datasets import load_points
+from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Kind, check_folder, export
 from protonn_edge.model import load_model
 from protonn_edge.report.terminal import fact_table
@@ -41,6 +42,7 @@ _NEXT: dict[Kind, str] = {
     type=Bytes(),
     help="Flash that the self-test may take; less leaves more to your sketch.  [default: all]",
 )
+@table_options
 @json_option
 def export_command(
     model_file: Path,
@@ -51,6 +53,7 @@ def export_command(
     name: str | None,
     board_name: str,
     max_flash: int | None,
+    table: TableOptions,
     as_json: bool,
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
@@ -64,7 +67,7 @@ def export_command(
     model, board = load_model(model_file), load_board(board_name)
     points = None
     if data is not None:
-        points, _ = load_points(data, classes=model.classes, n_features=model.n_features)
+        points, _ = points_for(model, data, table, out)
     done = export(model, kind, folder, board, name=name, points=points, flash_bytes=max_flash)
     out.say(
         f"{done.name} in {folder}:",

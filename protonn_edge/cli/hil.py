@@ -12,7 +12,8 @@ from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RESULTS, OutputFile
-from protonn_edge.datasets import load_points
+from protonn_edge.cli.tables import points_for, table_options, words_of
+from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.protocol import MOST_REPETITIONS
 from protonn_edge.measurement import Measurement, measure
@@ -64,6 +65,7 @@ from protonn_edge.verification import Agreement, disagreement
     type=click.IntRange(1, MOST_REPETITIONS),
     help="At the end, compute the first point so often with pin 8 high, for a meter.",
 )
+@table_options
 @json_option
 def hil_command(
     data: Path,
@@ -75,6 +77,7 @@ def hil_command(
     resume: bool,
     watts: float | None,
     repeat: int | None,
+    table: TableOptions,
     as_json: bool,
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
@@ -94,7 +97,7 @@ def hil_command(
     if watts is not None:
         board = replace(board, power_watts=watts)
     model = project.model()
-    points = load_points(data, classes=model.classes, n_features=model.n_features)
+    points = points_for(model, data, table, out)
     with out.progress(", ".join(ports) or f"emulated {board.name}", len(points[1])) as bar:
         try:
             measurement = measure(
@@ -115,6 +118,7 @@ def hil_command(
     if output is not None:
         words = ["report", str(output), "--project", str(folder), "--data", str(data)]
         words += [] if board_name == "uno" else ["--board", board_name]
+        words += words_of(table)
         out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
     out.finish(measurement.to_json(), disagreement([measurement.agreement]))
 

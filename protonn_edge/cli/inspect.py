@@ -10,10 +10,11 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets import load_points
-from protonn_edge.features import FeaturePipeline
+from protonn_edge.datasets import TableOptions
+from protonn_edge.features import channel_names
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.reduction import Reduction, shape_text
@@ -28,8 +29,11 @@ _NAMES_SHOWN = 12
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Points to see on what quantizing costs."
 )
+@table_options
 @json_option
-def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
+def inspect_command(
+    model_file: Path, data: Path | None, table: TableOptions, as_json: bool
+) -> None:
     """Say what is in the MODEL file and what it becomes in integers.
 
     With --data, also how accurate it is with ever more of it in integers.
@@ -39,7 +43,7 @@ def inspect_command(model_file: Path, data: Path | None, as_json: bool) -> None:
     record = _describe(model)
     out.say(f"{model_file.name}:", fact_table([*_facts(record), *rejection_facts(model)]))
     if data is not None:
-        X, y = load_points(data, classes=model.classes, n_features=model.n_features)
+        X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
@@ -51,7 +55,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
     record = {
         "features": model.n_features,
         "reduction": _reduction(model.reduction),
-        "pipeline": _pipeline(model.pipeline),
+        "pipeline": _pipeline(model),
         "inputs": model.n_inputs,
         "projections": model.n_projections,
         "prototypes": model.n_prototypes,
@@ -102,13 +106,15 @@ def _reduction(reduction: Reduction | None) -> dict[str, Any] | None:
     }
 
 
-def _pipeline(pipeline: FeaturePipeline | None) -> dict[str, Any] | None:
+def _pipeline(model: ProtoNNModel) -> dict[str, Any] | None:
+    pipeline = model.pipeline
     if pipeline is None:
         return None
     return {
         "features": pipeline.features.text,
         "window": pipeline.window,
         "channels": pipeline.channels,
+        "channel_names": list(channel_names(model.feature_names, pipeline.channels)),
         "sample_rate": pipeline.rate,
     }
 
@@ -121,7 +127,9 @@ def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record["pipeline"] is not None:
         declared = record["pipeline"]
         rate = "" if declared["sample_rate"] is None else f" at {declared['sample_rate']:g} Hz"
+        names = ", ".join(declared["channel_names"][:_NAMES_SHOWN])
         shape = f"{declared['window']:,} of {declared['channels']} channels{rate}"
+        shape += f" ({names})" if names else ""
         return [
             ("samples", f"{record['features']:,}: {shape}"),
             ("features D", f"{record['inputs']:,}: {declared['features']}"),

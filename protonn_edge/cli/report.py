@@ -15,7 +15,8 @@ from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.quantities import ImageShape
-from protonn_edge.datasets import load_points
+from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.files import write_atomically
 from protonn_edge.model import ProtoNNModel, load_model
@@ -107,6 +108,7 @@ class _RememberingCommand(Command):
     show_default=True,
 )
 @click.option("--open", "open_it", is_flag=True, help="Show it in the browser.")
+@table_options
 @json_option
 def report_command(
     results: tuple[Path, ...],
@@ -123,6 +125,7 @@ def report_command(
     idle_watts: float,
     output: Path,
     open_it: bool,
+    table: TableOptions,
     as_json: bool,
 ) -> None:
     """Write a report of RESULTS, files that 'hil' wrote: one HTML file that needs nothing else.
@@ -140,7 +143,7 @@ def report_command(
     known = _models(models, projects)
     points = None
     if data is not None:
-        points = load_points(data, classes=known[0].classes, n_features=known[0].n_features)
+        points = points_for(known[0], data, table, out)
     with out.status("gathering"):
         evidence = [
             gather(path, known, projects, board, data=points, image_shape=image_shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +18,10 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option, range_of
+from protonn_edge.cli.data import data_facts, data_record
 from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
+from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.unknown import (
     DEFAULT_STATISTICS,
     by_option,
@@ -31,11 +33,15 @@ from protonn_edge.conversion import from_reference
 from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
+    Notice,
+    TableOptions,
     holdout,
     load_dataset,
     with_groups,
 )
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.matching import match_columns
+from protonn_edge.datasets.summary import DataSummary
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.features import FeaturePipeline, FeatureSet
@@ -58,6 +64,7 @@ from protonn_edge.sizes import paper_bytes
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS, held_out_statistics
+from protonn_edge.training.task import PROTOTYPES_PER_CLASS, default_prototypes
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -96,9 +103,8 @@ def _setting(
     "--prototypes",
     "n_prototypes",
     type=estimator_range("n_prototypes"),
-    default=40,
-    show_default=True,
-    help="m, shared among the classes.",
+    help=f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} a class, at most one a "
+    "training point]",
 )
 @_setting(
     "--budget",
@@ -243,6 +249,7 @@ def _setting(
     is_flag=True,
     help="Print objective, training and test accuracy after every epoch, or every matrix's turn.",
 )
+@table_options
 @json_option
 def train_command(
     data: Path,
@@ -254,6 +261,7 @@ def train_command(
     rate: float | None,
     by: tuple[Statistic, ...],
     verbose: bool,
+    table: TableOptions,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -264,32 +272,61 @@ def train_command(
     """
     check_output(output)
     out = Output(as_json)
-    dataset = load_dataset(data)
-    if groups is not None:
-        dataset = with_groups(dataset, groups, data)
-    elif _was_given("group_shift"):
+    dataset = load_grouped(data, table, groups)
+    if groups is None and _was_given("group_shift"):
         raise InputError("--group-shift is given without --groups, which says what they are")
+    initial_model = None
+    if start_from is not None:
+        initial_model = _start_model(start_from, dataset, settings["normalization"])
+        dataset = with_columns(dataset, initial_model.feature_names, str(data))
+    summary = DataSummary.of(dataset)
     if share is not None:
         dataset = holdout(dataset, share, seed)
     settle_window(dataset, settings)
-    _settle_sizes(dataset, settings)
+    notices = [*dataset.notices, *_settle_sizes(dataset, settings)]
     by = by or DEFAULT_STATISTICS
     if rate is not None:
         _settle_rejection(dataset, settings, rate, len(by))
     elif _was_given("by"):
         raise InputError("--unknown-by is given without --unknown, which says how often")
     given = {name: value for name, value in settings.items() if value is not None}
-    if start_from is not None:
-        given["initial_model"] = _start_model(start_from, dataset, settings["normalization"])
+    if initial_model is not None:
+        given["initial_model"] = initial_model
+    out.say(fact_table(data_facts(summary, dataset)))
+    out.notice(notices)
     model = train(dataset, out, seed=seed, verbose=verbose, **given)
     if rate is not None:
         model = with_rejection(model, _held_out(model, dataset, out, seed, given), rate, by)
         out.say(fact_table(rejection_facts(model)))
     model = with_accuracy_floor(model, dataset)
     save_model(model, output)
-    record = describe(model, dataset)
+    record = describe(model, dataset) | {"data": data_record(summary)}
     out.say(sentence_of(record), f"wrote {output}")
     out.finish(record)
+
+
+def load_grouped(data: Path, table: TableOptions, groups: str | None) -> Dataset:
+    """Return what DATA holds, with the groups that ``--groups`` names, if it does."""
+    if groups is not None and not Path(groups).exists():
+        table = replace(table, groups=groups)
+    dataset = load_dataset(data, table)
+    return dataset if groups is None else with_groups(dataset, groups, data)
+
+
+def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Dataset:
+    """Return a data set with the columns that a model wants, in its order, matched by name."""
+    match = match_columns(dataset.feature_names, wanted, source)
+    notices = (*dataset.notices, *match.notices)
+    if match.columns is None:
+        return replace(dataset, notices=notices)
+    columns = list(match.columns)
+    return replace(
+        dataset,
+        X_train=dataset.X_train[:, columns],
+        X_test=dataset.X_test[:, columns],
+        feature_names=tuple(wanted),
+        notices=notices,
+    )
 
 
 def train(
@@ -524,8 +561,14 @@ def settle_window(dataset: Dataset, settings: dict[str, Any]) -> None:
     settings["window_shape"] = shape if dataset.point_shape else (dataset.n_features, 1)
 
 
-def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
-    """Refuse what would only fail after the training, or for want of memory."""
+def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> list[Notice]:
+    """Refuse what would only fail after the training, or for want of memory.
+
+    Returns
+    -------
+    list of Notice
+        What became of a default that is too large for the data.
+    """
     features = dataset.n_features
     reduction = reduction_for(
         settings["image_shape"],
@@ -543,24 +586,31 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
         inputs = pipeline.n_outputs
     if settings["budget"] is not None:
         _leave_sizes_to_budget(settings)
-        return
+        return []
     if _was_given("n_projections") and settings["n_projections"] > inputs:
         raise InputError(
             f"--projection-dim is {settings['n_projections']:,}, the data has {inputs:,} {what}; "
             f"a projection has no more outputs than inputs, so try at most {inputs:,}"
         )
-    prototypes, points = settings["n_prototypes"], dataset.X_train.shape[0]
+    points, multilabel = dataset.X_train.shape[0], isinstance(dataset, MultiLabelDataset)
+    usual = default_prototypes(dataset.n_classes, 2**31, multilabel=multilabel)
+    prototypes = settings["n_prototypes"] or min(usual, points)
     if prototypes > points:
         raise InputError(
             f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
             "fewer prototypes"
         )
-    if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
-        return  # no code is generated
+    notices = []
+    if settings["n_prototypes"] is None and prototypes < usual:
+        text = f"{prototypes:,} prototypes instead of {usual:,}: one for each training point"
+        notices.append(Notice("prototypes", text))
+    if multilabel or settings["normalization"] == "l2":
+        return notices  # no code is generated
     projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
         projections = inputs
     check_counts(features, projections, prototypes, dataset.n_classes)
+    return notices
 
 
 def _leave_sizes_to_budget(settings: dict[str, Any]) -> None:

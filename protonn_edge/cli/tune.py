@@ -18,19 +18,24 @@ from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.data import data_facts, data_record
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
+from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train import (
     check_output,
     describe,
     estimator_range,
+    load_grouped,
     settle_window,
     with_accuracy_floor,
 )
-from protonn_edge.datasets import Dataset, load_dataset, with_groups
+from protonn_edge.datasets import Dataset, TableOptions
+from protonn_edge.datasets.summary import DataSummary
 from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
 from protonn_edge.model import save_model
+from protonn_edge.report.terminal import fact_table
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
@@ -156,6 +161,7 @@ def _beside_output() -> Path | None:
     type=OutputFile(FRONT, dir_okay=False),
     help="Write the alternatives: JSON, or a plot if the name ends in .svg, .png or .pdf.",
 )
+@table_options
 @json_option
 def tune_command(
     data: Path,
@@ -176,6 +182,7 @@ def tune_command(
     in_flight: int,
     search_path: Path,
     front_path: Path | None,
+    table: TableOptions,
     as_json: bool,
     **fixed: Any,
 ) -> None:
@@ -193,10 +200,9 @@ def tune_command(
     out = Output(as_json)
     board = load_board(board_name)
     limits = TuningLimits(max_flash, max_sram, max_latency_ms, max_energy_mj)
-    dataset = load_dataset(data)
+    dataset = load_grouped(data, table, groups)
     check_points(dataset.X_train, dataset.y_train)
-    if groups is not None:
-        dataset = with_groups(dataset, groups, data)
+    summary = DataSummary.of(dataset)
     settle_window(dataset, fixed)
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
@@ -206,6 +212,8 @@ def tune_command(
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     workers = _workers(points, jobs, scheduler, timeout)
+    out.say(fact_table(data_facts(summary, dataset)))
+    out.notice(dataset.notices)
     with SearchFile(search_path, known_by, space.distributions) as file:
         searched = _search(
             lambda on_change: Search(
@@ -245,7 +253,7 @@ def tune_command(
     save_model(refitted.model, output)
     if front_path is not None:
         _write_front(front_path, found, board)
-    record = _record(refitted, found, told, points, dataset)
+    record = _record(refitted, found, told, points, dataset) | {"data": data_record(summary)}
     out.say("accuracy in cross-validation against what it takes:", candidate_table(found, board))
     out.say(*_sentences(record, refitted, points, choice), f"wrote {output}")
     out.finish(record)

@@ -17,7 +17,8 @@ from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement
-from protonn_edge.datasets import load_points
+from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.model import load_model
 from protonn_edge.project import Wishes, trial_build
@@ -38,9 +39,16 @@ from protonn_edge.verification import (
 @board_option
 @click.option("--port", help="A board that holds this model's firmware, for example /dev/ttyACM0.")
 @precision_option
+@table_options
 @json_option
 def verify_command(
-    model_file: Path, data: Path, board_name: str, port: str | None, precision: str, as_json: bool
+    model_file: Path,
+    data: Path,
+    board_name: str,
+    port: str | None,
+    precision: str,
+    table: TableOptions,
+    as_json: bool,
 ) -> None:
     """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
 
@@ -52,7 +60,7 @@ def verify_command(
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
-    X, _ = load_points(data, classes=model.classes, n_features=model.n_features)
+    X, _ = points_for(model, data, table, out)
     Q = reference.quantize(X)
 
     if port is not None:

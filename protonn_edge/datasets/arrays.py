@@ -1,8 +1,10 @@
 """Data sets as .npz: ``X_train, y_train`` and ``X_test, y_test``, or just ``X, y``.
 
-Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``.
-Other arrays are left unread. X may have more than two axes (n, time, channel): all but the first
-are flattened, in C order.
+In place of the X, ``x_train``, ``x_test`` and ``x`` will do, too.
+
+Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
+``channel_names`` for windows (n, time, channel). Other arrays are left unread. X may have more than
+two axes: all but the first are flattened, in C order.
 
 Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
 ``n_features``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``, or a
@@ -37,6 +39,7 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
+from protonn_edge.features.channels import sample_names
 from protonn_edge.rows import Sparse
 
 FILE_LIMIT_BYTES = 2**30
@@ -69,15 +72,18 @@ def read_npz(path: Path) -> Parts:
         One sentence with the file and the array.
     """
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        train_points, train_labels, test_points, test_labels, points, labels = (
+            _spelled(archive, name) for name in ("X_train", "y_train", "X_test", "y_test", "X", "y")
+        )
         classes = _names(archive, "class_names")
         check_class_names(classes, str(path), LABEL_LIMIT)
-        if _has_features(archive, "X_train"):
-            train = _table(archive, "X_train", "y_train", classes)
-            tested = _has_features(archive, "X_test") or _has_labels(archive, "y_test")
-            test = _table(archive, "X_test", "y_test", classes) if tested else None
+        if _has_features(archive, train_points):
+            train = _table(archive, train_points, train_labels, classes)
+            tested = _has_features(archive, test_points) or _has_labels(archive, test_labels)
+            test = _table(archive, test_points, test_labels, classes) if tested else None
             return _parts(train, test, classes)
-        if _has_features(archive, "X"):
-            return _parts(_table(archive, "X", "y", classes), None, classes)
+        if _has_features(archive, points):
+            return _parts(_table(archive, points, labels, classes), None, classes)
     found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "nothing"
     raise InputError(
         f"{path} has neither 'X_train' and 'y_train' nor 'X' and 'y' (it has {found}); name the "
@@ -106,6 +112,13 @@ def _parts(train: Table, test: Table | None, classes: tuple[str, ...]) -> Parts:
     return Parts(train, test, classes)
 
 
+def _spelled(archive: ArrayArchive, name: str) -> str:
+    """Return the name as the archive spells it: Keras' files have ``x_train`` and ``x_test``."""
+    if name in archive.names or name.swapcase()[0] + name[1:] not in archive.names:
+        return name
+    return name.swapcase()[0] + name[1:]
+
+
 def _has_features(archive: ArrayArchive, name: str) -> bool:
     return name in archive.names or has_compressed_rows(archive, name)
 
@@ -129,7 +142,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
             f"{archive.path}: array {labels!r} has the shape {y.shape}, {points!r} has "
             f"{X.shape[0]:,} points; give one label a point"
         )
-    names = _names(archive, "feature_names")
+    names = _names(archive, "feature_names") or _names_of_samples(archive, point_shape)
     if names and len(names) != X.shape[1]:
         raise InputError(
             f"{archive.path}: array 'feature_names' has {len(names):,} names, {points!r} has "
@@ -140,6 +153,17 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
         return LabelSetTable(source, X, sets, names)
     check_class_names(classes, str(archive.path))
     return Table(source, X, _labels(archive, labels, y, classes), names, point_shape)
+
+
+def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return names of a window's samples, where the file names the channels."""
+    channels = _names(archive, "channel_names") if len(point_shape) == 2 else ()
+    if channels and len(channels) != point_shape[1]:
+        raise InputError(
+            f"{archive.path}: array 'channel_names' has {len(channels):,} names, a window has "
+            f"{point_shape[1]:,} channels; give one name a channel"
+        )
+    return sample_names(channels, point_shape[0]) if channels else ()
 
 
 def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:

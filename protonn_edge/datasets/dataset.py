@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.datasets.notices import Notice
 from protonn_edge.errors import InputError
 from protonn_edge.rows import Sparse
 
 CLASS_LIMIT = 1_000
+_FRACTIONAL_CLASSES = 10
 TABLE_LIMIT_BYTES = 2**30
 INDEX_LIMIT = 10**6  # features of sparse points
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -22,6 +24,37 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 Float32 = NDArray[np.float32]
 Features = Float32 | Sparse
 Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """How a table of text was read.
+
+    Attributes
+    ----------
+    delimiter : str
+        What separates the columns.
+    header : bool
+        Whether the first row names them.
+    decimal_comma : bool
+        Whether numbers are written like ``5,1``.
+    label : str
+        The column of labels, such as ``column 'species'`` or ``column 5``.
+    label_found : str
+        How it was found, for people.
+    left_out : tuple of str
+        The columns that are neither label nor feature, in the same way.
+    session : str
+        The name of the column that says which recording a row is from, or empty.
+    """
+
+    delimiter: str
+    header: bool
+    decimal_comma: bool
+    label: str
+    label_found: str
+    left_out: tuple[str, ...]
+    session: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +73,12 @@ class Table:
         D names, or empty.
     point_shape : tuple of int
         The axes that a point has in the file, (D,) if it has but one; empty if that is not known.
+    notices : tuple of Notice
+        What the reader noticed.
+    layout : TableLayout or None
+        How a table of text was read.
+    sessions, times : sequence of n str, or None
+        Which recording each row of a table is from, and when it was recorded, where columns say so.
     """
 
     source: str
@@ -47,6 +86,10 @@ class Table:
     labels: Sequence[str]
     feature_names: tuple[str, ...] = ()
     point_shape: tuple[int, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    layout: TableLayout | None = None
+    sessions: Sequence[str] | None = None
+    times: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +112,10 @@ class Dataset:
         The axes that a point has in the file, such as samples and channels; empty if not known.
     groups : ndarray of shape (n,), int64, or None
         Which group each training point is of, such as a person; see `with_groups`.
+    notices : tuple of Notice
+        What is worth knowing of the data: how it was read, and what looks like a mistake.
+    layout, sessions, times
+        Of the training part as it was read, see `Table`.
     """
 
     X_train: Features
@@ -79,6 +126,10 @@ class Dataset:
     feature_names: tuple[str, ...] = ()
     point_shape: tuple[int, ...] = ()
     groups: Indices | None = None
+    notices: tuple[Notice, ...] = ()
+    layout: TableLayout | None = None
+    sessions: Sequence[str] | None = None
+    times: Sequence[str] | None = None
 
     @property
     def n_features(self) -> int:
@@ -113,6 +164,8 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
     found = set(train.labels)
     names = classes or in_order(found)
     check_class_names(names, train.source)
+    if not classes:
+        _check_classes_are_no_measurements(found, train.X.shape[0], train.source)
     if len(found) < 2:
         raise InputError(
             f"{train.source} has only one class, {next(iter(found))!r}; a classifier needs at "
@@ -136,7 +189,29 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         classes=names,
         feature_names=features,
         point_shape=train.point_shape,
+        notices=(*train.notices, *(n for n in tested.notices if n not in train.notices)),
+        layout=train.layout,
+        sessions=train.sessions,
+        times=train.times,
     )
+
+
+def _check_classes_are_no_measurements(labels: set[str], n: int, source: str) -> None:
+    """Refuse many labels that are numbers with fractions, or some that hardly repeat in n points.
+
+    It is what scikit-learn's ``type_of_target`` calls continuous, but classes such as 0.5 and 1.5
+    may be meant.
+    """
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return
+    fractions = [number for number in numbers if np.isfinite(number) and number % 1 != 0]
+    if fractions and len(labels) > min(_FRACTIONAL_CLASSES, n / 2):
+        raise InputError(
+            f"{source} has {len(labels):,} different labels, and some such as {min(fractions):g} "
+            "are measurements, not classes; in a table, name the column of labels with --label"
+        )
 
 
 def class_indices(table: Table, classes: Sequence[str], where: str) -> Indices:
@@ -236,6 +311,8 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         X_test=dataset.X_train[chosen],
         y_test=y[chosen],
         groups=None if groups is None else groups[~chosen],
+        sessions=None,
+        times=None,
     )
 
 

@@ -27,7 +27,8 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     dataset : Dataset
         What was read from `data`.
     name : str
-        An array in `data`, if that is an .npz, or else a file with a line per training point.
+        An array in `data`, if that is an .npz; the column of a table that says which session or
+        person a row is from; or else a file with a line per training point.
     data : Path
         Where the points come from.
 
@@ -37,7 +38,9 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
         If there is no such array or file, it has not one group for each training point, or but one
         group in all.
     """
-    numbers = group_numbers(_read(name, data), dataset.X_train.shape[0])
+    of_session = dataset.layout is not None and dataset.layout.session == name
+    names = dataset.sessions if of_session and dataset.sessions is not None else _read(name, data)
+    numbers = group_numbers(names, dataset.X_train.shape[0])
     if not numbers.any():
         raise InputError(
             f"the groups {name!r} are all the same; name what differs, or leave --groups out"

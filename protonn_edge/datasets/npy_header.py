@@ -76,6 +76,11 @@ def read_header(stream: IO[bytes], what: str) -> ArrayHeader:
         described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
     except (*_BROKEN, Warning) as error:
         raise InputError(f"{what} has a damaged header; write the file again") from error
+    if described == "|O":
+        raise InputError(
+            f"{what} has the type object, and nothing pickled is read; save text with "
+            ".astype(str), and numbers with .astype(float)"
+        )
     if not isinstance(described, str) or not _DTYPE.fullmatch(described):
         raise InputError(
             f"{what} has the type {shortened(str(described), 40)!r}, only numbers and text are "

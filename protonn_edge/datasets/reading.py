@@ -14,9 +14,11 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from protonn_edge.datasets.arrays import read_npz
+from protonn_edge.datasets.columns import Expected, TableOptions
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -29,6 +31,10 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm, widened
+from protonn_edge.datasets.matching import match_columns
+from protonn_edge.datasets.notices import Notice, OnNotice
+from protonn_edge.datasets.remarks import remarks
+from protonn_edge.datasets.signatures import check_is_text
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
 from protonn_edge.files import check_file
@@ -39,23 +45,28 @@ _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 
 
-def load_dataset(path: Path) -> Dataset:
+def load_dataset(path: Path, options: TableOptions | None = None) -> Dataset:
     """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
+
+    Parameters
+    ----------
+    path : Path
+    options : TableOptions, optional
+        What is known of a table; refused for other kinds of files.
 
     Returns
     -------
     Dataset
-        A `MultiLabelDataset` if points have sets of labels.
+        A `MultiLabelDataset` if points have sets of labels. Its `notices` say how a table was read
+        and what looks like a mistake.
 
     Raises
     ------
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    if path.suffix.lower() == ".npz" and not path.is_dir():
-        parts = read_npz(path)
-        return _dataset_of(parts.train, parts.test, parts.classes)
-    return _dataset_of(*_tables(path))
+    dataset = _dataset_of(*_parts(path, options))
+    return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 
 def _dataset_of(train: Table, test: Table | None, names: tuple[str, ...] = ()) -> Dataset:
@@ -65,7 +76,15 @@ def _dataset_of(train: Table, test: Table | None, names: tuple[str, ...] = ()) -
     return dataset_from(train, test, names)
 
 
-def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple[Float32, Indices]:
+def load_points(
+    path: Path,
+    *,
+    classes: Sequence[str],
+    n_features: int,
+    feature_names: Sequence[str] = (),
+    options: TableOptions | None = None,
+    on_notice: OnNotice | None = None,
+) -> tuple[Float32, Indices]:
     """Read points to test a model with: the test part of `path`, or all of it if it has none.
 
     Parameters
@@ -76,6 +95,12 @@ def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple
         The model's class names.
     n_features : int
         The model's number of features, D.
+    feature_names : sequence of D str
+        The model's names of features, or empty. Columns are matched by them if both have names.
+    options : TableOptions, optional
+        What is known of a table; refused for other kinds of files.
+    on_notice : callable, optional
+        Called with what is worth a word, once the points can be used.
 
     Returns
     -------
@@ -86,15 +111,22 @@ def load_points(path: Path, *, classes: Sequence[str], n_features: int) -> tuple
     Raises
     ------
     InputError
-        As `load_dataset`, and if the points have another number of features, a label that is not
-        one of the classes, or sets of labels.
+        As `load_dataset`, and if the points lack a feature or have another number of them, a label
+        that is not one of the classes, or sets of labels.
     """
-    train, test = _parts(path, n_features)
-    return _points_of(test or train, classes, n_features)
+    expected = Expected(n_features, tuple(feature_names), classes)
+    train, test, _ = _parts(path, options, expected)
+    return _points_of(test or train, expected, on_notice)
 
 
 def load_held_out_points(
-    path: Path, *, classes: Sequence[str], n_features: int
+    path: Path,
+    *,
+    classes: Sequence[str],
+    n_features: int,
+    feature_names: Sequence[str] = (),
+    options: TableOptions | None = None,
+    on_notice: OnNotice | None = None,
 ) -> tuple[Float32, Indices]:
     """Read points to calibrate a model with: all of `path`, which must not have two parts.
 
@@ -105,53 +137,102 @@ def load_held_out_points(
     InputError
         As `load_points`, and if `path` has a test part.
     """
-    train, test = _parts(path, n_features)
+    expected = Expected(n_features, tuple(feature_names), classes)
+    train, test, _ = _parts(path, options, expected)
     if test is not None and test.X.shape[0]:
         raise InputError(
             f"{path} has a training and a test part, and a model is calibrated on neither; hold "
             "points out into a file of their own"
         )
-    return _points_of(train, classes, n_features)
+    return _points_of(train, expected, on_notice)
 
 
-def _parts(path: Path, n_features: int) -> tuple[Table, Table | None]:
+def _parts(
+    path: Path, options: TableOptions | None, expected: Expected | None = None
+) -> tuple[Table, Table | None, tuple[str, ...]]:
+    """Return the training part, the test part if there is one, and the classes if named."""
     if path.suffix.lower() == ".npz" and not path.is_dir():
+        _refuse_options(path, options)
         parts = read_npz(path)
-        return parts.train, parts.test
-    return _tables(path, n_features)
+        return parts.train, parts.test, parts.classes
+    return *_tables(path, options, expected), ()
 
 
-def _points_of(table: Table, classes: Sequence[str], n_features: int) -> tuple[Float32, Indices]:
+def _points_of(
+    table: Table, expected: Expected, on_notice: OnNotice | None
+) -> tuple[Float32, Indices]:
     if isinstance(table, LabelSetTable):
         raise InputError(
             f"{table.source} has sets of labels, the model answers with one class; use data with "
             "one label a point"
         )
-    check_feature_count(table, n_features, "the model wants")
+    table, notices = with_columns(table, expected.feature_names)
+    check_feature_count(table, expected.n_features, "the model wants")
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; give it at least one")
-    return dense_features(table.X, table.source), class_indices(table, classes, "the model")
+    points = dense_features(table.X, table.source)
+    labels = class_indices(table, expected.classes, "the model")
+    for notice in (*table.notices, *notices):
+        if on_notice is not None:
+            on_notice(notice)
+    return points, labels
 
 
-def _tables(path: Path, n_features: int | None = None) -> tuple[Table, Table | None]:
+def with_columns(table: Table, wanted: Sequence[str]) -> tuple[Table, tuple[Notice, ...]]:
+    """Return a table with the columns that a model wants, in its order, and what is said of them.
+
+    Raises
+    ------
+    InputError
+        As `match_columns`.
+    """
+    match = match_columns(table.feature_names, wanted, table.source)
+    if match.columns is None:
+        return table, match.notices
+    columns = list(match.columns)
+    return replace(table, X=table.X[:, columns], feature_names=tuple(wanted)), match.notices
+
+
+def _refuse_options(path: Path, options: TableOptions | None) -> None:
+    """Refuse what only a table of text can be told."""
+    given = TableOptions() if options is None else replace(options, groups=None)
+    flags = [f"--{name}" for name, value in vars(given).items() if value]
+    if flags:
+        raise InputError(
+            f"{flags[0]} is for tables of text, such as .csv, and {path} has no columns to choose "
+            "from; leave it out"
+        )
+
+
+def _tables(
+    path: Path, options: TableOptions | None, expected: Expected | None
+) -> tuple[Table, Table | None]:
     """Read the training part and the test part, if there is one, of a text file or a folder."""
     if not path.is_dir():
-        return _text_table(path, n_features), None
+        return _text_table(path, options, expected), None
     if not (path / "train.txt").is_file():
         raise InputError(
             f"{path} is a folder without train.txt; name a file, or put train.txt there"
         )
-    train = _text_table(path / "train.txt", n_features)
+    train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():
         return train, None
-    test = _text_table(path / "test.txt", n_features)
     if looks_like_libsvm(path / "train.txt"):  # a file's last features may all be zero
+        test = _text_table(path / "test.txt", options, expected)
         width = max(train.X.shape[1], test.X.shape[1])
-        train, test = widened(train, width), widened(test, width)
-    return train, test
+        return widened(train, width), widened(test, width)
+    like = expected or Expected(train.X.shape[1], train.feature_names, sorted(set(train.labels)))
+    test = _text_table(path / "test.txt", options, like, label_first=True)
+    return train, with_columns(test, like.feature_names)[0]
 
 
-def _text_table(path: Path, n_features: int | None) -> Table:
+def _text_table(
+    path: Path,
+    options: TableOptions | None,
+    expected: Expected | None,
+    *,
+    label_first: bool = False,
+) -> Table:
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
         raise InputError(
@@ -159,7 +240,15 @@ def _text_table(path: Path, n_features: int | None) -> Table:
             ".svmlight, .txt; convert it to one of these"
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+    check_is_text(path)
     if suffix in _LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
+        _refuse_options(path, options)
         table = read_libsvm(path)
-        return widened(table, n_features) if n_features is not None else table
-    return read_table(path, delimiter="," if suffix == ".csv" else "\t")
+        return table if expected is None else widened(table, expected.n_features)
+    return read_table(
+        path,
+        delimiter="," if suffix == ".csv" else "\t",
+        options=options,
+        expected=expected,
+        label_first=label_first,
+    )

@@ -1,115 +1,422 @@
-"""Data as a table of text: one point a row, cells parted by commas or tabs.
+"""Data as a table of text: one point a row, cells separated by commas, semicolons, tabs or pipes.
 
-The label is in the column whose name, in a header row, is ``label``, ``class`` or ``target``;
-without such a name it is in the first column, as the reference implementation has it. A first row
-none of whose cells after the first is a number is a header row too. Blank lines are skipped.
+Labels are in the column whose name, in a header row, is ``label``, ``class`` or ``target``, or that
+an option names; else they are found, see `protonn_edge.datasets.columns`. Blank lines are skipped.
 """
 
 from __future__ import annotations
 
-import csv
-import math
-from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import FLOAT32_MAX, Table
+from protonn_edge.datasets.cells import (
+    DELIMITERS,
+    delimiter_called,
+    is_number,
+    rows_of,
+    sniffed_delimiter,
+    with_point,
+)
+from protonn_edge.datasets.columns import (
+    Column,
+    Expected,
+    FoundLabel,
+    LeftOut,
+    TableOptions,
+    choose_label,
+    counts_rows,
+    find_column,
+    has_header,
+    kind_of,
+    label_candidates,
+    left_out_as,
+    text_refusal,
+)
+from protonn_edge.datasets.dataset import FLOAT32_MAX, Float32, Table, TableLayout
+from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.notices import Notice
 from protonn_edge.errors import InputError
 
-_LABEL_NAMES = ("label", "class", "target")
+_JUDGED_ROWS = 200
+_JUDGED_CELLS = 200_000
+_BLOCK_CELLS = 100_000
 
 
-def read_table(path: Path, *, delimiter: str) -> Table:
+def read_table(
+    path: Path,
+    *,
+    delimiter: str,
+    options: TableOptions | None = None,
+    expected: Expected | None = None,
+    label_first: bool = False,
+) -> Table:
     """Read a table in UTF-8.
+
+    Parameters
+    ----------
+    path : Path
+    delimiter : str
+        What usually separates the columns of such a file.
+    options : TableOptions, optional
+        What is known of it.
+    expected : Expected, optional
+        The model that the points are for. Its features are found by name, if both have names.
+    label_first : bool
+        Whether the labels are in the first column where there is no header.
 
     Raises
     ------
     InputError
-        If a row is longer or shorter than the first, or a cell is not a finite number; the sentence
-        has the file and the line.
+        If a row is longer or shorter than the first, a cell is not a finite number, or the label
+        is not found; the sentence has the file and the line or the column.
     """
-    rows = _rows(path, delimiter)
+    options = options or TableOptions()
+    file = _opened(path, delimiter, options)
+    dropped = {find_column(file.columns, text, "--drop", path) for text in options.drop}
+    kept = [column for column in file.columns if column not in dropped]
+    if options.label is None:
+        candidates = label_candidates(path, kept, file.header, expected, first=label_first)
+    else:
+        candidates = [find_column(file.columns, options.label, "--label", path)]
+        dropped.intersection_update(candidates)
+        if dropped:
+            raise InputError(
+                f"--label and --drop both name {candidates[0].title} of {path}; leave one out"
+            )
+    if not kept:
+        raise InputError(f"--drop names all columns of {path}; keep the label and the features")
+    session = next((each for each in kept if each.name and each.name == options.groups), None)
+    if options.session is not None:
+        session = find_column(file.columns, options.session, "--session", path)
+    possible = set(candidates)
+    texts = [
+        column
+        for column in kept
+        if column in possible
+        or column is session
+        or column.kind != "number"
+        or column.may_be_time
+        or column.may_be_session
+        or column.may_be_index(file.header)
+    ]
+    as_text = set(texts)
+    content = _read(file, texts, [column for column in kept if column not in as_text])
+    if options.label is not None:
+        found = FoundLabel(candidates[0], "as --label says")
+    elif (label_first and not file.header) or not content.rows:
+        found = FoundLabel((candidates or kept)[0], "the first one")
+    else:
+        near = _neighbour_ranges(file, content)
+        found = choose_label(path, kept, candidates, near, expected)
+    label = found.column
+    others = [column for column in kept if column is not label]
+    features, left_out = _features(file, content, others, session, expected)
+    if not features:
+        raise InputError(
+            f"{path} has no column of features beside {label.title}, the label; add one, or say "
+            "--label"
+        )
+    labels = _labels(file, label)
+    used = {label, *features}
+    X = _matrix(file, content, features)
+    if content.decimals.comma:
+        file.notices.append(Notice("decimal_comma", "numbers have decimal commas"))
+    roles = {each.kind: each.column.cells for each in left_out if each.kind in ("session", "time")}
+    return Table(
+        str(path),
+        X,
+        labels,
+        tuple(column.name for column in features) if file.header else (),
+        notices=(*file.notices, *found.notices, *(each.notice for each in left_out)),
+        layout=TableLayout(
+            delimiter=file.delimiter,
+            header=file.header,
+            decimal_comma=content.decimals.comma,
+            label=label.title,
+            label_found=found.how,
+            left_out=tuple(column.title for column in file.columns if column not in used),
+            session=next((each.column.name for each in left_out if each.kind == "session"), ""),
+        ),
+        sessions=roles.get("session"),
+        times=roles.get("time"),
+    )
+
+
+@dataclass
+class _File:
+    """A table whose first rows were looked at."""
+
+    path: Path
+    delimiter: str
+    header: bool
+    columns: list[Column]
+    first_line: int
+    notices: list[Notice] = field(default_factory=list)
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of the line and the cells of each point."""
+        rows = rows_of(self.path, self.delimiter)
+        if self.header:
+            next(rows, None)
+        width = len(self.columns)
+        for line, row in rows:
+            if len(row) != width:
+                raise InputError(
+                    f"{self.path}:{line} has {len(row):,} columns, line {self.first_line} has "
+                    f"{width:,}; fix the row"
+                )
+            yield line, row
+
+    def where(self, row: int) -> str:
+        """Return the file and the line of a point, from 0; for errors, since it reads again."""
+        line = next(islice(self.rows(), row, None), (0, []))[0]
+        return f"{self.path}:{line}"
+
+
+def _opened(path: Path, usual: str, options: TableOptions) -> _File:
+    if options.delimiter is None:
+        delimiter = sniffed_delimiter(path, usual)
+    else:
+        delimiter = delimiter_called(options.delimiter)
+    rows = rows_of(path, delimiter)
     first_line, first = next(rows, (0, []))
     if not first:
         raise InputError(f"{path} has no rows; give it at least one of each class")
     if len(first) < 2:
         raise InputError(
-            f"{path}:{first_line} has one column; a table needs a label and features, parted by "
-            f"{'commas' if delimiter == ',' else 'tabs'}"
+            f"{path}:{first_line} has one column; a table needs a label and features, separated by "
+            f"{DELIMITERS[delimiter]}, or by what --delimiter says"
         )
-    column, names, header = _layout(path, first)
-    values, labels = array("f"), []
+    header = has_header(first)
+    judged = [
+        row for _, row in islice(rows, max(1, min(_JUDGED_ROWS, _JUDGED_CELLS // len(first))))
+    ]
+    if header and judged and not first[-1].strip() and len(judged[0]) == len(first) - 1:
+        first = first[:-1]  # a delimiter behind the last name
+    judged = [row for row in judged if len(row) == len(first)]
     if not header:
-        labels.append(_append(values, first, column, f"{path}:{first_line}"))
-    for line, row in rows:
-        if len(row) != len(first):
-            raise InputError(
-                f"{path}:{line} has {len(row):,} columns, line {first_line} has {len(first):,}; "
-                "mend the row"
-            )
-        labels.append(_append(values, row, column, f"{path}:{line}"))
-    X = np.array(values, dtype=np.float32).reshape(len(labels), len(first) - 1)
-    return Table(str(path), X, labels, names)
+        judged.insert(0, first)
+    columns = [
+        Column(index, name.strip() if header else "", kind_of(row[index] for row in judged))
+        for index, name in enumerate(first)
+    ]
+    file = _File(path, delimiter, header, columns, first_line)
+    if delimiter != usual and options.delimiter is None:
+        text = f"columns are separated by {DELIMITERS[delimiter]}"
+        file.notices.append(Notice("delimiter", text))
+    return file
 
 
-def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the line and the cells of each row that is not blank."""
+@dataclass
+class _Decimals:
+    """Whether the numbers of a file have decimal points or decimal commas: never both."""
+
+    point: bool = False
+    comma: bool = False
+
+
+@dataclass
+class _Content:
+    """All points: some columns as numbers, the cells of the others in the columns themselves."""
+
+    rows: int
+    numbers: Float32
+    columns: list[Column]
+    decimals: _Decimals
+
+
+def _read(file: _File, texts: Sequence[Column], numeric: Sequence[Column]) -> _Content:
+    """Read all points, a block of rows at a time."""
+    blocks: list[Float32] = []
+    decimals = _Decimals()
+    shared: dict[str, str] = {}  # equal cells are one object
+    pick = _picker(numeric)
+    at_once = max(1, _BLOCK_CELLS // len(file.columns))
+    rows = file.rows()
+    count = 0
+    while block := list(islice(rows, at_once)):
+        if numeric:
+            cells = list(chain.from_iterable(pick(row) for _, row in block))
+            values = _numbers(cells, file.delimiter, decimals)
+            if values is None:
+                raise _not_a_number(file, block, numeric, decimals)
+            blocks.append(values.reshape(len(block), len(numeric)))
+        for column in texts:
+            index = column.index
+            column.cells.extend([shared.setdefault(row[index], row[index]) for _, row in block])
+        if len(shared) > _BLOCK_CELLS:
+            shared.clear()
+        count += len(block)
+    empty = np.empty((count, len(numeric)), dtype=np.float32)
+    numbers = np.concatenate(blocks) if blocks else empty
+    return _Content(count, numbers, list(numeric), decimals)
+
+
+def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
+    """Return what takes the cells of some columns from a row."""
+    indices = [column.index for column in columns]
+    if len(indices) < 2 or indices == list(range(indices[0], indices[-1] + 1)):
+        return itemgetter(slice(*(indices[0], indices[-1] + 1) if indices else (0, 0)))
+    return itemgetter(*indices)
+
+
+def _numbers(cells: Sequence[str], delimiter: str, decimals: _Decimals) -> Float32 | None:
+    """Return cells as numbers, or None if one of them is none."""
+    joined = "".join(cells)
+    if "_" in joined:
+        return None
+    if delimiter != ",":
+        decimals.point = decimals.point or "." in joined
+        decimals.comma = decimals.comma or "," in joined
+        if decimals.comma and decimals.point:
+            return None
+        if decimals.comma:
+            cells = [with_point(cell) for cell in cells]
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter)
-            for row in reader:
-                if row and any(cell and not cell.isspace() for cell in row):
-                    yield reader.line_num, row
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8 ({str(error)[:80]}); convert it") from error
-    except csv.Error as error:
-        raise InputError(f"{path} is not a table ({str(error)[:80]}); write it again") from error
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
-
-
-def _layout(path: Path, first: list[str]) -> tuple[int, tuple[str, ...], bool]:
-    """Return the label's column, the feature names, and whether the first row is a header."""
-    names = [cell.strip() for cell in first]
-    columns = [index for index, name in enumerate(names) if name.lower() in _LABEL_NAMES]
-    if len(columns) > 1:
-        raise InputError(
-            f"{path} has {len(columns)} columns named label, class or target; keep that name for "
-            "one"
-        )
-    if not columns and any(_is_number(name) for name in names[1:]):
-        return 0, (), False
-    column = columns[0] if columns else 0
-    return column, tuple(names[:column] + names[column + 1 :]), True
-
-
-def _append(values: array[float], row: list[str], column: int, where: str) -> str:
-    """Append a row's features to `values` and return its label."""
-    label = label_text(row[column])
-    if not label:
-        raise InputError(f"{where} has no label in column {column + 1}; mend or drop the row")
-    cells = row[:column] + row[column + 1 :]
-    try:
-        numbers = [float(cell) for cell in cells]
-        usable = all(map(math.isfinite, numbers)) and "_" not in "".join(cells)
-        usable = usable and max(numbers) <= FLOAT32_MAX and min(numbers) >= -FLOAT32_MAX
+        values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
     except ValueError:
-        usable = False
-    if not usable:
-        index = next(index for index, cell in enumerate(cells) if not _is_number(cell))
-        raise InputError(
-            f"{where} has {cells[index][:40]!r} in column {index + 1 + (index >= column)}, which "
-            "is not a finite number; mend or drop the row"
+        return None
+    if values.size and not np.abs(values).max() <= FLOAT32_MAX:  # false for NaN, too
+        return None
+    numbers: Float32 = values.astype(np.float32)
+    return numbers
+
+
+def _not_a_number(
+    file: _File,
+    block: Sequence[tuple[int, Sequence[str]]],
+    columns: Sequence[Column],
+    decimals: _Decimals,
+) -> InputError:
+    """Return the error for the first cell of a block that is not a number."""
+    places = [(line, column, row[column.index]) for line, row in block for column in columns]
+    line, column, cell = places[_first_bad([cell for *_, cell in places], file.delimiter)]
+    return _bad_cell(f"{file.path}:{line}", cell, column, decimals)
+
+
+def _first_bad(cells: Sequence[str], delimiter: str) -> int:
+    """Return which cell is not a number; if all are, which has a point where others have commas."""
+    read = str if delimiter == "," else with_point
+    for index, cell in enumerate(cells):
+        if not is_number(read(cell)):
+            return index
+    return next((index for index, cell in enumerate(cells) if "." in cell), 0)
+
+
+def _bad_cell(where: str, cell: str, column: Column, decimals: _Decimals) -> InputError:
+    if decimals.comma and decimals.point and is_number(with_point(cell)):
+        return InputError(
+            f"{where} has {cell[:40]!r} in column {column.index + 1}, but the table has decimal "
+            "points and decimal commas; write all numbers in the same way"
         )
-    values.extend(numbers)
-    return label
+    return InputError(
+        f"{where} has {cell[:40]!r} in column {column.index + 1}, which is not a finite number; "
+        "fix or drop the row"
+    )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        return abs(float(cell)) <= FLOAT32_MAX and "_" not in cell
-    except ValueError:
-        return False
+def _neighbour_ranges(file: _File, content: _Content) -> dict[int, tuple[float, float]]:
+    """Return least and largest number of the columns next to the first and the last one."""
+    ranges = {}
+    place = {column.index: index for index, column in enumerate(content.columns)}
+    last = len(file.columns) - 1
+    for end, beside in ((0, 1), (last, last - 1)):
+        if beside in place:
+            values = content.numbers[:, place[beside]]
+            if np.all(values == np.rint(values)):
+                ranges[end] = float(values.min()), float(values.max())
+    return ranges
+
+
+def _features(
+    file: _File,
+    content: _Content,
+    columns: list[Column],
+    session: Column | None,
+    expected: Expected | None,
+) -> tuple[list[Column], list[LeftOut]]:
+    """Return which columns are features, in the model's order, and which are left out and why."""
+    if expected is not None:
+        wanted = expected.feature_names
+        if file.header and wanted:
+            match = match_columns([column.name for column in columns], wanted, str(file.path))
+            file.notices.extend(match.notices)
+            order = range(len(columns)) if match.columns is None else match.columns
+            return [columns[index] for index in order], []
+        if len(columns) == expected.n_features:
+            return columns, []
+    left_out: list[LeftOut] = []
+    for column in columns:
+        found = LeftOut(column, "session") if column is session else None
+        found = found or left_out_as(column, file.header) or _index(column, content)
+        if found is not None:
+            left_out.append(found)
+    gone = {each.column for each in left_out}
+    features = [column for column in columns if column not in gone]
+    for column in features:
+        if column.kind in ("text", "moment"):
+            raise text_refusal(file.path, column)
+    if features or not columns:
+        return features, left_out
+    counted = [each for each in left_out if each.kind == "index"]
+    kept = [each.column for each in counted if not each.column.may_be_index(file.header)]
+    return kept, [each for each in left_out if each.column not in kept]
+
+
+def _index(column: Column, content: _Content) -> LeftOut | None:
+    """Return that the first column counts the rows, or None; another one may be a measurement."""
+    if column.index > 0:
+        return None
+    if column in content.columns[:1]:
+        numbers = content.numbers[:, 0]
+    elif column.cells and column.cells[0].strip() in ("0", "1"):
+        try:
+            numbers = np.array(column.cells, dtype=np.float32)
+        except ValueError:
+            return None
+    else:
+        return None
+    return LeftOut(column, "index") if counts_rows(numbers) else None
+
+
+def _labels(file: _File, label: Column) -> list[str]:
+    names = {cell: label_text(cell) for cell in set(label.cells)}
+    labels = [names[cell] for cell in label.cells]
+    if "" in names.values():
+        where = file.where(labels.index(""))
+        raise InputError(f"{where} has no label in column {label.index + 1}; fix or drop the row")
+    return labels
+
+
+def _matrix(file: _File, content: _Content, features: Sequence[Column]) -> Float32:
+    """Return the features, (n, D)."""
+    place = {column.index: index for index, column in enumerate(content.columns)}
+    if all(column.index in place for column in features):
+        wanted = [place[column.index] for column in features]
+        if wanted == list(range(content.numbers.shape[1])):
+            return content.numbers
+        taken: Float32 = content.numbers[:, wanted]
+        return taken
+    X = np.empty((content.rows, len(features)), dtype=np.float32)
+    for index, column in enumerate(features):
+        if column.index in place:
+            X[:, index] = content.numbers[:, place[column.index]]
+        else:
+            X[:, index] = _converted(file, column, content.decimals)
+    return X
+
+
+def _converted(file: _File, column: Column, decimals: _Decimals) -> NDArray[np.float32]:
+    """Return the cells of a column that turned out to be a feature as numbers."""
+    values = _numbers(column.cells, file.delimiter, decimals)
+    if values is not None:
+        return values
+    row = _first_bad(column.cells, file.delimiter)
+    raise _bad_cell(file.where(row), column.cells[row], column, decimals)

@@ -15,7 +15,7 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan, render_c, template_environment
 from protonn_edge.codegen.context import c_comment
 from protonn_edge.export.vectors import KnownAnswers
-from protonn_edge.features import FeaturePipeline
+from protonn_edge.features import FeaturePipeline, channel_names
 from protonn_edge.quantization import IntegerModel
 
 Kind = Literal["arduino", "platformio", "c"]
@@ -193,7 +193,10 @@ def _features(model: IntegerModel, names: tuple[str, ...]) -> tuple[Feature, ...
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
         return (Feature("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
     if model.pipeline is not None:  # its samples have all channels in turn
-        labels = [f"channel {channel}" for channel in range(model.pipeline.channels)]
+        channels = range(model.pipeline.channels)
+        called = [c_comment(name) for name in channel_names(names, len(channels))]
+        shown = called or [""] * len(channels)
+        labels = [f"channel {channel} {shown[channel]}".strip() for channel in channels]
     elif model.n_features > _LISTED_FEATURES:
         return ()
     else:

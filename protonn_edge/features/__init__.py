@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from protonn_edge.features.channels import channel_names, sample_names
 from protonn_edge.features.declaration import KINDS, FeatureSet
-from protonn_edge.features.pipeline import FeaturePipeline
-from protonn_edge.features.recordings import Windows, cut_windows
+from protonn_edge.features.pipeline import FeaturePipeline, check_window
+from protonn_edge.features.recordings import Windows, cut_windows, gaps
 
 if TYPE_CHECKING:
     from protonn_edge.features.transformer import WindowFeatures
@@ -17,7 +18,11 @@ __all__ = [
     "FeatureSet",
     "WindowFeatures",
     "Windows",
+    "channel_names",
+    "check_window",
     "cut_windows",
+    "gaps",
+    "sample_names",
 ]
 
 

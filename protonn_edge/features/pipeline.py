@@ -64,6 +64,21 @@ LEVEL_SHIFT = 4  # of how fast it follows
 _VALUES_AT_ONCE = 2**21
 
 
+def check_window(window: int, channels: int) -> None:
+    """Refuse windows of more samples or channels than generated code has sums for.
+
+    Raises
+    ------
+    InputError
+    """
+    for value, limit, what in (
+        (window, WINDOW_LIMIT, "samples; generated code has exact sums of"),
+        (channels, CHANNEL_LIMIT, "channels; there may be"),
+    ):
+        if not 1 <= value <= limit:
+            raise InputError(f"a window has {value:,} {what} 1 to {limit}")
+
+
 @dataclass(frozen=True)
 class FeaturePipeline:
     """What becomes of a window of raw samples before the projection.
@@ -98,12 +113,7 @@ class FeaturePipeline:
     rate: float | None = field(default=None, repr=False)  # what is hashed is the arithmetic
 
     def __post_init__(self) -> None:
-        for value, low, high, what in (
-            (self.window, 1, WINDOW_LIMIT, "samples; generated code has exact sums of"),
-            (self.channels, 1, CHANNEL_LIMIT, "channels; there may be"),
-        ):
-            if not low <= value <= high:
-                raise InputError(f"a window has {value:,} {what} {low} to {high}")
+        check_window(self.window, self.channels)
         if self.features.bands and 2**self.features.bands > self.window:
             raise InputError(
                 f"{self.features.bands} bands need windows of {2**self.features.bands} samples, "

@@ -45,7 +45,7 @@ from protonn_edge.training.warm_start import check_sizes, parameters_of
 if TYPE_CHECKING:
     from protonn_edge.training.estimator import ProtoNNClassifier
 
-_PROTOTYPES_PER_CLASS = 4
+PROTOTYPES_PER_CLASS = 4
 _PROTOTYPES_PER_LABEL = 2  # the paper's
 _PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
 _THRESHOLD_SCORES = 4_000_000
@@ -568,12 +568,18 @@ class Task:
                 "of the two"
             )
         if total is None and per_class is None:
-            if self._multilabel:
-                return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
-            return n_classes * _PROTOTYPES_PER_CLASS
+            return default_prototypes(n_classes, self.n_rows, multilabel=self._multilabel)
         count = total if total is not None else n_classes * (per_class or 1)
         check_prototype_count(count, self.n_rows)
         return count
+
+
+def default_prototypes(n_classes: int, n_points: int, *, multilabel: bool = False) -> int:
+    """Return how many prototypes there are if nobody says: at most one a training point."""
+    usual = n_classes * PROTOTYPES_PER_CLASS
+    if multilabel:
+        usual = min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
+    return min(usual, n_points)
 
 
 def _ends_without_outliers(

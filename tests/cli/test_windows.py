@@ -54,7 +54,7 @@ def test_windows_are_cut_from_runs(recording: Path, tmp_path: Path) -> None:
     done = run("windows", recording, "-o", path, "--window", 30, "--json")
     assert json.loads(done.stdout)["n_train"] == 18
     with np.load(path, allow_pickle=False) as arrays:
-        assert set(arrays) == {"X_train", "y_train", "class_names"}
+        assert set(arrays) == {"X_train", "y_train", "class_names", "channel_names"}
         assert arrays["X_train"].shape == (18, 30, 2)
         assert arrays["class_names"][arrays["y_train"]][:4].tolist() == ["slow"] * 3 + ["fast"]
 

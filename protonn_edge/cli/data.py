@@ -1,0 +1,108 @@
+"""``protonn-edge data``: what is in a data file, and what is worth knowing before training."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.tables import table_options
+from protonn_edge.datasets import Dataset, TableOptions, load_dataset
+from protonn_edge.datasets.cells import DELIMITERS
+from protonn_edge.datasets.summary import DataSummary, FeatureSummary, Repetitions
+from protonn_edge.features.channels import channel_names
+from protonn_edge.report.terminal import fact_table
+
+_CLASSES_SHOWN = 20
+_FEATURES_SHOWN = 10
+
+
+@click.command("data", cls=Command)
+@click.argument("data", metavar="FILE", type=click.Path(path_type=Path))
+@table_options
+@json_option
+def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
+    """Say what is in FILE, without training: columns, labels, classes, ranges, likely mistakes.
+
+    FILE is anything that 'train' reads, and read in the same way.
+    """
+    out = Output(as_json)
+    dataset = load_dataset(data, table)
+    summary, repetitions = DataSummary.of(dataset), Repetitions.of(dataset)
+    out.say(f"{data.name}:", fact_table([*_layout_facts(dataset), *data_facts(summary, dataset)]))
+    if repetitions is not None and any(asdict(repetitions).values()):
+        out.say(_repetition_sentence(repetitions))
+    out.notice(dataset.notices)
+    layout = None if dataset.layout is None else asdict(dataset.layout)
+    repeated = None if repetitions is None else asdict(repetitions)
+    out.finish({"table": layout, **summary.to_json(), "repeated": repeated})
+
+
+def data_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
+    """Return the rows that say how many points, of which classes, and in which ranges."""
+    tested = f" to train with, {summary.n_test:,} to test" if summary.n_test else ""
+    shown = [
+        f"{each.name} {each.train:,}" + (f" + {each.test:,}" if summary.n_test else "")
+        for each in summary.classes[:_CLASSES_SHOWN]
+    ]
+    more = ", ..." if len(summary.classes) > _CLASSES_SHOWN else ""
+    return [
+        ("points", f"{summary.n_train:,}{tested}"),
+        (f"{len(summary.classes):,} classes", ", ".join(shown) + more),
+        *_feature_facts(summary, dataset),
+    ]
+
+
+def data_record(summary: DataSummary) -> dict[str, Any]:
+    """Return what a command that trains says of its data: classes, features and their range."""
+    return {
+        "n_train": summary.n_train,
+        "n_test": summary.n_test,
+        "classes": {each.name: each.train for each in summary.classes},
+        "features": summary.n_features,
+        "range": [summary.minimum, summary.maximum],
+    }
+
+
+def _feature_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
+    count = f"{summary.n_features:,} feature{'s' if summary.n_features > 1 else ''}"
+    if len(dataset.point_shape) > 1:
+        names = channel_names(dataset.feature_names, dataset.point_shape[-1])
+        which = f", channels {', '.join(names[:_FEATURES_SHOWN])}" if names else ""
+        return [(count, f"{' x '.join(map(str, dataset.point_shape))}{which}: {_range(summary)}")]
+    if not summary.features or len(summary.features) > _FEATURES_SHOWN:
+        return [(count, _range(summary))]
+    ranges = [
+        f"{feature.name or index}: {_range(feature)}"
+        for index, feature in enumerate(summary.features, start=1)
+    ]
+    return [(count, "\n".join(ranges))]
+
+
+def _range(values: DataSummary | FeatureSummary) -> str:
+    return f"{values.minimum:g} to {values.maximum:g}"
+
+
+def _layout_facts(dataset: Dataset) -> list[tuple[str, str]]:
+    layout = dataset.layout
+    if layout is None:
+        return []
+    commas = ", decimal commas" if layout.decimal_comma else ""
+    header = "a header" if layout.header else "no header"
+    rows = [
+        ("table", f"{DELIMITERS[layout.delimiter]}{commas}, {header}"),
+        ("labels", f"{layout.label}, {layout.label_found}"),
+    ]
+    return rows + ([("left out", ", ".join(layout.left_out))] if layout.left_out else [])
+
+
+def _repetition_sentence(repetitions: Repetitions) -> str:
+    sentence = f"training points that repeat an earlier one: {repetitions.in_train:,}"
+    if repetitions.contradicting:
+        sentence += f", {repetitions.contradicting:,} of them with another label"
+    if repetitions.in_test:
+        sentence += f"; test points that are training points, too: {repetitions.in_test:,}"
+    return sentence

@@ -1,0 +1,92 @@
+"""What all commands that read data share: options about its columns, and points for a model."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.cli.command import Output
+from protonn_edge.datasets import Notice, TableOptions, load_held_out_points, load_points
+from protonn_edge.model import ProtoNNModel
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--label",
+        metavar="COLUMN",
+        help="The labels in a table: a column's name or number, first or last.  [default: found]",
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMNS",
+        help="Columns of a table to leave out: names or numbers, separated by commas.",
+    ),
+    click.option(
+        "--delimiter",
+        help="What separates a table's columns: comma, semicolon, tab, pipe or space.  "
+        "[default: found]",
+    ),
+)
+
+
+def table_options(command: _F) -> _F:
+    """Give a command --label, --drop and --delimiter, as its argument `table`."""
+
+    @functools.wraps(command)
+    def with_options(
+        *args: Any, label: str | None, drop: tuple[str, ...], delimiter: str | None, **others: Any
+    ) -> Any:
+        dropped = tuple(name for names in csv.reader(drop, skipinitialspace=True) for name in names)
+        return command(*args, table=TableOptions(label, dropped, delimiter), **others)
+
+    decorated: Any = with_options
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    wrapped: _F = decorated
+    return wrapped
+
+
+def words_of(table: TableOptions) -> list[str]:
+    """Return the words of a command line that say the same of a table."""
+    words = [] if table.label is None else ["--label", table.label]
+    for name in table.drop:
+        words += ["--drop", f'"{name}"' if "," in name else name]
+    return words if table.delimiter is None else [*words, "--delimiter", table.delimiter]
+
+
+def points_for(
+    model: ProtoNNModel, data: Path, table: TableOptions, out: Output, *, held_out: bool = False
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return the points and labels of DATA for a model, its columns matched by name.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+    data : Path
+    table : TableOptions
+    out : Output
+        Where what was noticed is said.
+    held_out : bool
+        Whether DATA must not have two parts, see `load_held_out_points`.
+    """
+    noticed: list[Notice] = []
+    load = load_held_out_points if held_out else load_points
+    points = load(
+        data,
+        classes=model.classes,
+        n_features=model.n_features,
+        feature_names=model.feature_names,
+        options=table,
+        on_notice=noticed.append,
+    )
+    out.notice(noticed)
+    return points

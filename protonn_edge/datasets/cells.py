@@ -1,0 +1,116 @@
+"""The rows and cells of a table of text, and what separates them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from protonn_edge.datasets.dataset import FLOAT32_MAX, INDEX_LIMIT
+from protonn_edge.errors import InputError
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ": "blanks"}
+"""What may separate columns, and its plural for messages."""
+
+_SNIFFED = (",", ";", "\t", "|")
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
+_SNIFFED_ROWS = 100
+_SNIFFED_CHARACTERS = 1 << 18
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*")
+
+
+def delimiter_called(text: str) -> str:
+    """Return the delimiter that an option names: the character, or a word such as ``tab``.
+
+    Raises
+    ------
+    InputError
+        If it is none of `DELIMITERS`.
+    """
+    delimiter = _WORDS.get(text.lower(), text)
+    if delimiter not in DELIMITERS:
+        raise InputError(
+            f"the delimiter is {text[:40]!r}; give comma, semicolon, tab, pipe or space"
+        )
+    return delimiter
+
+
+def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the line and the cells of each row that is not blank.
+
+    Raises
+    ------
+    InputError
+        If the file is not text in UTF-8, or not a table.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=delimiter, skipinitialspace=delimiter == " ")
+            for row in reader:
+                if row and any(cell and not cell.isspace() for cell in row):
+                    if len(row) > INDEX_LIMIT:
+                        raise InputError(
+                            f"{path}:{reader.line_num} has {len(row):,} columns, the limit is "
+                            f"{INDEX_LIMIT:,}; use fewer features"
+                        )
+                    yield reader.line_num, row
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not text in UTF-8 ({str(error)[:80]}); convert it") from error
+    except csv.Error as error:
+        raise InputError(f"{path} is not a table ({str(error)[:80]}); write it again") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+
+
+def sniffed_delimiter(path: Path, usual: str) -> str:
+    """Return what separates the columns: `usual`, unless another one divides all rows better.
+
+    One that gives each of the first rows the same number of columns comes before one that does
+    not; then the one that leaves the fewest cells with another delimiter in them, where a comma in
+    a number may be a decimal one: ``5,1;3,5`` is two numbers with semicolons, not three cells.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            lines = stream.read(_SNIFFED_CHARACTERS).splitlines(keepends=True)
+    except (UnicodeDecodeError, OSError):
+        return usual  # reading the rows says what is wrong
+    if len(lines) > 1 and not lines[-1].endswith("\n"):
+        lines.pop()  # it may go on
+    candidates = [usual, *(each for each in _SNIFFED if each != usual)]
+    return max(candidates, key=lambda delimiter: _fit(lines, delimiter))  # of equals the first
+
+
+def _fit(lines: list[str], delimiter: str) -> tuple[bool, float]:
+    try:
+        reader = csv.reader(lines, delimiter=delimiter)
+        rows = list(islice((row for row in reader if "".join(row).strip()), _SNIFFED_ROWS))
+    except csv.Error:
+        return False, 0.0
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or widths == {1}:
+        header_only = len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) - 1}
+        if not (header_only and len(rows[0]) > 2 and not rows[0][-1].strip()):
+            return False, 0.0
+    cells = [cell for row in rows for cell in row]
+    others = [each for each in _SNIFFED if each != delimiter]
+    clean = sum(
+        not any(other in cell for other in others)
+        or (delimiter != "," and _DECIMAL_COMMA.fullmatch(cell) is not None)
+        for cell in cells
+    )
+    return True, clean / len(cells)
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a finite number that a float32 holds."""
+    try:
+        return abs(float(cell)) <= FLOAT32_MAX and "_" not in cell
+    except ValueError:
+        return False
+
+
+def with_point(cell: str) -> str:
+    """Return a number with a decimal comma as one with a point; other text as it is."""
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell

@@ -1,0 +1,268 @@
+"""Tables as people have them are read as they are meant, or refused with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json, succeed
+from flower_tables import NAMES, Flowers, Write
+
+from protonn_edge.datasets import TableOptions, load_dataset
+from protonn_edge.errors import InputError
+
+CODES = {"setosa": 0, "versicolor": 1, "virginica": 2}
+QUICK = ("--epochs", 1, "--projection-dim", 2, "--prototypes", 3)
+
+
+def texts(path: Path) -> list[str]:
+    """Return what is noticed about a file."""
+    return [str(notice) for notice in load_dataset(path).notices]
+
+
+def assert_whole(path: Path, classes: tuple[str, ...], *said: str) -> None:
+    """Check that all features and these classes are read, and that something is said of it."""
+    dataset = load_dataset(path)
+    assert dataset.X_train.shape == (150, 4)
+    assert dataset.X_train.max() == pytest.approx(7.9)
+    assert dataset.classes == classes
+    everything = "\n".join(map(str, dataset.notices))
+    for words in said:
+        assert words in everything
+
+
+def test_a_whole_number_in_the_last_column_is_the_label(write: Write, flowers: Flowers) -> None:
+    path = write([[*x, CODES[name]] for x, name in flowers])
+    assert_whole(path, ("0", "1", "2"), "labels: column 5, the last one")
+
+
+def test_text_in_the_last_column_is_the_label(write: Write, flowers: Flowers) -> None:
+    path = write([[*x, name] for x, name in flowers])
+    assert_whole(path, tuple(CODES), "labels: column 5, the only text")
+
+
+def test_a_whole_number_in_the_first_column_is_the_label(write: Write, flowers: Flowers) -> None:
+    path = write([[CODES[name], *x] for x, name in flowers])
+    assert_whole(path, ("0", "1", "2"), "labels: column 1, the first one")
+
+
+def test_where_first_and_last_are_possible_the_choice_and_the_other_are_named(
+    write: Write, flowers: Flowers
+) -> None:
+    rows = [[row % 7, *x, CODES[name]] for row, (x, name) in enumerate(flowers)]
+    path = write(rows)
+    assert load_dataset(path).classes == ("0", "1", "2")
+    (said,) = texts(path)
+    assert said.startswith("warning: labels: column 6, the last one")
+    assert "--label first" in said
+    assert load_dataset(path, TableOptions(label="first")).n_classes == 7
+
+
+def test_pixels_after_a_label_are_not_taken_for_it(write: Write) -> None:
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 2, (200, 9))
+    path = write([[row % 10, *pixels[row]] for row in range(200)])
+    assert load_dataset(path).n_classes == 10
+
+
+@pytest.mark.parametrize("name", ["species", "y", "activity", "kind of flower"])
+def test_a_column_of_labels_may_have_another_name(
+    write: Write, flowers: Flowers, name: str
+) -> None:
+    path = write([[*x, kind] for x, kind in flowers], [*NAMES, name])
+    assert_whole(path, tuple(CODES), f"labels: column '{name}'")
+
+
+@pytest.mark.parametrize("header", [NAMES, ("label", *NAMES[1:])])
+def test_measurements_are_refused_as_labels(
+    write: Write, flowers: Flowers, header: tuple[str, ...]
+) -> None:
+    path = write([x for x, _ in flowers], header)
+    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
+    assert "measurements, not classes" in sentence
+    assert "--label" in sentence
+    assert not path.with_name("m.npz").exists()
+
+
+def test_measurements_without_a_header_are_refused_as_labels(
+    write: Write, flowers: Flowers
+) -> None:
+    with pytest.raises(InputError, match="no column looks like labels.*--label"):
+        load_dataset(write([x for x, _ in flowers]))
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "", "id", "sample"])
+def test_an_index_is_left_out(write: Write, flowers: Flowers, name: str) -> None:
+    rows = [[row, *x, kind] for row, (x, kind) in enumerate(flowers)]
+    path = write(rows, [name, *NAMES, "label"])
+    title = f"'{name}'" if name else "1"
+    assert_whole(path, tuple(CODES), f"left out: column {title}, an index of the rows")
+    assert load_dataset(path).feature_names == NAMES
+
+
+def test_an_index_without_a_header_is_left_out(write: Write, flowers: Flowers) -> None:
+    path = write([[row, *x, kind] for row, (x, kind) in enumerate(flowers)])
+    assert_whole(path, tuple(CODES), "left out: column 1, an index of the rows")
+
+
+def test_the_only_feature_is_no_index(write: Write) -> None:
+    path = write([[i % 2, i] for i in range(40)], ["label", "a"])
+    assert load_dataset(path).X_train.shape == (40, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "moment"),
+    [
+        ("timestamp", "{row}.5"),
+        ("ts", "{row}"),
+        ("when", "2024-01-01 00:00:{second:02d}"),
+        ("Zeit", "01.02.2024 10:00:{second:02d}"),
+    ],
+)
+def test_a_time_is_left_out(write: Write, flowers: Flowers, name: str, moment: str) -> None:
+    rows = [
+        [moment.format(row=row * 20, second=row % 60), *x, kind]
+        for row, (x, kind) in enumerate(flowers)
+    ]
+    path = write(rows, [name, *NAMES, "label"])
+    assert_whole(path, tuple(CODES), f"left out: column '{name}', when a row was recorded")
+
+
+def test_a_temperature_called_t_is_a_feature(write: Write) -> None:
+    path = write([["ab"[i % 2], 20 + i % 5] for i in range(40)], ["label", "t"])
+    assert load_dataset(path).feature_names == ("t",)
+
+
+def test_other_text_is_refused_with_the_option_that_helps(write: Write, flowers: Flowers) -> None:
+    rows = [[("red", "green")[row % 2], *x, kind] for row, (x, kind) in enumerate(flowers)]
+    path = write(rows, ["colour", *NAMES, "label"])
+    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
+    assert "text in column 'colour', such as 'red'" in sentence
+    assert "--drop colour" in sentence
+    record = run_json("data", path, "--drop", "colour")
+    assert record["n_features"] == 4
+
+
+def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) -> None:
+    rows = [[7, "x", *x, kind, CODES[kind]] for x, kind in flowers]
+    path = write(rows, ["seven", "note", *NAMES, "kind", "code"])
+    for label, drop in (("kind", "note,code,seven"), ("7", "1,2,last"), ("7", "note,8,first")):
+        record = run_json("data", path, "--label", label, "--drop", drop)
+        assert [each["name"] for each in record["classes"]] == list(CODES)
+        assert [each["name"] for each in record["features"]] == list(NAMES)
+    for flag in ("--label", "--drop"):
+        assert f"{flag} is 'colour', which is no column" in refusal(
+            run("data", path, flag, "colour")
+        )
+
+
+def test_several_columns_of_text_need_a_label(write: Write, flowers: Flowers) -> None:
+    rows = [[("red", "green")[row % 2], *x, kind] for row, (x, kind) in enumerate(flowers)]
+    path = write(rows, ["colour", *NAMES, "kind"])
+    with pytest.raises(InputError, match=r"'colour', 'kind'.*--label kind.*--drop"):
+        load_dataset(path)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "pipes")]
+)
+@pytest.mark.parametrize("comma", [False, True])
+@pytest.mark.parametrize("header", [(), (*NAMES, "species")])
+def test_other_delimiters_and_decimal_commas_are_recognized(
+    write: Write, flowers: Flowers, delimiter: str, word: str, comma: bool, header: tuple[str, ...]
+) -> None:
+    rows = [[*(str(v).replace(".", ",") if comma else v for v in x), kind] for x, kind in flowers]
+    path = write(rows, header, delimiter=delimiter)
+    said = [f"columns are separated by {word}"] + ["decimal commas"] * comma
+    assert_whole(path, tuple(CODES), *said)
+
+
+def test_decimal_commas_and_points_are_not_mixed(write: Write) -> None:
+    rows = [["ab"[i % 2], f"{i},5"] for i in range(30)] + [["a", "1.234,5"], ["a", "1.5"]]
+    with pytest.raises(InputError, match="data.csv:31 has '1.234,5' in column 2"):
+        load_dataset(write(rows, delimiter=";"))
+
+
+def test_a_delimiter_may_be_given(write: Write, flowers: Flowers) -> None:
+    path = write([[kind, *x] for x, kind in flowers], delimiter=" ")
+    assert run_json("data", path, "--delimiter", "space")["n_features"] == 4
+    assert "the delimiter is '#'" in refusal(run("data", path, "--delimiter", "#"))
+
+
+def test_columns_that_only_count_are_a_header(write: Write, flowers: Flowers) -> None:
+    path = write([[*x, kind] for x, kind in flowers], ["0", "1", "2", "3", "species"])
+    assert_whole(path, tuple(CODES))
+
+
+def test_keras_names_are_read(tmp_path: Path) -> None:
+    X = np.arange(48, dtype=np.uint8).reshape(12, 2, 2)
+    y = np.arange(12) % 2
+    np.savez(tmp_path / "d.npz", x_train=X, y_train=y, x_test=X[:4], y_test=y[:4])
+    dataset = load_dataset(tmp_path / "d.npz")
+    assert (dataset.X_train.shape, dataset.X_test.shape) == ((12, 4), (4, 4))
+
+
+def test_an_array_of_objects_is_refused_with_what_to_save(tmp_path: Path) -> None:
+    labels = np.array(["a", "b"] * 6, dtype=object)
+    np.savez(tmp_path / "d.npz", X=np.eye(12), y=labels)
+    with pytest.raises(InputError, match=r"'y' has the type object.*\.astype\(str\)"):
+        load_dataset(tmp_path / "d.npz")
+
+
+def test_defaults_shrink_to_small_data(write: Write, flowers: Flowers) -> None:
+    few = [next(each for each in flowers if each[1] == kind) for kind in CODES] + flowers[:4]
+    path, model = write([[kind, *x] for x, kind in few], ["label", *NAMES]), "m.npz"
+    done = succeed("train", path, "-o", path.with_name(model), "--epochs", 1)
+    assert "7 prototypes instead of 12: one for each training point" in done.stderr
+    asked = run("train", path, "-o", path.with_name(model), "--prototypes", 40)
+    assert "--prototypes is 40, the data has 7 points" in refusal(asked)
+
+
+def test_a_class_of_one_point_is_named(write: Write) -> None:
+    rows = [[("open", "closed")[i % 2], i * 37 % 11, i * i % 7] for i in range(60)]
+    path = write([*rows, ["pen", 3, 2]], ["label", "a", "b"])
+    assert "warning: class 'pen' has 1 point; a typing error?" in texts(path)
+
+
+def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:
+    path = write([[kind, *x, 5] for x, kind in flowers], ["label", *NAMES, "five"])
+    assert "warning: 1 of 5 features never vary in the training points: 'five'" in texts(path)
+
+
+def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None:
+    path = write([[*x, kind] for x, kind in flowers], [*NAMES, "species"])
+    done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
+    assert "setosa 50, versicolor 50, virginica 50" in done.stdout
+    assert "sepal length: 4.3 to 7.9" in done.stdout
+    assert "labels: column 'species'" in done.stderr
+    record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)
+    assert record["data"]["classes"] == dict.fromkeys(CODES, 50)
+    assert record["notices"][0]["columns"] == ["species"]
+
+
+def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
+    rows = [[row, *x, kind] for row, (x, kind) in enumerate(flowers)]
+    record = run_json("data", write(rows, ["", *NAMES, "species"], delimiter=";"))
+    assert record["table"] == {
+        "delimiter": ";",
+        "header": True,
+        "decimal_comma": False,
+        "label": "column 'species'",
+        "label_found": "by its name",
+        "left_out": ["column 1"],
+        "session": "",
+    }
+    assert record["features"][0] == {
+        "name": "sepal length",
+        "minimum": pytest.approx(4.3),
+        "maximum": pytest.approx(7.9),
+        "decimals": 1,
+    }
+    assert record["repeated"] == {"in_train": 1, "contradicting": 0, "in_test": 0}
+    assert [notice["kind"] for notice in record["notices"]] == ["delimiter", "label", "left_out"]
+
+
+def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
+    np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
+    assert "--label is for tables" in refusal(run("data", tmp_path / "d.npz", "--label", "y"))

@@ -1,0 +1,55 @@
+"""Tables that nobody means are refused at once, or read, but never take for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import TableOptions, load_dataset, load_points
+from protonn_edge.datasets import cells as cells_module
+from protonn_edge.errors import InputError
+
+
+def test_a_very_wide_table_is_read(tmp_path: Path) -> None:
+    """Work that grows with the square of the columns would not end."""
+    names = [f"f{column}" for column in range(30_000)]
+    rows = [",".join(["ab"[row % 2], *[str(row)] * len(names)]) for row in range(4)]
+    (tmp_path / "d.csv").write_text("\n".join([",".join(["label", *names]), *rows]) + "\n")
+    dataset = load_dataset(tmp_path / "d.csv", TableOptions(drop=("f0",)))
+    assert dataset.X_train.shape == (4, 29_999)
+    wanted = names[:0:-1]
+    X, _ = load_points(
+        tmp_path / "d.csv", classes=("a", "b"), n_features=len(wanted), feature_names=wanted
+    )
+    assert np.array_equal(X, dataset.X_train[:, ::-1])
+
+
+def test_more_columns_than_features_may_be_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells_module, "INDEX_LIMIT", 3)
+    (tmp_path / "d.csv").write_text("1,2,3,4\n")
+    with pytest.raises(InputError, match="has 4 columns, the limit is 3"):
+        load_dataset(tmp_path / "d.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("label,t\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(9)), {}, "no column of feat"),
+        ("label,a\na,1\nb,2\n", {"drop": ("a",)}, "no column of features"),
+        ("label,a\na,1\nb,2\n", {"drop": ("1", "2")}, "names all columns"),
+        ("label,a\na,1\nb,2\n", {"drop": ("label",), "label": "label"}, "both name column 'label'"),
+        ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}, "2 columns of this name"),
+        ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}, "give a number from 1 to 2"),
+        ("a,b\nx,y\nz,w\n", {}, "name the labels with --label"),
+    ],
+)
+def test_what_leaves_no_features_is_refused(
+    tmp_path: Path, text: str, options: dict[str, object], words: str
+) -> None:
+    (tmp_path / "d.csv").write_text(text)
+    with pytest.raises(InputError, match=words):
+        load_dataset(tmp_path / "d.csv", TableOptions(**options))  # type: ignore[arg-type]
