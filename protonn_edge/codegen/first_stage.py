@@ -117,6 +117,11 @@ class FirstStage:
         """Whether inputs that are 0 need not come to the projection at all."""
         return False
 
+    @property
+    def least_cycles(self) -> int:
+        """What making the projection's inputs takes at least, where no stage counts it."""
+        return 0
+
     def calls_cycles(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all calls, but for the projection's loops.
 

@@ -28,18 +28,21 @@ from protonn_edge.codegen.kernels import (
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
     RESCALING_SPREAD,
-    SCORE_BY_COMPILER,
+    SAVED_REGISTER_CYCLES,
+    VOTES_CYCLES,
     WAITING_BY_COMPILER,
     Block,
     Comparison,
     FeatureCycles,
     KernelName,
+    class_cycles,
     comparison,
     feature_cycles,
     projection_bytes,
     rejection_bytes,
     rejection_cycles,
     rescaling_cycles,
+    saved_registers,
     vote_cycles,
 )
 from protonn_edge.codegen.reach import near_at_most
@@ -66,6 +69,9 @@ _CODE_BYTES_PER_SCORE = 16
 _FIRMWARE_SRAM_BYTES = 200
 
 _REJECTION = "rejection"
+
+# Registers that a function saves beside those of its loops, and in all, at most.
+_SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,11 @@ class Plan:
         return self.chunk_features >= self.n_features
 
     @property
+    def saved_registers(self) -> tuple[int, ...]:
+        """Registers of the caller that the loops over the prototypes use."""
+        return saved_registers(self.comparison, self.votes)
+
+    @property
     def mean_cycles(self) -> float | None:
         """Cycles of a prediction, where the activity is known."""
         means = [stage.mean for stage in self.stages]
@@ -208,7 +219,7 @@ def plan_with(
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += first.state_bytes
     tables = weights + prototypes + constants + first.table_bytes
-    rejection = _rejection_stages(model, neighbours, activity)
+    rejection = _rejection_stages(model, activity)
     stages = (
         *first.stages,
         _projection_stage(kernel, features, blocks, activity, weights + code, first),
@@ -326,7 +337,7 @@ def _projection_stage(
         loops = float(features.zero @ (1 - share) + features.other @ share)
         mean = begin + loops + first.calls_cycles(share)
     cheapest = np.minimum(features.zero, features.other)
-    least = 0 if first.skips_zeros else int(cheapest.sum())
+    least = first.least_cycles + (0 if first.skips_zeros else int(cheapest.sum()))
     return Stage("projection", kernel, flash_bytes, mean, worst, least)
 
 
@@ -354,46 +365,42 @@ def _prototype_stage(
 ) -> Stage:
     """Return the stage of the distances and the votes, with what is around them."""
     call, each = vote_cycles(votes)
-    call += core.call_cycles * (1 + len(votes))
-    start = loop.start + core.call_cycles
+    call += loop.start
     m = model.n_prototypes
-    around = FINISH_BY_COMPILER + 3 * core.call_cycles + SCORE_BY_COMPILER * model.n_classes
-    around += ACCIDENT_CYCLES * _accidents(model)
+    saved = min(len(saved_registers(loop, votes)) + _SAVED_BESIDES, _SAVED_AT_MOST)
+    around = FINISH_BY_COMPILER + 3 * core.call_cycles + SAVED_REGISTER_CYCLES * saved
+    around += VOTES_CYCLES + ACCIDENT_CYCLES * _accidents(model)
+    class_least, class_worst = class_cycles(model.score_bits // 8)
+    around += class_worst * model.n_classes
     at_most = near_at_most(model)
     rounds = int(at_most[-1]) // neighbours_at_once + 1
     costs = np.maximum.accumulate(_prototype_costs(loop, each))
-    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (start + call)
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * call
     mean = None
     if activity is not None:
         near = activity.neighbours
         left = m * (activity.coordinates - np.append(activity.coordinates[1:], near / m))
-        rounds_mean = near / neighbours_at_once + 0.5
         mean = around + float(left @ loop.left_after) + near * (loop.near + each)
-        mean += (rounds_mean + 0.5) * start + rounds_mean * call
+        mean += (near / neighbours_at_once + 0.5) * call
     flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
     fetched = any(step.register is None for step in loop.steps)
     where = "partly in registers" if fetched else "in registers"
-    least = m * loop.least
+    least = m * loop.least + loop.start + class_least * model.n_classes
     kernel = f"point {where}, {model.score_bits}-bit scores"
     return Stage("prototypes", kernel, flash, mean, worst, least)
 
 
-def _rejection_stages(
-    model: IntegerModel, neighbours_at_once: int, activity: Activity | None
-) -> tuple[Stage, ...]:
+def _rejection_stages(model: IntegerModel, activity: Activity | None) -> tuple[Stage, ...]:
     """Return the stage that finds whether a point is unknown, in a model that asks for it."""
     if model.rejection is None:
         return ()
     by = model.rejection.statistics
 
-    def cycles(near: float, rounds: float) -> float:
-        return rejection_cycles(by, model.n_classes, model.score_bits // 8, near, rounds)
+    def cycles(near: float) -> float:
+        return rejection_cycles(by, model.n_classes, model.score_bits // 8, near)
 
-    at_most = int(near_at_most(model)[-1])
-    worst = math.ceil(cycles(at_most, at_most // neighbours_at_once + 1))
-    mean = None
-    if activity is not None:
-        mean = cycles(activity.neighbours, activity.neighbours / neighbours_at_once + 0.5)
+    worst = math.ceil(cycles(int(near_at_most(model)[-1])))
+    mean = None if activity is None else cycles(activity.neighbours)
     return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst, 0),)
 
 
