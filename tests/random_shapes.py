@@ -41,14 +41,13 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Shape:
-    """What is in front of the projection, and the sizes behind it."""
+    """The sizes of a model, its projection's inputs among them, and what makes these."""
 
-    first_stage: str
     d: int
     m: int
     classes: int
-    before: Reduction | FeaturePipeline | None
     inputs: int
+    before: Reduction | FeaturePipeline | None = None
 
 
 def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
@@ -58,7 +57,7 @@ def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
         if _parameters(shape) > 29_000:
             continue
         try:
-            model = _random_model(rng, shape)
+            model = random_model_of(rng, shape)
         except InputError:
             continue  # numbers that no model may have
         plan = _random_plan(rng, model)
@@ -90,7 +89,7 @@ def _random_shape(rng: Rng) -> Shape:
     before, inputs = _FIRST_STAGES[first_stage](rng)
     d = _size(rng, _PROJECTIONS, int(rng.choice(_MOST_PROJECTIONS, p=[0.6, 0.25, 0.13, 0.02])))
     m = _size(rng, _PROTOTYPES, 512)
-    return Shape(first_stage, d, m, _size(rng, _CLASSES, 255), before, inputs)
+    return Shape(d, m, _size(rng, _CLASSES, 255), inputs, before)
 
 
 def _plain(rng: Rng) -> tuple[None, int]:
@@ -161,7 +160,7 @@ def first_stage_of(model: IntegerModel) -> str:
     return "averages" if model.reduction.deskewed is None else "upright"
 
 
-def _random_model(rng: Rng, shape: Shape) -> IntegerModel:
+def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
     maximum = int(rng.choice([1, 15, 31, 63, 127, 255]))
     W = _random_projection(rng, shape, maximum)
     span = maximum * np.abs(W).sum(axis=1)

@@ -28,6 +28,7 @@ from protonn_edge.codegen.kernels import (
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
     RESCALING_SPREAD,
+    ROUND_CYCLES,
     SAVED_REGISTER_CYCLES,
     VOTES_CYCLES,
     WAITING_BY_COMPILER,
@@ -373,9 +374,10 @@ def _prototype_stage(
     class_least, class_worst = class_cycles(model.score_bits // 8)
     around += class_worst * model.n_classes
     at_most = near_at_most(model)
-    rounds = int(at_most[-1]) // neighbours_at_once + 1
+    full, rest = divmod(int(at_most[-1]), neighbours_at_once)
+    votes_worst = (full + 1) * call if rest else full * call + loop.start + ROUND_CYCLES
     costs = np.maximum.accumulate(_prototype_costs(loop, each))
-    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * call
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + votes_worst
     mean = None
     if activity is not None:
         near = activity.neighbours

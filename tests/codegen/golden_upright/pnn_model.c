@@ -837,7 +837,7 @@ static void add_votes(void)
         "2:  clr   __zero_reg__\n"
         "    pop   r29\n"
         "    pop   r28\n"
-        : 
+        :
         : [point] "i"(&projected), [list] "i"(neighbours), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE),
           [table] "i"(exponential), [scores] "i"(scores), [first] "i"(prototypes),
           [last] "i"(prototypes + sizeof prototypes)
