@@ -19,7 +19,7 @@ _CODE_BYTES = 800
 # What the reduction adds to the projection's bounds: for a pixel, for an area that a pixel
 # completes, for the end of an image's row, and for a call. The first two follow from the assembly,
 # the others were read off the emulator.
-_PIXEL_CYCLES = 12
+_PIXEL_CYCLES, _PIXEL_LEAST = 12, 9
 _AREA_CYCLES = 62
 _ROW_CYCLES = 100
 _CALL_CYCLES = 60
@@ -44,6 +44,7 @@ _MOMENT_CYCLES = 1_650
 _MOMENT_ROW_CYCLES = 85
 _MOMENT_PIXEL_CYCLES = 14
 _MOMENT_ZERO_CYCLES = 9
+_MOMENT_PIXEL_LEAST = 8
 _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
@@ -95,6 +96,20 @@ class Averaging(FirstStage):
     def keeps_averages(self) -> bool:
         """Whether all averages wait for the last one before they are projected."""
         return self.keeps and self.reduction.n_outputs <= _KEPT_AVERAGES
+
+    @property
+    def skips_zeros(self) -> bool:
+        """Averages that are 0 in front of others are not projected by columns."""
+        return self.kernel == "columns" and not self.keeps_averages
+
+    @property
+    def least_cycles(self) -> int:
+        """What all pixels that count take if they are 0."""
+        rows, columns = self.reduction.rows, self.reduction.columns
+        if self.keeps_averages and self.comes_whole and has_whole_rows(self.reduction):
+            return _whole_rows_least(self.reduction)
+        pixel = _PIXEL_LEAST if columns.pixel_units == 1 else _PIXEL_CYCLES
+        return pixel * rows.pixels * columns.pixels
 
     @property
     def code_bytes(self) -> int:
@@ -155,7 +170,8 @@ class Upright(Averaging):
         copies = 0 if self.buffered else _COPYING.feature * pixels + _COPYING.call * pushes
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
         worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
-        return (Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst),)
+        least = _MOMENT_PIXEL_LEAST * pixels
+        return (Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst, least),)
 
     @property
     def held_bytes(self) -> int:
@@ -211,6 +227,7 @@ def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int
     if not at_most:
         pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
     row += _ROW_CALLS * core.call_cycles
+    row *= -(-columns.pixels // COUNTED_IN_A_BYTE)  # a call each
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
@@ -218,14 +235,31 @@ def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64], core: C
     """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
     rows, width = reduction.rows.pixels, reduction.columns.output_units
     last, areas = reduction.rows.outputs, reduction.columns.outputs
-    first = last * areas * (4 * width + 6)
-    middle = (rows - 2 * last) * areas * (4 * width + 12)
+    summed = _summed_rows_cycles(reduction)
     complete = float(
         last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
     )
     row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
     row += _ROW_CALLS * core.call_cycles
-    return first + middle + complete + rows * row + _CALL_CYCLES
+    return summed + complete + rows * row + _CALL_CYCLES
+
+
+def _whole_rows_least(reduction: Reduction) -> int:
+    """Return the cycles of the loops over an image that comes at once, if all of it is 0."""
+    columns, last = reduction.columns, reduction.rows.outputs
+    completed = last * columns.outputs * (3 * columns.output_units + 13)
+    return _summed_rows_cycles(reduction) + completed
+
+
+def _summed_rows_cycles(reduction: Reduction) -> int:
+    """Return the cycles of the loops over rows that complete no area.
+
+    Where areas have one such row, it is stored; of several, each is added to what is there.
+    """
+    rows, columns = reduction.rows, reduction.columns
+    adding = 6 if rows.output_units > 2 else 0
+    area = 4 * columns.output_units + 6 + adding
+    return (rows.pixels - rows.outputs) * columns.outputs * area
 
 
 def has_whole_rows(reduction: Reduction) -> bool:

@@ -74,9 +74,13 @@ class CoordinateContext:
 
 @dataclass(frozen=True)
 class ComparisonContext:
-    """The loop over the prototypes, and its constants; `distant` if its begin is out of reach."""
+    """The loop over the prototypes, and its constants; `distant` if its begin is out of reach.
+
+    `saved_registers` are those of the caller that it and the votes use.
+    """
 
     steps: tuple[Step, ...]
+    saved_registers: tuple[int, ...]
     distant: bool
     stride: int
     distance_shift: int
@@ -244,6 +248,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         coordinates=_coordinates(model),
         comparison=ComparisonContext(
             steps=plan.comparison.steps,
+            saved_registers=plan.saved_registers,
             distant=plan.comparison.steps[-1].far != "1b",
             stride=model.n_projections + model.n_classes,
             distance_shift=model.distance_shift,

@@ -29,18 +29,25 @@ PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
 GROUPS_BY_COMPILER = 110
 WAITING_BY_COMPILER = 40
-FINISH_BY_COMPILER = 60
-COMPARE_BY_COMPILER = 40
-VOTE_BY_COMPILER = 24
+FINISH_BY_COMPILER = 50
 BEGIN_BY_COMPILER = 20
-SCORE_BY_COMPILER = 17
 
-# For the answer "unknown", by the compiler: for all, for each near prototype, for each time that
-# the list of them votes, and for each class by the bytes of a score; and flash.
-LEAST_SCORE_BY_COMPILER = 10
-LEAST_KERNEL_BY_COMPILER, NEAREST_BY_COMPILER, NEAREST_ROUND_BY_COMPILER = 30, 13, 15
-LEAST_MARGIN_BY_COMPILER, SECOND_BY_COMPILER = 15, {2: 5, 4: 7}
-LEAST_SCORE_BYTES, LEAST_KERNEL_BYTES, LEAST_MARGIN_BYTES = 18, 46, 46
+# A register that a function saves for its caller: push and pop.
+SAVED_REGISTER_CYCLES = 4
+
+# The votes, besides the comparisons and the sums of labels: once; each time that the list votes;
+# and a block of the scores.
+VOTES_CYCLES, ROUND_CYCLES, VOTE_BLOCK_CYCLES = 16, 13, 7
+
+# A class, by the bytes of its score: to clear it, and to find the largest, at least and at most.
+CLEAR_CYCLES = {2: 7, 4: 11}
+LARGEST_LEAST_CYCLES, LARGEST_CYCLES = {2: 12, 4: 18}, {2: 13, 4: 20}
+
+# For the answer "unknown", by the compiler; for each near prototype, and for each class by the
+# bytes of a score; and flash.
+LEAST_SCORE_BY_COMPILER, LEAST_KERNEL_BY_COMPILER, LEAST_MARGIN_BY_COMPILER = 10, 10, 15
+NEAREST_CYCLES, SECOND_CYCLES = 3, {2: 3, 4: 5}
+LEAST_SCORE_BYTES, LEAST_KERNEL_BYTES, LEAST_MARGIN_BYTES = 18, 26, 46
 
 # A prototype whose end looks like that of the last one, until the upper byte is looked at.
 ACCIDENT_CYCLES = 4
@@ -252,6 +259,11 @@ class Step:
         return self.passed + 1 + 2 * (self.far != "1b")
 
     @property
+    def overflowed(self) -> int:
+        """Cycles if it is left here because the difference needs more than a byte."""
+        return 2 * self.island + 6 + 2 * self._fetched + 2 * (self.far != "1b")
+
+    @property
     def _fetched(self) -> bool:
         return self.register is None
 
@@ -269,7 +281,7 @@ class Comparison:
     listed : int
         Cycles for a prototype that is near, from the last coordinate on.
     start : int
-        Cycles to begin, or to go on after the list was full.
+        Cycles to begin, or to go on after the list has voted.
     """
 
     steps: tuple[Step, ...]
@@ -288,6 +300,18 @@ class Comparison:
                 unchecked = 0
             passed += step.passed
         return np.array(cycles, np.int64)
+
+    @property
+    def least(self) -> int:
+        """Cycles of a prototype that is left at the first coordinate that may tell."""
+        passed = self.next
+        for step in self.steps:
+            if step.overflows:
+                return passed + step.overflowed
+            if step.checked:
+                return passed + step.left
+            passed += step.passed
+        return passed
 
     @property
     def near(self) -> int:
@@ -318,7 +342,7 @@ def comparison(
         steps=placed,
         next=5,
         listed=distant + 18 + SHIFT_CYCLES[distance_shift],
-        start=2 * in_registers + COMPARE_BY_COMPILER,
+        start=2 * in_registers + 5,
     )
 
 
@@ -342,13 +366,33 @@ def _with_islands(steps: Sequence[Step]) -> Iterator[Step]:
         place = end
 
 
+def saved_registers(loop: Comparison, votes: Sequence[Block]) -> tuple[int, ...]:
+    """Return which registers of the caller comparisons and votes use."""
+    compared = {step.register for step in loop.steps if step.register is not None}
+    voting = range(2, 2 + max(block.bytes for block in votes))
+    return tuple(sorted((compared | {*voting}) & {*_SAVED_BY_CALLEE}))
+
+
+_SAVED_BY_CALLEE = range(2, 18)
+
+
 def vote_cycles(blocks: Sequence[Block]) -> tuple[int, int]:
     """Return the cycles of a vote, and those for each neighbour in it."""
-    call = sum(VOTE_BY_COMPILER + block.moves for block in blocks)
+    call = ROUND_CYCLES + sum(4 * block.bytes + VOTE_BLOCK_CYCLES for block in blocks)
     each = sum(
         9 + 2 * (block.first > 0) + MULTIPLY_ADD[block.width] * block.size for block in blocks
     )
     return call, each
+
+
+def class_cycles(score_bytes: int) -> tuple[int, int]:
+    """Return the least and the most cycles of a class: its score is cleared, and looked at."""
+    clear = CLEAR_CYCLES[score_bytes]
+    return clear + LARGEST_LEAST_CYCLES[score_bytes], clear + LARGEST_CYCLES[score_bytes]
+
+
+# What rescaling may take less than `rescaling_cycles`: in all, and a coordinate that is limited.
+RESCALING_SPREAD, CLAMPING_SPREAD = 5, 2
 
 
 def rescaling_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: bool) -> int:
@@ -357,18 +401,15 @@ def rescaling_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: 
     return 12 + outputs * (21 + 2 * dropped_bytes + product + 13 * clamps)
 
 
-def rejection_cycles(
-    by: Sequence[Statistic], classes: int, score_bytes: int, near: float, rounds: float
-) -> float:
+def rejection_cycles(by: Sequence[Statistic], classes: int, score_bytes: int, near: float) -> float:
     """Return the cycles of the answer "unknown" with so many near prototypes, at most."""
     cycles = 0.0
     if "score" in by:
         cycles += LEAST_SCORE_BY_COMPILER
     if "distance" in by:
-        cycles += LEAST_KERNEL_BY_COMPILER + classes
-        cycles += NEAREST_BY_COMPILER * near + NEAREST_ROUND_BY_COMPILER * rounds
+        cycles += LEAST_KERNEL_BY_COMPILER + NEAREST_CYCLES * near
     if "margin" in by:
-        cycles += LEAST_MARGIN_BY_COMPILER + SECOND_BY_COMPILER[score_bytes] * classes
+        cycles += LEAST_MARGIN_BY_COMPILER + SECOND_CYCLES[score_bytes] * classes
     return cycles
 
 

@@ -20,24 +20,30 @@ from protonn_edge.codegen.first_stage import CHUNK_CYCLES, FirstStage, PushCycle
 from protonn_edge.codegen.kernels import (
     ACCIDENT_CYCLES,
     BEGIN_BY_COMPILER,
+    CLAMPING_SPREAD,
     FINISH_BY_COMPILER,
     GROUP,
     GROUP_CYCLES,
     GROUPS_BY_COMPILER,
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
-    SCORE_BY_COMPILER,
+    RESCALING_SPREAD,
+    ROUND_CYCLES,
+    SAVED_REGISTER_CYCLES,
+    VOTES_CYCLES,
     WAITING_BY_COMPILER,
     Block,
     Comparison,
     FeatureCycles,
     KernelName,
+    class_cycles,
     comparison,
     feature_cycles,
     projection_bytes,
     rejection_bytes,
     rejection_cycles,
     rescaling_cycles,
+    saved_registers,
     vote_cycles,
 )
 from protonn_edge.codegen.reach import near_at_most
@@ -64,6 +70,9 @@ _CODE_BYTES_PER_SCORE = 16
 _FIRMWARE_SRAM_BYTES = 200
 
 _REJECTION = "rejection"
+
+# Registers that a function saves beside those of its loops, and in all, at most.
+_SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 
 
 @dataclass(frozen=True)
@@ -143,6 +152,11 @@ class Plan:
         return self.chunk_features >= self.n_features
 
     @property
+    def saved_registers(self) -> tuple[int, ...]:
+        """Registers of the caller that the loops over the prototypes use."""
+        return saved_registers(self.comparison, self.votes)
+
+    @property
     def mean_cycles(self) -> float | None:
         """Cycles of a prediction, where the activity is known."""
         means = [stage.mean for stage in self.stages]
@@ -152,14 +166,28 @@ class Plan:
         """Return the kernel, the stages and their sums under the names of every JSON here."""
         return {
             "kernel": self.kernel,
-            "cycles": {"mean": self.mean_cycles, "worst": self.worst_cycles},
+            "cycles": {
+                "least": self.least_cycles,
+                "mean": self.mean_cycles,
+                "worst": self.worst_cycles,
+            },
             "estimated": self.estimated,
             "stages": [asdict(stage) for stage in self.stages],
         }
 
     @property
+    def least_cycles(self) -> int:
+        """Cycles that no prediction goes below; 0 where cycles are an estimate.
+
+        Every stage takes its cheapest way: inputs that are 0, or not if that takes less, and
+        prototypes that are left at the first coordinate that may tell. Of what the compiler makes
+        nothing is counted.
+        """
+        return 0 if self.estimated else sum(stage.least for stage in self.stages)
+
+    @property
     def worst_cycles(self) -> int:
-        """Cycles that no prediction exceeds."""
+        """Cycles that no prediction exceeds; an estimate where `estimated` says so."""
         return sum(stage.worst for stage in self.stages) - self.apart_cycles
 
 
@@ -192,7 +220,7 @@ def plan_with(
     state = d * width + classes * score_bytes + 2 + _NEIGHBOUR_BYTES * neighbours + pointers
     state += first.state_bytes
     tables = weights + prototypes + constants + first.table_bytes
-    rejection = _rejection_stages(model, neighbours, activity)
+    rejection = _rejection_stages(model, activity)
     stages = (
         *first.stages,
         _projection_stage(kernel, features, blocks, activity, weights + code, first),
@@ -244,7 +272,8 @@ def _without_multiplier(stage: Stage) -> Stage:
     """Return a stage as portable C takes it on a chip that cannot multiply: an estimate."""
     factor = _WITHOUT_MULTIPLIER[stage.name]
     mean = None if stage.mean is None else factor * stage.mean
-    return replace(stage, kernel="portable C", mean=mean, worst=math.ceil(factor * stage.worst))
+    worst = math.ceil(factor * stage.worst)
+    return replace(stage, kernel="portable C", mean=mean, worst=worst, least=0)
 
 
 def _first_stage(
@@ -301,13 +330,16 @@ def _projection_stage(
     if kernel == "unrolled":
         begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
     every = np.ones(len(features.other))
-    worst = begin + int(features.other.sum()) + math.ceil(first.calls_cycles(every))
+    costliest = np.maximum(features.zero, features.other)
+    worst = begin + int(costliest.sum()) + math.ceil(first.calls_cycles(every))
     mean = None
     if activity is not None:
         share = activity.inputs
         loops = float(features.zero @ (1 - share) + features.other @ share)
         mean = begin + loops + first.calls_cycles(share)
-    return Stage("projection", kernel, flash_bytes, mean, worst)
+    cheapest = np.minimum(features.zero, features.other)
+    least = first.least_cycles + (0 if first.skips_zeros else int(cheapest.sum()))
+    return Stage("projection", kernel, flash_bytes, mean, worst, least)
 
 
 def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
@@ -319,8 +351,9 @@ def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
 def _rescaling_stage(model: IntegerModel) -> Stage:
     dropped = model.accumulator_bits // 8 - 2
     cycles = rescaling_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
+    least = cycles - RESCALING_SPREAD - CLAMPING_SPREAD * model.clamps * model.n_projections
     flash = model.n_projections * (3 + 2 * model.clamps)
-    return Stage("rescaling", "loop", flash, cycles, cycles)
+    return Stage("rescaling", "loop", flash, cycles, cycles, least)
 
 
 def _prototype_stage(
@@ -333,45 +366,44 @@ def _prototype_stage(
 ) -> Stage:
     """Return the stage of the distances and the votes, with what is around them."""
     call, each = vote_cycles(votes)
-    call += core.call_cycles * (1 + len(votes))
-    start = loop.start + core.call_cycles
+    call += loop.start
     m = model.n_prototypes
-    around = FINISH_BY_COMPILER + 3 * core.call_cycles + SCORE_BY_COMPILER * model.n_classes
-    around += ACCIDENT_CYCLES * _accidents(model)
+    saved = min(len(saved_registers(loop, votes)) + _SAVED_BESIDES, _SAVED_AT_MOST)
+    around = FINISH_BY_COMPILER + 3 * core.call_cycles + SAVED_REGISTER_CYCLES * saved
+    around += VOTES_CYCLES + ACCIDENT_CYCLES * _accidents(model)
+    class_least, class_worst = class_cycles(model.score_bits // 8)
+    around += class_worst * model.n_classes
     at_most = near_at_most(model)
-    rounds = int(at_most[-1]) // neighbours_at_once + 1
+    full, rest = divmod(int(at_most[-1]), neighbours_at_once)
+    votes_worst = (full + 1) * call if rest else full * call + loop.start + ROUND_CYCLES
     costs = np.maximum.accumulate(_prototype_costs(loop, each))
-    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + rounds * (start + call)
+    worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + votes_worst
     mean = None
     if activity is not None:
         near = activity.neighbours
         left = m * (activity.coordinates - np.append(activity.coordinates[1:], near / m))
-        rounds_mean = near / neighbours_at_once + 0.5
         mean = around + float(left @ loop.left_after) + near * (loop.near + each)
-        mean += (rounds_mean + 0.5) * start + rounds_mean * call
+        mean += (near / neighbours_at_once + 0.5) * call
     flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
     fetched = any(step.register is None for step in loop.steps)
     where = "partly in registers" if fetched else "in registers"
-    return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
+    least = m * loop.least + loop.start + class_least * model.n_classes
+    kernel = f"point {where}, {model.score_bits}-bit scores"
+    return Stage("prototypes", kernel, flash, mean, worst, least)
 
 
-def _rejection_stages(
-    model: IntegerModel, neighbours_at_once: int, activity: Activity | None
-) -> tuple[Stage, ...]:
+def _rejection_stages(model: IntegerModel, activity: Activity | None) -> tuple[Stage, ...]:
     """Return the stage that finds whether a point is unknown, in a model that asks for it."""
     if model.rejection is None:
         return ()
     by = model.rejection.statistics
 
-    def cycles(near: float, rounds: float) -> float:
-        return rejection_cycles(by, model.n_classes, model.score_bits // 8, near, rounds)
+    def cycles(near: float) -> float:
+        return rejection_cycles(by, model.n_classes, model.score_bits // 8, near)
 
-    at_most = int(near_at_most(model)[-1])
-    worst = math.ceil(cycles(at_most, at_most // neighbours_at_once + 1))
-    mean = None
-    if activity is not None:
-        mean = cycles(activity.neighbours, activity.neighbours / neighbours_at_once + 0.5)
-    return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst),)
+    worst = math.ceil(cycles(int(near_at_most(model)[-1])))
+    mean = None if activity is None else cycles(activity.neighbours)
+    return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst, 0),)
 
 
 def _accidents(model: IntegerModel) -> int:

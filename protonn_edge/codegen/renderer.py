@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -42,8 +43,9 @@ def render_c(model: DeviceModel, plan: Plan | Float32Plan | None = None) -> dict
     }
 
 
+@cache
 def template_environment(folder: str) -> Environment:
-    """Return what renders the templates of a folder of ``templates/``."""
+    """Return what renders the templates of a folder of ``templates/``, each compiled once."""
     return Environment(  # noqa: S701  (C, not HTML: contexts escape names for C)
         loader=FileSystemLoader(resource("templates") / folder, encoding="utf-8"),
         undefined=StrictUndefined,

@@ -30,6 +30,7 @@ _SQUARES_CYCLES = 18
 _EXTREME_CYCLES = 6
 _CHANGE_CYCLES = 17
 _CROSSING_CYCLES = 47
+_CROSSING_LEAST = 34
 _FOLLOWING_CYCLES = 38  # the same on signals; for the mean
 _BANDS_CYCLES = 4
 _WAITING_CYCLES = 8  # the first of a pair
@@ -86,7 +87,8 @@ class WindowStage(FirstStage):
     def stages(self) -> tuple[Stage, ...]:
         """The stage that takes all samples and makes features of them."""
         flash = self.code_bytes + self.table_bytes
-        return (Stage("windows", "sums", flash, self._cycles(False), self._cycles(True)),)
+        least = self.least_samples_cycles()
+        return (Stage("windows", "sums", flash, self._cycles(False), self._cycles(True), least),)
 
     def _cycles(self, at_most: bool) -> int:
         """Return the cycles of a window, which has the same work to do whatever the samples are."""
@@ -107,6 +109,26 @@ class WindowStage(FirstStage):
             cycles += (window >> 1) * _FIRST_PAIR_CYCLES + later * _PAIR_CYCLES
             cycles += (window - (window >> bands)) * _WAITING_CYCLES
         return self.pipeline.channels * cycles
+
+    def least_samples_cycles(self) -> int:
+        """Return the least cycles of all samples, without what the compiler makes."""
+        kinds, window = self.pipeline.features.kinds, self.pipeline.window
+        least = {
+            "min": _EXTREME_CYCLES - 1,
+            "max": _EXTREME_CYCLES - 1,
+            "deviation": _SQUARES_CYCLES,
+            "change": _CHANGE_CYCLES,
+            "crossings": _CROSSING_LEAST,
+            "bands": _BANDS_CYCLES,
+        }
+        sample = _SUM_CYCLES if "mean" in kinds or "deviation" in kinds else 0
+        sample += sum(least.get(kind, 0) for kind in kinds)
+        bands = self.pipeline.features.bands
+        pairs = sum(
+            (window >> level) * ((_PAIR_CYCLES if level > 1 else _FIRST_PAIR_CYCLES) - 2)
+            for level in range(1, bands + 1)
+        )
+        return self.pipeline.channels * (window * sample + pairs)
 
     def end_cycles(self, at_most: bool) -> int:
         """Return the cycles of making features, and inputs of them."""

@@ -8,6 +8,7 @@ says that there are no worse ones; that is what the bound is for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -46,7 +47,9 @@ _SETTLINGS = 2
 _BISECTIONS = 24
 
 
-def worst_inputs(model: IntegerModel, plan: Plan, count: int, seed: int = 0) -> NDArray[np.uint8]:
+def worst_inputs(
+    model: IntegerModel, plan: Plan, count: int, seed: int = 0, *, effort: float = 1.0
+) -> NDArray[np.uint8]:
     """Return inputs (count, features) uint8 that take long, the worst first.
 
     Parameters
@@ -59,15 +62,19 @@ def worst_inputs(model: IntegerModel, plan: Plan, count: int, seed: int = 0) -> 
         How many inputs to return, at most 32.
     seed : int
         Of the search.
+    effort : float
+        The part of all steps that the search is to take, above 0.
     """
     generator = np.random.default_rng(seed)
     costs = prototype_costs(plan)
-    targets = _climb(model, _middles(model, generator), costs, generator)[:_TARGETS]
+    middles = _middles(model, generator)
+    targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
     if model.reduction is not None and model.reduction.deskewed is not None:
-        slanting = _slanting(model, model.reduction, targets, costs, generator)
-        return _refine_images(model, plan, np.concatenate(list(slanting)), generator)[:count]
-    return images_of(model, _inputs_near(model, targets, most, costs, generator)[:count])
+        slanting = _slanting(model, model.reduction, targets, costs, generator, effort)
+        images = np.concatenate(list(slanting))
+        return _refine_images(model, plan, images, generator, effort)[:count]
+    return images_of(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
 
 
 def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
@@ -88,7 +95,11 @@ def _middles(model: IntegerModel, generator: np.random.Generator) -> Int64:
 
 
 def _climb(
-    model: IntegerModel, points: Int64, costs: Int64, generator: np.random.Generator
+    model: IntegerModel,
+    points: Int64,
+    costs: Int64,
+    generator: np.random.Generator,
+    effort: float,
 ) -> Int64:
     """Move projected points to where prototypes take longer; the worst first."""
 
@@ -106,11 +117,16 @@ def _climb(
         return limited
 
     best = np.argsort(-cycles(points), kind="stable")[:_POINTS]
-    return _ascend(points[best], cycles, moved, _ROUNDS, generator)
+    return _ascend(points[best], cycles, moved, effort * _ROUNDS, generator)
 
 
 def _inputs_near(
-    model: IntegerModel, targets: Int64, most: Int64, costs: Int64, generator: np.random.Generator
+    model: IntegerModel,
+    targets: Int64,
+    most: Int64,
+    costs: Int64,
+    generator: np.random.Generator,
+    effort: float,
 ) -> Int64:
     """Return inputs up to `most` (D,), 0 only where they must be, projected about to targets.
 
@@ -129,7 +145,7 @@ def _inputs_near(
         limited: Int64 = np.clip(inputs + step, least, most)
         return limited
 
-    return _ascend(inputs, cycles, changed, _REFINEMENTS, generator)
+    return _ascend(inputs, cycles, changed, effort * _REFINEMENTS, generator)
 
 
 def _solved(model: IntegerModel, target: Int64, least: Int64, most: Int64) -> Int64:
@@ -150,7 +166,7 @@ def _ascend(
     points: Int64,
     cycles: Callable[[Int64], Int64],
     changed: Callable[[Int64], Int64],
-    rounds: int,
+    rounds: float,
     generator: np.random.Generator,
 ) -> Int64:
     """Change points, each on its own, to what takes longer; return the worst ones first.
@@ -160,7 +176,7 @@ def _ascend(
     points = points.copy()
     taken = cycles(points)
     best, most = points.copy(), taken.copy()
-    for heat in np.linspace(_TEMPERATURE, 0, rounds):
+    for heat in np.linspace(_TEMPERATURE, 0, math.ceil(rounds)):
         tried = changed(points)
         now = cycles(tried)
         kept = now > taken - heat * taken * generator.exponential(size=len(taken))
@@ -230,6 +246,7 @@ def _slanting(
     targets: Int64,
     costs: Int64,
     generator: np.random.Generator,
+    effort: float,
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield images that are set upright and then, about, projected to these targets.
 
@@ -242,7 +259,7 @@ def _slanting(
         for _ in range(_SETTLINGS):
             inside, _ = _inside(reduction, shifts)
             most = np.floor(_shares(reduction, inside) * model.inputs.maximum).astype(np.int64)
-            inputs = _inputs_near(model, targets, most, costs, generator)[0]
+            inputs = _inputs_near(model, targets, most, costs, generator, effort)[0]
             image = _slanted(model, reduction, inputs, shifts, slope)
             yield image.reshape(1, -1)
             shifts = row_shifts(image)[0]
@@ -293,7 +310,11 @@ def _with_slope(
 
 
 def _refine_images(
-    model: IntegerModel, plan: Plan, images: NDArray[np.uint8], generator: np.random.Generator
+    model: IntegerModel,
+    plan: Plan,
+    images: NDArray[np.uint8],
+    generator: np.random.Generator,
+    effort: float,
 ) -> NDArray[np.uint8]:
     """Change pixels a little where images then take longer; the worst first."""
     costs, weights = prototype_costs(plan), input_cycles(model, plan)
@@ -316,4 +337,5 @@ def _refine_images(
 
     whole = images.astype(np.int64)
     worst = whole[np.argsort(-cycles(whole), kind="stable")[:_POINTS]]
-    return _ascend(worst, cycles, changed, _IMAGE_REFINEMENTS, generator).astype(np.uint8)
+    refined = _ascend(worst, cycles, changed, effort * _IMAGE_REFINEMENTS, generator)
+    return refined.astype(np.uint8)

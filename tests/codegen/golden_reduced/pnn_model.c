@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     projection  unrolled, 318 B flash, at most 1534 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
- *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 436 cycles
+ *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *
  * With b the pixels, and the weight of a pixel for an area how much they overlap, the averages are
  *
@@ -638,19 +638,49 @@ static void rescale(void)
 
 /* ---- Prototypes --------------------------------------------------------------------------- */
 
-/* List near prototypes from `*prototype` on, until the list is full or there is none left.
- * A prototype is left as soon as one difference, or the sum of the squares, shows that it is far.
- * Return the end of the list. */
+/* Set all scores to 0. */
 #ifdef PNN_ASSEMBLY
-static struct neighbour *compare(const int8_t **prototype)
+static void clear_scores(void)
 {
-    struct neighbour *end = neighbours;
-    const int8_t *next = *prototype;
+    pnn_score_t *next = scores;
+    uint8_t left = PNN_CLASSES;
     __asm__ volatile(
+        "1:\n"
+        "    st    %a[next]+, __zero_reg__\n"
+        "    st    %a[next]+, __zero_reg__\n"
+        "    dec   %[left]\n"
+        "    brne  1b\n"
+        : [next] "+e"(next), [left] "+r"(left)
+        :
+        : "memory");
+}
+#else
+static void clear_scores(void)
+{
+    for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
+        scores[l] = 0;
+    }
+}
+#endif
+
+/* List near prototypes until the list is full or none is left, add their labels, times their kernels,
+ * to the scores, and go on. A prototype is left as soon as one difference, or the sum of the squares,
+ * shows that it is far. */
+#ifdef PNN_ASSEMBLY
+static void add_votes(void)
+{
+    __asm__ volatile(
+        "    push  r28\n"
+        "    push  r29\n"
+        "    ldi   r22, lo8(%[first])\n"
+        "    ldi   r23, hi8(%[first])\n"
+        "0:\n"
         "    lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
-        "    movw  r22, r30\n"
+        "    ldi   r26, lo8(%[list])\n"
+        "    ldi   r27, hi8(%[list])\n"
+        "    movw  r30, r22\n"
         "    rjmp  2f\n"
         "7:  cpi   r23, hi8(%[last])\n"
         "    brne  2f\n"
@@ -700,14 +730,63 @@ static struct neighbour *compare(const int8_t **prototype)
         "    rjmp  1b\n"
         "6:  subi  r22, lo8(-(6))\n"
         "    sbci  r23, hi8(-(6))\n"
-        "8:  movw  r30, r22\n"
-        "    clr   __zero_reg__\n"
-        : [end] "+x"(end), [next] "+z"(next)
-        : [point] "i"(&projected), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE), [table] "i"(exponential),
+        "8:  movw  r24, r22\n"
+        "    cpi   r26, lo8(%[list])\n"
+        "    brne  4f\n"
+        "    %~jmp 9f\n" /* the list is empty */
+        "4:  mov   r28, r26\n"
+        "    ldi   r26, lo8(%[list])\n" /* scores 0..2 */
+        "    ldi   r27, hi8(%[list])\n"
+        "    ldi   r30, lo8(%[scores] + 0)\n"
+        "    ldi   r31, hi8(%[scores] + 0)\n"
+        "    ld    r2, Z+\n"
+        "    ld    r3, Z+\n"
+        "    ld    r4, Z+\n"
+        "    ld    r5, Z+\n"
+        "    ld    r6, Z+\n"
+        "    ld    r7, Z+\n"
+
+        "1:  ld    r23, X+\n"
+        "    ld    r30, X+\n"
+        "    ld    r31, X+\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    add   r2, r0\n"
+        "    adc   r3, r1\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    add   r4, r0\n"
+        "    adc   r5, r1\n"
+        "    lpm   r22, Z+\n"
+        "    mulsu r22, r23\n"
+        "    add   r6, r0\n"
+        "    adc   r7, r1\n"
+        "    cp    r26, r28\n"
+        "    brne  1b\n"
+        "    ldi   r30, lo8(%[scores] + 0)\n"
+        "    ldi   r31, hi8(%[scores] + 0)\n"
+        "    st    Z+, r2\n"
+        "    st    Z+, r3\n"
+        "    st    Z+, r4\n"
+        "    st    Z+, r5\n"
+        "    st    Z+, r6\n"
+        "    st    Z+, r7\n"
+
+        "9:  cpi   r24, lo8(%[last])\n"
+        "    brne  1f\n"
+        "    cpi   r25, hi8(%[last])\n"
+        "    breq  2f\n"
+        "1:  movw  r22, r24\n"
+        "    %~jmp 0b\n"
+        "2:  clr   __zero_reg__\n"
+        "    pop   r29\n"
+        "    pop   r28\n"
+        :
+        : [point] "i"(&projected), [list] "i"(neighbours), [full] "i"(neighbours + NEIGHBOURS_AT_ONCE),
+          [table] "i"(exponential), [scores] "i"(scores), [first] "i"(prototypes),
           [last] "i"(prototypes + sizeof prototypes)
-        : "memory", "r0", "r2", "r3", "r4", "r18", "r19", "r20", "r21", "r22", "r23");
-    *prototype = next;
-    return end;
+        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r18", "r19", "r20", "r21", "r22", "r23",
+          "r24", "r25", "r26", "r27", "r30", "r31");
 }
 #else
 static struct neighbour *compare(const int8_t **prototype)
@@ -734,63 +813,7 @@ static struct neighbour *compare(const int8_t **prototype)
     }
     return end;
 }
-#endif
 
-/* Add the labels of the prototypes in the list, times their kernels, to the scores. */
-#ifdef PNN_ASSEMBLY
-static void vote_0(const struct neighbour *end)
-{
-    const struct neighbour *next = neighbours;
-    __asm__ volatile(
-        "    ldi   r30, lo8(%[sums])\n"
-        "    ldi   r31, hi8(%[sums])\n"
-        "    ld    r2, Z+\n"
-        "    ld    r3, Z+\n"
-        "    ld    r4, Z+\n"
-        "    ld    r5, Z+\n"
-        "    ld    r6, Z+\n"
-        "    ld    r7, Z+\n"
-
-        "1:  ld    r23, X+\n"
-        "    ld    r30, X+\n"
-        "    ld    r31, X+\n"
-        "    lpm   r22, Z+\n"
-        "    mulsu r22, r23\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    lpm   r22, Z+\n"
-        "    mulsu r22, r23\n"
-        "    add   r4, r0\n"
-        "    adc   r5, r1\n"
-        "    lpm   r22, Z+\n"
-        "    mulsu r22, r23\n"
-        "    add   r6, r0\n"
-        "    adc   r7, r1\n"
-        "    cp    r26, %A[end]\n" /* the list has less than 256 bytes */
-        "    brne  1b\n"
-        "    clr   __zero_reg__\n"
-        "    ldi   r30, lo8(%[sums])\n"
-        "    ldi   r31, hi8(%[sums])\n"
-        "    st    Z+, r2\n"
-        "    st    Z+, r3\n"
-        "    st    Z+, r4\n"
-        "    st    Z+, r5\n"
-        "    st    Z+, r6\n"
-        "    st    Z+, r7\n"
-
-        : [next] "+&x"(next)
-        : [sums] "i"(&scores[0]), [end] "r"(end)
-        : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23", "r30", "r31");
-}
-
-static void vote(const struct neighbour *end)
-{
-    if (end == neighbours) {
-        return;
-    }
-    vote_0(end);
-}
-#else
 static void vote(const struct neighbour *end)
 {
     for (const struct neighbour *next = neighbours; next != end; ++next) {
@@ -801,31 +824,77 @@ static void vote(const struct neighbour *end)
         }
     }
 }
-#endif
 
-uint8_t pnn_finish(void)
+static void add_votes(void)
 {
     const int8_t *prototype = prototypes;
-    while (pushed < PIXELS) {
-        pnn_push(0);
-    }
-    project_groups(averages, averages + INPUTS);
-    rescale();
-    for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-        scores[l] = 0;
-    }
     while (prototype != prototypes + sizeof prototypes) {
-        vote(compare(&prototype));
+        const struct neighbour *end = compare(&prototype);
+        vote(end);
     }
+}
+#endif
 
+/* Return the class of the largest score. */
+#ifdef PNN_ASSEMBLY
+static uint8_t find_largest(pnn_score_t *largest_score)
+{
+    const pnn_score_t *next = scores;
+    pnn_score_t largest = *next++;
     uint8_t best = 0;
+#if PNN_CLASSES > 1
+    pnn_score_t score;
+    uint8_t l = 1;
+    __asm__ volatile(
+        "1:\n"
+        "    ld    %A[score], %a[next]+\n"
+        "    ld    %B[score], %a[next]+\n"
+        "    cp    %A[largest], %A[score]\n"
+        "    cpc   %B[largest], %B[score]\n"
+
+        "    brge  2f\n"
+        "    movw  %A[largest], %A[score]\n"
+
+        "    mov   %[best], %[l]\n"
+        "2:  inc   %[l]\n"
+        "    cpi   %[l], %[classes]\n"
+        "    brne  1b\n"
+        : [next] "+e"(next), [largest] "+r"(largest), [score] "=&r"(score),
+          [best] "+r"(best), [l] "+d"(l)
+        : [classes] "M"(PNN_CLASSES)
+        : "memory");
+#endif
+    *largest_score = largest;
+    return best;
+}
+#else
+static uint8_t find_largest(pnn_score_t *largest_score)
+{
     pnn_score_t largest = scores[0];
+    uint8_t best = 0;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
         if (scores[l] > largest) {
             largest = scores[l];
             best = l;
         }
     }
+    *largest_score = largest;
+    return best;
+}
+#endif
+
+uint8_t pnn_finish(void)
+{
+    while (pushed < PIXELS) {
+        pnn_push(0);
+    }
+    project_groups(averages, averages + INPUTS);
+    rescale();
+    clear_scores();
+    add_votes();
+
+    pnn_score_t largest;
+    const uint8_t best = find_largest(&largest);
     return best;
 }
 

@@ -1,0 +1,75 @@
+"""Cycles stay between the plan's bounds, and scores are the reference's, on the emulated Uno."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from measured_predictions import build_program, measure
+from random_shapes import first_stage_of, random_case, random_points
+
+from protonn_edge.codegen import Plan
+from protonn_edge.codegen.worst_inputs import worst_inputs
+from protonn_edge.quantization import IntegerModel
+
+_RANDOM_POINTS = 10
+_SEARCHED_POINTS = 2
+_EFFORT = 0.02  # of the search, which takes seconds otherwise
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a case has shown: its model and plan, and the cycles of each of its points."""
+
+    model: IntegerModel
+    plan: Plan
+    cycles: np.ndarray
+
+    @property
+    def shape(self) -> str:
+        """Return what a finding has to name."""
+        model, plan = self.model, self.plan
+        by = () if model.rejection is None else model.rejection.statistics
+        return (
+            f"{first_stage_of(model)}, D {model.n_features} to {model.n_inputs}, "
+            f"d {model.n_projections}, m {model.n_prototypes}, L {model.n_classes}, "
+            f"{model.accumulator_bits}-bit sums, {model.score_bits}-bit scores, "
+            f"{plan.kernel}{', buffered' if plan.buffered else ''}"
+            f"{', keeps averages' if plan.keeps_averages else ''}"
+            f"{', rejects by ' + ' '.join(by) if by else ''}"
+        )
+
+
+def run_case(seed: int, folder: Path) -> None:
+    """Check one random model; raise AssertionError with one line that says what is wrong."""
+    check_case(seed, folder)
+
+
+def check_case(seed: int, folder: Path) -> Case:
+    """Check one random model and return what was measured."""
+    rng = np.random.default_rng(seed)
+    model, plan = random_case(rng)
+    Q = random_points(rng, _RANDOM_POINTS, model)
+    if model.pipeline is None:
+        Q = np.concatenate([Q, worst_inputs(model, plan, _SEARCHED_POINTS, seed, effort=_EFFORT)])
+    return check_points(f"seed {seed}", model, plan, Q, folder)
+
+
+def check_points(name: str, model: IntegerModel, plan: Plan, Q: np.ndarray, folder: Path) -> Case:
+    """Check points (n, features) uint8 of a model with a plan on the emulated Uno."""
+    measured = measure(build_program(model, plan, folder), model, Q)
+    case = Case(model, plan, measured.cycles)
+    labels, scores = model.answers(Q)
+    for point in range(len(Q)):
+        same = (measured.scores[point] == scores[point]).all()
+        assert same and measured.labels[point] == labels[point], (
+            f"{name}: {case.shape}: point {point} has class {measured.labels[point]} and scores "
+            f"{measured.scores[point].tolist()}, not {labels[point]} and {scores[point].tolist()}"
+        )
+        cycles = measured.cycles[point]
+        assert plan.least_cycles <= cycles <= plan.worst_cycles, (
+            f"{name}: {case.shape}: point {point} takes {cycles:,} cycles, the plan says "
+            f"{plan.least_cycles:,} to {plan.worst_cycles:,}"
+        )
+    return case

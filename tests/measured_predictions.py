@@ -1,0 +1,114 @@
+"""Predictions on the emulated Uno, measured by the firmware's own sources, one after the other.
+
+A small program around `firmware/prediction.c` and the generated model takes the place of the
+firmware: points come over the serial line as they do there, in chunks if the plan says so, but
+without frames. All is compiled with the flags of the firmware, because what the compiler makes of
+the model is part of what is measured.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from checkout import CHECKOUT
+from generated_programs import write_c
+
+from protonn_edge.codegen import Plan
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.quantization import IntegerModel
+
+FLAGS = (
+    *("-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Wpedantic"),
+    *("-ffunction-sections", "-fdata-sections", "-fstack-usage", "-DF_CPU=16000000L"),
+)
+"""Those of `platformio.ini`, with what PlatformIO adds."""
+
+_MAIN = """
+#include "cycle_counter.h"
+#include "prediction.h"
+#include "uart.h"
+#include "watchdog.h"
+#include <avr/interrupt.h>
+
+static void send(const void *bytes, uint8_t count)
+{
+    for (const uint8_t *next = bytes; count-- > 0;) {
+        uart_send(*next++);
+    }
+}
+
+int main(void)
+{
+    watchdog_start();
+    cycle_counter_start();
+    uart_start();
+    sei();
+    for (;;) {
+        prediction_begin();
+        for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+            prediction_push(uart_receive());
+        }
+        const uint8_t label = prediction_finish(1);
+        const uint32_t cycles = prediction_cycles();
+        send(&label, 1);
+        send(&cycles, sizeof cycles);
+        for (uint16_t l = 0; l < PNN_CLASSES; ++l) {
+            send(pnn_scores() + l, sizeof(pnn_score_t));
+        }
+    }
+}
+"""
+
+_FIRMWARE = CHECKOUT / "firmware"
+_SOURCES = ("prediction.c", "cycle_counter.c", "uart.c", "watchdog.c")
+_DEADLINE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the program says of n points: labels (n,), cycles (n,), and scores (n, L)."""
+
+    labels: np.ndarray
+    cycles: np.ndarray
+    scores: np.ndarray
+
+
+def build_program(model: IntegerModel, plan: Plan, folder: Path) -> Path:
+    """Compile the program of a model with a plan."""
+    generated = folder / "generated"
+    generated.mkdir(parents=True)
+    write_c(model, generated, plan)
+    (folder / "main.c").write_text(_MAIN)
+    sources = [*(_FIRMWARE / name for name in _SOURCES), folder / "main.c"]
+    elf = folder / "program.elf"
+    command = ["avr-gcc", *FLAGS, f"-I{folder}", f"-I{_FIRMWARE}", "-Wl,--gc-sections"]
+    command += [*sources, generated / "pnn_model.c", "-o", elf]
+    subprocess.run(command, check=True, timeout=60, cwd=folder)
+    return elf
+
+
+def measure(elf: Path, model: IntegerModel, Q: np.ndarray) -> Measured:
+    """Return what a program answers to points (n, features) uint8, sent one at a time."""
+    answer = np.dtype(
+        [
+            ("label", "u1"),
+            ("cycles", "<u4"),
+            ("scores", f"<i{model.score_bits // 8}", model.n_classes),
+        ]
+    )
+    received = b""
+    with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
+        line.settimeout(_DEADLINE_S)
+        for number, point in enumerate(Q):
+            line.sendall(point.tobytes())
+            while len(received) < (number + 1) * answer.itemsize:
+                received += line.recv(65_536)
+        stats = uno.stats()
+        assert (stats.faults, stats.overruns) == ((), 0)
+    answers = np.frombuffer(received, answer)
+    scores = answers["scores"].reshape(len(Q), model.n_classes)
+    return Measured(answers["label"], answers["cycles"].astype(np.int64), scores)

@@ -1,0 +1,66 @@
+"""Models that took longer than their bound: many inputs, classes or prototypes.
+
+An input that no weight uses takes a cycle more where it is 0. What the compiler made around the
+loops over classes and near prototypes took longer, the more of them there were.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+from avr_tools import needs_emulated_avr
+from fuzz.bounds import check_points
+from random_shapes import Shape, random_model_of, random_points
+
+from protonn_edge.codegen import KernelName, Plan
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.deskewing import BYTES
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.reduction import Reduction
+from protonn_edge.rejection import IntegerRejection
+
+pytestmark = needs_emulated_avr
+
+
+def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerModel, np.ndarray]:
+    """Return a model all of whose prototypes are near the first of some points, (n, features)."""
+    rng = np.random.default_rng(seed)
+    model = random_model_of(rng, shape)
+    Q = random_points(rng, 6, model)[::-1]
+    place = model.project(model.reduce(Q[:1]))
+    Z = rng.integers(-labels, labels, model.labels.shape)
+    return dataclasses.replace(
+        model,
+        prototypes=np.repeat(place.T, shape.m, axis=1).astype(np.int8),
+        labels=Z.astype(np.int8),
+        rejection=None,
+    ), Q
+
+
+def check(model: IntegerModel, kernel: KernelName, Q: np.ndarray, folder: Path) -> Plan:
+    plan = plan_with(model, kernel)
+    check_points("regression", model, plan, Q, folder)
+    return plan
+
+
+def test_inputs_without_weights_take_longer_where_they_are_0(tmp_path: Path) -> None:
+    model, Q = crowded_model(Shape(d=1, m=1, classes=2, inputs=400), labels=20)
+    model = dataclasses.replace(model, projection=np.zeros_like(model.projection))
+    assert not Q.all(axis=1).all()
+    check(model, "unrolled", Q, tmp_path)
+
+
+def test_many_classes_with_scores_of_four_bytes(tmp_path: Path) -> None:
+    model, Q = crowded_model(Shape(d=1, m=40, classes=255, inputs=3), labels=127)
+    assert model.score_bits == 32
+    check(model, "masked", Q, tmp_path)
+
+
+def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
+    before = Reduction((16, 8), (16, 8), (15, 6), BYTES)
+    model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
+    _, high = model.score_range()
+    rejection = IntegerRejection(score=min(100, high), kernel=60, margin=100)
+    check(dataclasses.replace(model, rejection=rejection), "columns", Q, tmp_path)
