@@ -1,7 +1,7 @@
-"""A compare match right after a timer's overflow comes, whatever instruction the overflow falls into.
+"""A compare match right after a timer's overflow is not lost, whatever instruction is running.
 
-simavr 1.6 by itself passes over it where that instruction ends later than the match. A serial line in
-software then sampled a bit 256 cycles too late: an emulated ATtiny85 lost every seventh request of
+simavr 1.6 by itself loses it if that instruction ends later than the match. A serial line in
+software then samples a bit 256 cycles too late: an emulated ATtiny85 lost every seventh request of
 128 features, at the same bytes every time.
 """
 
