@@ -44,6 +44,7 @@ _MOMENT_CYCLES = 1_650
 _MOMENT_ROW_CYCLES = 85
 _MOMENT_PIXEL_CYCLES = 14
 _MOMENT_ZERO_CYCLES = 9
+_MOMENT_PIXEL_LEAST = 8
 _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
@@ -95,6 +96,11 @@ class Averaging(FirstStage):
     def keeps_averages(self) -> bool:
         """Whether all averages wait for the last one before they are projected."""
         return self.keeps and self.reduction.n_outputs <= _KEPT_AVERAGES
+
+    @property
+    def skips_zeros(self) -> bool:
+        """Averages that are 0 in front of others are not projected by columns."""
+        return self.kernel == "columns" and not self.keeps_averages
 
     @property
     def code_bytes(self) -> int:
@@ -155,7 +161,8 @@ class Upright(Averaging):
         copies = 0 if self.buffered else _COPYING.feature * pixels + _COPYING.call * pushes
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
         worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
-        return (Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst),)
+        least = _MOMENT_PIXEL_LEAST * pixels
+        return (Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst, least),)
 
     @property
     def held_bytes(self) -> int:

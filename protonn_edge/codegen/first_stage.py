@@ -112,6 +112,11 @@ class FirstStage:
         """Whether all averages of a reduction wait for the last one before they are projected."""
         return False
 
+    @property
+    def skips_zeros(self) -> bool:
+        """Whether inputs that are 0 need not come to the projection at all."""
+        return False
+
     def calls_cycles(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all calls, but for the projection's loops.
 

@@ -252,6 +252,11 @@ class Step:
         return self.passed + 1 + 2 * (self.far != "1b")
 
     @property
+    def overflowed(self) -> int:
+        """Cycles if it is left here because the difference needs more than a byte."""
+        return 2 * self.island + 6 + 2 * self._fetched + 2 * (self.far != "1b")
+
+    @property
     def _fetched(self) -> bool:
         return self.register is None
 
@@ -288,6 +293,18 @@ class Comparison:
                 unchecked = 0
             passed += step.passed
         return np.array(cycles, np.int64)
+
+    @property
+    def least(self) -> int:
+        """Cycles of a prototype that is left at the first coordinate that may tell."""
+        passed = self.next
+        for step in self.steps:
+            if step.overflows:
+                return passed + step.overflowed
+            if step.checked:
+                return passed + step.left
+            passed += step.passed
+        return passed
 
     @property
     def near(self) -> int:
@@ -349,6 +366,10 @@ def vote_cycles(blocks: Sequence[Block]) -> tuple[int, int]:
         9 + 2 * (block.first > 0) + MULTIPLY_ADD[block.width] * block.size for block in blocks
     )
     return call, each
+
+
+# What rescaling may take less than `rescaling_cycles`: in all, and a coordinate that is limited.
+RESCALING_SPREAD, CLAMPING_SPREAD = 5, 2
 
 
 def rescaling_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: bool) -> int:

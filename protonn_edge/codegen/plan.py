@@ -20,12 +20,14 @@ from protonn_edge.codegen.first_stage import CHUNK_CYCLES, FirstStage, PushCycle
 from protonn_edge.codegen.kernels import (
     ACCIDENT_CYCLES,
     BEGIN_BY_COMPILER,
+    CLAMPING_SPREAD,
     FINISH_BY_COMPILER,
     GROUP,
     GROUP_CYCLES,
     GROUPS_BY_COMPILER,
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
+    RESCALING_SPREAD,
     SCORE_BY_COMPILER,
     WAITING_BY_COMPILER,
     Block,
@@ -152,14 +154,28 @@ class Plan:
         """Return the kernel, the stages and their sums under the names of every JSON here."""
         return {
             "kernel": self.kernel,
-            "cycles": {"mean": self.mean_cycles, "worst": self.worst_cycles},
+            "cycles": {
+                "least": self.least_cycles,
+                "mean": self.mean_cycles,
+                "worst": self.worst_cycles,
+            },
             "estimated": self.estimated,
             "stages": [asdict(stage) for stage in self.stages],
         }
 
     @property
+    def least_cycles(self) -> int:
+        """Cycles that no prediction goes below; 0 where cycles are an estimate.
+
+        Every stage takes its cheapest way: inputs that are 0, or not if that takes less, and
+        prototypes that are left at the first coordinate that may tell. Of what the compiler makes
+        nothing is counted.
+        """
+        return 0 if self.estimated else sum(stage.least for stage in self.stages)
+
+    @property
     def worst_cycles(self) -> int:
-        """Cycles that no prediction exceeds."""
+        """Cycles that no prediction exceeds; an estimate where `estimated` says so."""
         return sum(stage.worst for stage in self.stages) - self.apart_cycles
 
 
@@ -244,7 +260,8 @@ def _without_multiplier(stage: Stage) -> Stage:
     """Return a stage as portable C takes it on a chip that cannot multiply: an estimate."""
     factor = _WITHOUT_MULTIPLIER[stage.name]
     mean = None if stage.mean is None else factor * stage.mean
-    return replace(stage, kernel="portable C", mean=mean, worst=math.ceil(factor * stage.worst))
+    worst = math.ceil(factor * stage.worst)
+    return replace(stage, kernel="portable C", mean=mean, worst=worst, least=0)
 
 
 def _first_stage(
@@ -301,13 +318,16 @@ def _projection_stage(
     if kernel == "unrolled":
         begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
     every = np.ones(len(features.other))
-    worst = begin + int(features.other.sum()) + math.ceil(first.calls_cycles(every))
+    costliest = np.maximum(features.zero, features.other)
+    worst = begin + int(costliest.sum()) + math.ceil(first.calls_cycles(every))
     mean = None
     if activity is not None:
         share = activity.inputs
         loops = float(features.zero @ (1 - share) + features.other @ share)
         mean = begin + loops + first.calls_cycles(share)
-    return Stage("projection", kernel, flash_bytes, mean, worst)
+    cheapest = np.minimum(features.zero, features.other)
+    least = 0 if first.skips_zeros else int(cheapest.sum())
+    return Stage("projection", kernel, flash_bytes, mean, worst, least)
 
 
 def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
@@ -319,8 +339,9 @@ def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
 def _rescaling_stage(model: IntegerModel) -> Stage:
     dropped = model.accumulator_bits // 8 - 2
     cycles = rescaling_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
+    least = cycles - RESCALING_SPREAD - CLAMPING_SPREAD * model.clamps * model.n_projections
     flash = model.n_projections * (3 + 2 * model.clamps)
-    return Stage("rescaling", "loop", flash, cycles, cycles)
+    return Stage("rescaling", "loop", flash, cycles, cycles, least)
 
 
 def _prototype_stage(
@@ -352,7 +373,9 @@ def _prototype_stage(
     flash = int(model.prototypes.nbytes + model.labels.nbytes + model.table.nbytes)
     fetched = any(step.register is None for step in loop.steps)
     where = "partly in registers" if fetched else "in registers"
-    return Stage("prototypes", f"point {where}, {model.score_bits}-bit scores", flash, mean, worst)
+    least = m * loop.least
+    kernel = f"point {where}, {model.score_bits}-bit scores"
+    return Stage("prototypes", kernel, flash, mean, worst, least)
 
 
 def _rejection_stages(
@@ -371,7 +394,7 @@ def _rejection_stages(
     mean = None
     if activity is not None:
         mean = cycles(activity.neighbours, activity.neighbours / neighbours_at_once + 0.5)
-    return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst),)
+    return (Stage(_REJECTION, ", ".join(by), rejection_bytes(by), mean, worst, 0),)
 
 
 def _accidents(model: IntegerModel) -> int:

@@ -19,6 +19,8 @@ class Stage:
         Cycles on points of the activity that the plan was made for; None if that is not known.
     worst : int
         Cycles that no input exceeds.
+    least : int
+        Cycles that no input goes below.
     """
 
     name: str
@@ -26,3 +28,4 @@ class Stage:
     flash_bytes: int
     mean: float | None
     worst: int
+    least: int

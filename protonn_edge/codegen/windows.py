@@ -86,7 +86,8 @@ class WindowStage(FirstStage):
     def stages(self) -> tuple[Stage, ...]:
         """The stage that takes all samples and makes features of them."""
         flash = self.code_bytes + self.table_bytes
-        return (Stage("windows", "sums", flash, self._cycles(False), self._cycles(True)),)
+        least = self._cycles(False) // 2
+        return (Stage("windows", "sums", flash, self._cycles(False), self._cycles(True), least),)
 
     def _cycles(self, at_most: bool) -> int:
         """Return the cycles of a window, which has the same work to do whatever the samples are."""
