@@ -18,6 +18,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import (
     Comparison,
     Origin,
+    Prediction,
     Result,
     ResultsFile,
     Session,
@@ -46,12 +47,36 @@ class Repetition:
     ----------
     n : int
         How often.
-    cycles : int
-        Of all of them.
+    prediction : Prediction
+        The class, and the cycles of all of them.
     """
 
     n: int
-    cycles: int
+    prediction: Prediction
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all of them."""
+        return self.prediction.cycles
+
+    def check(self, result: Result, possible: PossibleCycles) -> None:
+        """Raise `CheckFailed` unless it agrees with the point's result and can be."""
+        label, cycles = self.prediction.label, self.cycles // self.n
+        if result.predicted is not None and label != result.predicted:
+            raise CheckFailed(
+                f"the device answers class {label} to the first point when it is asked to repeat "
+                f"the prediction, and class {result.predicted} otherwise; build and upload the "
+                "firmware again"
+            )
+        if not possible.least <= cycles <= possible.most:
+            raise CheckFailed(
+                f"the device names {cycles:,} cycles for each repetition of the first point, "
+                f"possible are {possible}; build and upload the firmware again"
+            )
+
+    def to_json(self) -> dict[str, int]:
+        """Return its counts."""
+        return {"n": self.n, "cycles": self.cycles}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +166,7 @@ class Measurement:
                 {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
-            "repetition": None if self.repetition is None else asdict(self.repetition),
+            "repetition": None if self.repetition is None else self.repetition.to_json(),
         }
 
 
@@ -232,10 +257,12 @@ def measure(
         )
         repetition = None
         if repeat is not None:
-            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat).cycles)
+            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
 
     everything = sorted([*earlier, *done.results], key=lambda result: result.index)
     possible = PossibleCycles.of(plan, board)
+    if repetition is not None:
+        repetition.check(everything[0], possible)
     stacks = [share.stats.stack_bytes for share in done.shares if share.n and share.stats]
     return Measurement(
         board=board,

@@ -21,6 +21,7 @@ import serial.urlhandler.protocol_socket
 
 from protonn_edge.hil import LinkError, protocol
 from protonn_edge.hil.link import Host, Line
+from protonn_edge.quantization import IntegerModel
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
 CYCLES = 16_072
@@ -34,23 +35,24 @@ class FakeModel:
     features = 4
     classes = 3
     model_hash = MODEL_HASH[:8]
+    cycles = CYCLES
 
     def reply(self, request: protocol.Content) -> protocol.Content:
-        if len(getattr(request, "features", bytes(4))) != self.features:
+        if len(getattr(request, "features", bytes(self.features))) != self.features:
             return protocol.ErrorReply(2)
         if isinstance(request, protocol.PredictRequest):  # SCORES is one of them
             scores = self.scores(request.features)
             label = int(np.argmax(scores))
             if isinstance(request, protocol.ScoresRequest):
-                return protocol.ScoresReply(label, CYCLES, scores)
-            return protocol.PredictReply(label, CYCLES)
+                return protocol.ScoresReply(label, self.cycles, scores)
+            return protocol.PredictReply(label, self.cycles)
         if isinstance(request, protocol.HelloRequest):
             return protocol.HelloReply(
                 2, 0, self.features, self.classes, self.model_hash, 16_000_000, WINDOW
             )
         if isinstance(request, protocol.RepeatRequest):
             label = int(np.argmax(self.scores(request.features)))
-            return protocol.RepeatReply(label, CYCLES * request.repetitions)
+            return protocol.RepeatReply(label, self.cycles * request.repetitions)
         return STATS
 
     def scores(self, features: bytes) -> tuple[int, ...]:
@@ -147,6 +149,7 @@ class FakeDevice(FakeModel):
 # --- simulated time ------------------------------------------------------------------------------
 
 BYTE_S = 10 / 115_200
+READ_S = 1e-5  # of a reading, so that none takes no time at all
 Answer = Callable[[protocol.Content, protocol.Content], protocol.Content | bytes | None]
 
 
@@ -177,11 +180,28 @@ class SimulatedHost(Host):
         self.seconds += max(0.0, seconds)
 
 
-class HostileDevice(FakeModel):
+class ReferenceModel(FakeModel):
+    """What a device with an integer model answers, each time in the same cycles."""
+
+    def __init__(self, reference: IntegerModel, cycles: int) -> None:
+        self.features = reference.n_features
+        self.classes = reference.n_classes
+        self.model_hash = bytes.fromhex(reference.model_sha256)[:8]
+        self.cycles = cycles
+        self._reference = reference
+
+    def scores(self, features: bytes) -> tuple[int, ...]:
+        row = np.frombuffer(features, np.uint8)[None]
+        return tuple(map(int, self._reference.scores(row)[0]))
+
+
+class HostileDevice:
     """A device on a simulated line.
 
     Parameters
     ----------
+    model : FakeModel, optional
+        What it answers, unless it does worse.
     answer : callable, optional
         Makes of a request and the right reply what is sent: another reply, bytes, nothing (None).
     flood : callable, optional
@@ -196,6 +216,7 @@ class HostileDevice(FakeModel):
 
     def __init__(
         self,
+        model: FakeModel | None = None,
         *,
         answer: Answer | None = None,
         flood: Callable[[int], bytes] | None = None,
@@ -204,6 +225,7 @@ class HostileDevice(FakeModel):
         breaks: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self.requests: list[bytes] = []  # bodies, as they came
+        self.model = model or FakeModel()
         self.answer = answer
         self.flood = flood
         self.every_s = every_s
@@ -213,12 +235,15 @@ class HostileDevice(FakeModel):
     def replies(self, data: bytes, splitter: protocol.FrameSplitter) -> Iterator[bytes]:
         """Yield what is sent for each request in these bytes; `OSError` where the line breaks."""
         for frame in splitter.feed(data):
-            body = protocol.decode_frame(frame)
+            try:
+                body = protocol.decode_frame(frame)
+                request = protocol.decode_message(body)
+            except protocol.ProtocolError:  # the rest of a request that was given up
+                continue
             self.requests.append(body)
             if self.breaks(len(self.requests)):
                 raise OSError
-            request = protocol.decode_message(body)
-            right = self.reply(request)
+            right = self.model.reply(request)
             said = right if self.answer is None else self.answer(request, right)
             if isinstance(said, bytes):
                 yield said
@@ -258,7 +283,7 @@ class _SimulatedLine:
         if self._device.flood is not None and self._next_flood <= self._host.seconds:
             data += self._device.flood(next(self._floods))
             self._next_flood = self._host.seconds + self._device.every_s
-        self._host.seconds += BYTE_S * len(data)
+        self._host.seconds += READ_S + BYTE_S * len(data)
         return data
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from protonn_edge.hil.link import Host, LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
 from protonn_edge.hil.window import Asked, Window
 
-# So often refused, a request is wrong. Less may be the line's doing: two frames that have become
+# So often refused or lost, a request is wrong. Less may be the line's doing: two frames that have become
 # one, because the delimiter between them was lost, have a right CRC.
 _REFUSALS = 3
 _LONGEST_PAUSE_S = 1.0  # between attempts, once it is known how long replies take
@@ -111,6 +111,7 @@ class Exchange(Generic[Key, Reply]):
         self._deadline = ProgressDeadline(self._host, patience.progress_s + longest_s)
         self._messages = connection.messages
         self._again: deque[Asked[Key, Content]] = deque()
+        self._aside: Asked[Key, Content] | None = None
         self._window: Window[Key, Content] = Window(connection.device.window)
 
     def __iter__(self) -> Iterator[tuple[Key, Reply | None]]:
@@ -127,6 +128,7 @@ class Exchange(Generic[Key, Reply]):
                 yield from self._step()
             except LinkError as broken:
                 self._recover(broken)
+        yield from self._lost()
 
     def _step(self) -> Iterator[tuple[Key, Reply | None]]:
         """Send what may be sent and take what comes, or notice that it does not."""
@@ -139,12 +141,12 @@ class Exchange(Generic[Key, Reply]):
             passed_over, answered = self._window.answer(sequence)
             self._send_again(passed_over)
             for asked in passed_over:
-                yield from self._count_failure(asked)
+                self._count_failure(asked)
             if answered is not None:
                 yield from self._take(answered, content)
-        if self._window.oldest is oldest and self._host.now() > due:
+        if self._window.oldest is oldest and self._host.now() >= due:
             self._recover()
-            yield from self._count_failure(oldest)
+            self._count_failure(oldest)
 
     def _recover(self, broken: LinkError | None = None) -> None:
         """Meet the device again, after which what was in flight is sent again."""
@@ -161,11 +163,14 @@ class Exchange(Generic[Key, Reply]):
             "program hang? Reset it, then run this again (hil: with --resume)"
         )
 
-    def _take(self, answered: Asked[Key, Content], content: Content) -> Iterator[tuple[Key, Reply]]:
+    def _take(
+        self, answered: Asked[Key, Content], content: Content
+    ) -> Iterator[tuple[Key, Reply | None]]:
         if isinstance(content, self._kind):
             if answered.since is not None:
                 self._times.add(self._host.now() - answered.since)
             yield answered.key, content
+            yield from self._lost()
             self._deadline.renew()  # after the asker has done with the reply what it wants
             self._messages = self._connection.messages
             return
@@ -202,11 +207,22 @@ class Exchange(Generic[Key, Reply]):
     def _send_again(self, requests: list[Asked[Key, Content]]) -> None:
         self._again.extendleft(reversed(requests))
 
-    def _count_failure(self, asked: Asked[Key, Content]) -> Iterator[tuple[Key, None]]:
+    def _count_failure(self, asked: Asked[Key, Content]) -> None:
+        """Put a request aside that has failed too often, or for half of the time that there is.
+
+        Whether it is to blame or the device shows when another one is answered; so only one is.
+        """
         asked.attempts += 1
-        if asked.attempts > self._patience.retries:
+        late = asked.attempts >= _REFUSALS and self._deadline.left_s < self._deadline.seconds / 2
+        if self._aside is None and (late or asked.attempts > self._patience.retries):
             self._again.remove(asked)
-            yield asked.key, None
+            self._aside = asked
+
+    def _lost(self) -> Iterator[tuple[Key, None]]:
+        """Yield the request that was put aside: the others have their replies."""
+        if self._aside is not None:
+            yield self._aside.key, None
+        self._aside = None
 
     def _wait_s(self, asked: Asked[Key, Content]) -> float:
         """Return how long a request that was sent may take.
@@ -219,7 +235,9 @@ class Exchange(Generic[Key, Reply]):
         if self.retried == 0 or not self._times.known:
             return longest
         usual = self._times.unusual_s + _SLACK_S
-        return min(longest, max(_LONGEST_PAUSE_S, 2 * usual), usual * float(1 << asked.attempts))
+        return min(
+            longest, max(_LONGEST_PAUSE_S, 2 * usual), usual * float(1 << min(asked.attempts, 30))
+        )
 
     @property
     def _reply_s(self) -> float:

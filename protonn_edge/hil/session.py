@@ -311,8 +311,8 @@ class Session:
 
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
-            f"the device on {self.url} says HELLO but did not answer a request, asked "
-            f"{self._patience.retries + 1} times; does the line lose bytes, or the program hang?"
+            f"the device on {self.url} says HELLO but did not answer a request, however often it "
+            "was asked; does the line lose bytes, or the program hang?"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:

@@ -115,8 +115,7 @@ def test_a_device_that_is_gone_ends_the_run(make_device):
         pytest.raises(NoReplyError, match=r"answered no request for 0\.\d+ s, .* --resume"),
     ):
         run([session], many, np.zeros(30, int), sink=kept.append)
-    assert len(kept) < 30
-    assert all(result.predicted is None for result in kept)
+    assert kept == []  # the device is to blame, not the points
 
 
 def test_arrays_that_do_not_fit_are_bad_input(device, expected):
