@@ -18,8 +18,8 @@ from protonn_edge.hil.link import Host, LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
 from protonn_edge.hil.window import Asked, Window
 
-# So often refused or lost, a request is wrong. Less may be the line's doing: two frames that have become
-# one, because the delimiter between them was lost, have a right CRC.
+# So often refused or lost, a request is wrong. Less may be the line's doing: two frames that have
+# become one, because the delimiter between them was lost, have a right CRC.
 _REFUSALS = 3
 _LONGEST_PAUSE_S = 1.0  # between attempts, once it is known how long replies take
 _SLACK_S = 0.03  # what two computers that have other things to do may take now and then

@@ -6,6 +6,7 @@ is not: no class, score, cycles, clock, stack or repetition.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from fake_device import HostileDevice
-from simulated_run import N, STACK_BYTES, honest_model, measure_on, subject
+from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import protocol, read_results
@@ -155,7 +156,7 @@ def _lie(rng: np.random.Generator, right: Content) -> Content:
     said = replace(right, **{field: changed})  # type: ignore[type-var]
     try:
         said.payload()
-    except Exception:  # the field is not that wide
+    except struct.error:  # the field is not that wide
         return right
     return said
 
