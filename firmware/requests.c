@@ -86,7 +86,13 @@ uint8_t frame_body(uint16_t index)
     return *score < 0 ? 0xFF : 0x00;
 }
 
-void frame_put(uint8_t wire) { uart_send(wire); }
+/* A reply may take longer than the watchdog waits: 255 scores take 8.6 s at 1,200 baud. It is fed when the
+ * transmitter has taken a byte; a transmitter that is stuck takes none. */
+void frame_put(uint8_t wire)
+{
+    uart_send(wire);
+    watchdog_feed();
+}
 
 /* Each of these fills in a payload and returns its bytes. */
 

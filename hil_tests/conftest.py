@@ -174,7 +174,7 @@ def url(pytestconfig: pytest.Config, board: Board, request: pytest.FixtureReques
 @pytest.fixture
 def session(url: str, reference: DeviceModel, board: Board) -> Iterator[Session]:
     """Give a conversation with the device, which was reset for it."""
-    with open_session(url, reference, board.baud) as opened:
+    with open_session(url, reference, board) as opened:
         yield opened
 
 
@@ -182,7 +182,7 @@ def session(url: str, reference: DeviceModel, board: Board) -> Iterator[Session]
 def done(url: str, reference: DeviceModel, points: Points, board: Board) -> Run:
     """Give what the device answers for all points; they are sent once, as fast as the line goes."""
     y = np.zeros(len(points.Q), np.int64) if points.y is None else points.y
-    with open_session(url, reference, board.baud) as opened:
+    with open_session(url, reference, board) as opened:
         return run(
             [opened],
             points.Q,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.codegen import Plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil import Session, summarize
+from protonn_edge.possible_cycles import PossibleCycles
 
 
 def test_every_score_is_the_references(done, points, record_property):
@@ -39,18 +39,18 @@ def test_the_accuracy_does_not_fall_below_the_floor(
     assert accuracy >= floor
 
 
-def test_no_prediction_takes_longer_than_the_planners_bound(done, plan, board, record_property):
-    if not isinstance(plan, Plan):
-        pytest.skip("a float build has no bound; to run: build without --precision float32")
-    if plan.estimated:
-        pytest.skip(f"{board.name} cannot multiply, its plan is an estimate; to run: --board uno")
+def test_every_prediction_takes_cycles_that_are_possible(done, plan, board, record_property):
+    possible = PossibleCycles.of(plan, board)
     summary = summarize(done.results, board)
+    record_property("cycles_least", possible.least)
+    record_property("cycles_most", possible.most)
+    record_property("cycles_min", summary.cycles.min)
+    record_property("cycles_range_proven", possible.proven)
     record_property("cycles_mean", round(summary.cycles.mean))
     record_property("cycles_max", summary.cycles.max)
-    record_property("cycles_bound", plan.worst_cycles)
     record_property("latency_ms_mean", round(summary.latency_ms.mean, 4))
     record_property("latency_ms_max", round(summary.latency_ms.max, 4))
-    assert summary.cycles.max <= plan.worst_cycles
+    assert [(each.index, each.cycles) for each in possible.outside(done.results)] == []
 
 
 def test_a_prediction_takes_no_more_energy_than_it_may(done, board, pytestconfig, record_property):

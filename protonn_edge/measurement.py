@@ -18,6 +18,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import (
     Comparison,
     Origin,
+    Prediction,
     Result,
     ResultsFile,
     Session,
@@ -29,10 +30,11 @@ from protonn_edge.hil import (
     summarize,
 )
 from protonn_edge.linkage import check_linked
+from protonn_edge.possible_cycles import PossibleCycles
 from protonn_edge.project import Project, exclusive
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.accuracy import answer_matrix
-from protonn_edge.verification import Agreement, compare_results, open_session
+from protonn_edge.verification import Agreement, compare_results, disagreement, open_session
 
 _COMPARED = 10  # points that are put to each of several boards
 
@@ -45,12 +47,36 @@ class Repetition:
     ----------
     n : int
         How often.
-    cycles : int
-        Of all of them.
+    prediction : Prediction
+        The class, and the cycles of all of them.
     """
 
     n: int
-    cycles: int
+    prediction: Prediction
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all of them."""
+        return self.prediction.cycles
+
+    def check(self, result: Result, possible: PossibleCycles) -> None:
+        """Raise `CheckFailed` unless it agrees with the point's result and can be."""
+        label, cycles = self.prediction.label, self.cycles // self.n
+        if result.predicted is not None and label != result.predicted:
+            raise CheckFailed(
+                f"the device answers class {label} to the first point when it is asked to repeat "
+                f"the prediction, and class {result.predicted} otherwise; build and upload the "
+                "firmware again"
+            )
+        if not possible.least <= cycles <= possible.most:
+            raise CheckFailed(
+                f"the device names {cycles:,} cycles for each repetition of the first point, "
+                f"possible are {possible}; build and upload the firmware again"
+            )
+
+    def to_json(self) -> dict[str, int]:
+        """Return its counts."""
+        return {"n": self.n, "cycles": self.cycles}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +94,14 @@ class Measurement:
     summary : Summary
         Accuracy, cycles, latency, energy.
     agreement : Agreement
-        How the device compares with the reference, score by score.
+        How the device compares with the reference, score by score, and with its plan's cycles.
+    possible : PossibleCycles
+        The cycles that a prediction can take.
     saturations : int
         Raw values of the points that quantizing cut off.
     stack_peak_bytes : int or None
-        The most stack that a device used, by painting; None if none had anything to do.
+        The most stack that a device used, by painting; None if none had anything to do, or none
+        said it.
     confusion : ndarray of shape (L, L), int64
         Answered points: row the actual class, column the predicted one. Of a model that rejects
         (L, L + 1): the last column is "unknown".
@@ -89,6 +118,7 @@ class Measurement:
     usage: Usage
     summary: Summary
     agreement: Agreement
+    possible: PossibleCycles
     saturations: int
     stack_peak_bytes: int | None
     confusion: NDArray[np.int64]
@@ -96,12 +126,36 @@ class Measurement:
     comparison: Comparison | None
     repetition: Repetition | None
 
+    @property
+    def failure(self) -> CheckFailed | None:
+        """The first check that failed, or the figure that is missing; None if all is well."""
+        return disagreement([self.agreement]) or self._stack_failure()
+
+    def _stack_failure(self) -> CheckFailed | None:
+        """Return what is wrong with the measured stack; without STATS it is not known."""
+        asked = [share for share in self.shares if share.n]
+        if asked and self.stack_peak_bytes is None:
+            return CheckFailed(
+                "all points were answered, but the measured stack is missing, since the device did "
+                f"not answer STATS as it must ({asked[0].loss}); reset the board and run this again"
+            )
+        allowed = self.usage.stack_bytes
+        if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
+            return CheckFailed(
+                f"the device says that its stack held {self.stack_peak_bytes:,} B, its program "
+                f"takes 1 to {allowed:,} of the {self.board.sram_bytes:,} B of {self.board.name}; "
+                "build and upload the firmware again"
+            )
+        return None
+
     def to_json(self) -> dict[str, Any]:
         """Return the measurement under the names that every JSON of this package uses."""
         return {
             **self.summary.to_json(),
             **self.usage.to_json(),
             "board": self.board.name,
+            "cycles_possible": asdict(self.possible),
+            "cycles_out_of_range": self.agreement.cycles_out_of_range,
             "saturations": self.saturations,
             "stack_peak_bytes": self.stack_peak_bytes,
             "model_bytes": self.reference.model_bytes,
@@ -112,7 +166,7 @@ class Measurement:
                 {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
-            "repetition": None if self.repetition is None else asdict(self.repetition),
+            "repetition": None if self.repetition is None else self.repetition.to_json(),
         }
 
 
@@ -179,9 +233,7 @@ def measure(
             ports = [stack.enter_context(EmulatedBoard(elf, board=board)).url]
             device = f"emulated {board.name}"
         # First the devices: where one does not answer, a results file that is there already stays.
-        sessions = [
-            stack.enter_context(open_session(port, reference, board.baud)) for port in ports
-        ]
+        sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         earlier = _earlier(results, origin) if resume and results is not None else []
         log = None
@@ -207,16 +259,22 @@ def measure(
         )
         repetition = None
         if repeat is not None:
-            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat).cycles)
+            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
 
     everything = sorted([*earlier, *done.results], key=lambda result: result.index)
+    possible = PossibleCycles.of(plan, board)
+    if repetition is not None:
+        repetition.check(everything[0], possible)
     stacks = [share.stats.stack_bytes for share in done.shares if share.n and share.stats]
     return Measurement(
         board=board,
         reference=reference,
         usage=usage,
         summary=summarize(everything, board),
-        agreement=compare_results(device, expected, everything, tolerance, classes),
+        agreement=compare_results(
+            device, expected, everything, tolerance, classes, possible=possible
+        ),
+        possible=possible,
         saturations=reference.features.saturations(X),
         stack_peak_bytes=max(stacks, default=None),
         confusion=answer_matrix(everything, reference),

@@ -2,20 +2,23 @@
 
 The NumPy integer model is the reference; the host build of the generated C, the emulated board and
 a real one must give the same scores for every point. A difference is a bug, never a tolerance: only
-a float build has one, `Float32Model.score_tolerance`.
+a float build has one, `Float32Model.score_tolerance`. Devices count cycles, too, which must be
+possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.boards import Board
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil import Result, Session, differs, run
+from protonn_edge.possible_cycles import PossibleCycles
 from protonn_edge.quantization import DeviceModel
 
 
@@ -43,6 +46,28 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class ImpossibleCycles:
+    """The first answer of an execution whose cycles are out of range.
+
+    Attributes
+    ----------
+    point : int
+        Row of the test data.
+    cycles : int
+        What the device says that it took.
+    possible : PossibleCycles
+        What it can take.
+    """
+
+    point: int
+    cycles: int
+    possible: PossibleCycles
+
+    def __str__(self) -> str:
+        return f"point {self.point}: {self.cycles:,} cycles, possible are {self.possible}"
+
+
+@dataclass(frozen=True)
 class Agreement:
     """How one execution compares with the reference.
 
@@ -54,6 +79,10 @@ class Agreement:
         Points compared, points that differ, points that were not answered.
     first : Mismatch or None
         The first difference.
+    cycles_out_of_range : int
+        Points whose cycles are impossible.
+    first_impossible : ImpossibleCycles or None
+        The first of them.
     """
 
     execution: str
@@ -61,6 +90,8 @@ class Agreement:
     mismatches: int
     lost: int
     first: Mismatch | None
+    cycles_out_of_range: int = 0
+    first_impossible: ImpossibleCycles | None = None
 
 
 def compare(
@@ -120,12 +151,16 @@ def verify_device(
     model: DeviceModel,
     Q: NDArray[np.uint8],
     sink: Callable[[Result], None] | None = None,
-    baud: int | None = None,
+    board: Board | None = None,
+    possible: PossibleCycles | None = None,
 ) -> tuple[Agreement, list[Result]]:
-    """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8."""
+    """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8.
+
+    It must be `board`, and its cycles be `possible`, where these are given.
+    """
     classes, expected = model.answers(Q)
     tolerance = model.score_tolerance
-    with open_session(url, model, baud) as session:
+    with open_session(url, model, board) as session:
         results = run(
             [session],
             Q,
@@ -135,7 +170,8 @@ def verify_device(
             tolerance=tolerance,
             expected_classes=classes,
         ).results
-    return compare_results(execution, expected, results, tolerance, classes), results
+    agreement = compare_results(execution, expected, results, tolerance, classes, possible=possible)
+    return agreement, results
 
 
 def compare_results(
@@ -144,31 +180,52 @@ def compare_results(
     results: Sequence[Result],
     tolerance: int = 0,
     classes: NDArray[np.int64] | None = None,
+    *,
+    possible: PossibleCycles | None = None,
 ) -> Agreement:
-    """Compare the results of a run, one for each row of the reference's scores (n, L)."""
+    """Compare the results of a run, one for each row of the reference's scores (n, L).
+
+    Their cycles must be `possible`, where that is given.
+    """
     lost = np.array([result.scores is None for result in results], np.bool_)
     empty = (0,) * expected.shape[1]
     scores = np.array([result.scores or empty for result in results], np.int64)
     labels = np.array([result.predicted or 0 for result in results], np.int64)
-    return compare(execution, expected, labels, scores, lost, tolerance, classes)
+    agreement = compare(execution, expected, labels, scores, lost, tolerance, classes)
+    return agreement if possible is None else _with_cycles(agreement, results, possible)
 
 
-def open_session(url: str, model: DeviceModel, baud: int | None = None) -> Session:
-    """Return a session for the device at `url` that must hold this very model.
+def _with_cycles(
+    agreement: Agreement, results: Sequence[Result], possible: PossibleCycles
+) -> Agreement:
+    outside = possible.outside(results)
+    first = None
+    if outside:
+        index, cycles = outside[0].index, outside[0].cycles
+        assert cycles is not None
+        first = ImpossibleCycles(index, cycles, possible)
+    return replace(agreement, cycles_out_of_range=len(outside), first_impossible=first)
 
-    Its line has the baud rate of an Uno if none is given.
+
+def open_session(url: str, model: DeviceModel, board: Board | None = None) -> Session:
+    """Return a session for the device at `url` that must be this board and hold this very model.
+
+    Any board will do if none is given; the line then has the baud rate of an Uno.
     """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
         n_features=model.n_features,
         n_classes=model.n_classes,
-        baud=baud,
+        board=board,
     )
 
 
 def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
-    """Return the failure of the first execution that differs or lost points, if there is one."""
+    """Return the failure of the first execution that differs or lost points, if there is one.
+
+    Cycles that are impossible are a failure, too.
+    """
     for agreement in agreements:
         if agreement.mismatches:
             return CheckFailed(
@@ -180,5 +237,12 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
             return CheckFailed(
                 f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points "
                 "unanswered; check the line and run it again"
+            )
+        if agreement.cycles_out_of_range:
+            return CheckFailed(
+                f"{agreement.execution} names impossible cycles at "
+                f"{agreement.cycles_out_of_range:,} of {agreement.n:,} points, first at "
+                f"{agreement.first_impossible}; build and upload the firmware again, and if that "
+                "does not help, report this as a bug"
             )
     return None

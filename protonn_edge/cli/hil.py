@@ -17,6 +17,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.protocol import MOST_REPETITIONS
 from protonn_edge.measurement import Measurement, measure
+from protonn_edge.possible_cycles import PossibleCycles
 from protonn_edge.project import Project
 from protonn_edge.report.terminal import (
     budget_facts,
@@ -115,12 +116,13 @@ def hil_command(
             raise CheckFailed(f"stopped after {bar.done:,} new points; {kept}") from None
     show(measurement, out)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
+    say_unproven(measurement.possible, out)
     if output is not None:
         words = ["report", str(output), "--project", str(folder), "--data", str(data)]
         words += [] if board_name == "uno" else ["--board", board_name]
         words += words_of(table)
         out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
-    out.finish(measurement.to_json(), disagreement([measurement.agreement]))
+    out.finish(measurement.to_json(), measurement.failure)
 
 
 def show(measurement: Measurement, out: Output) -> None:
@@ -143,6 +145,15 @@ def show(measurement: Measurement, out: Output) -> None:
             f"answers and {same.cycles_differ} took different cycles"
         )
     out.say(*confusion_parts(measurement.confusion, classes))
+
+
+def say_unproven(possible: PossibleCycles, out: Output) -> None:
+    """Say so where no bound of the cycles is proven."""
+    if not possible.proven:
+        out.say(
+            "cycles were only checked for being possible at all, since no bound is proven for this "
+            f"build: {possible}"
+        )
 
 
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:

@@ -16,11 +16,12 @@ from rich.text import Text
 from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
-from protonn_edge.cli.hil import say_agreement
+from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.model import load_model
+from protonn_edge.possible_cycles import PossibleCycles
 from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import saturation_fact
@@ -64,7 +65,7 @@ def verify_command(
     Q = reference.quantize(X)
 
     if port is not None:
-        with open_session(port, reference, _baud(board)):
+        with open_session(port, reference, _chip(board)):
             pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
@@ -76,9 +77,14 @@ def verify_command(
                 )
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
             name = f"emulated {board.name}"
-            agreements.append(_verify_device(out, name, emulated.url, board, reference, Q))
+            possible = PossibleCycles.of(trial.plan, board)
+            agreements.append(
+                _verify_device(out, name, emulated.url, board, reference, Q, possible)
+            )
+            say_unproven(possible, out)
     if port is not None:
-        agreements.append(_verify_device(out, port, port, board, reference, Q))
+        of_any = PossibleCycles.of_any_plan(reference, board) if board.is_chip else None
+        agreements.append(_verify_device(out, port, port, board, reference, Q, of_any))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -90,6 +96,7 @@ def verify_command(
             "n": len(Q),
             "mismatches": sum(agreement.mismatches for agreement in agreements),
             "lost": sum(agreement.lost for agreement in agreements),
+            "cycles_out_of_range": sum(each.cycles_out_of_range for each in agreements),
             "saturations": saturations,
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
@@ -105,16 +112,23 @@ def _verify_device(
     board: Board,
     reference: DeviceModel,
     Q: NDArray[np.uint8],
+    possible: PossibleCycles | None,
 ) -> Agreement:
     with out.progress(name, len(Q)) as bar:
         agreement, _ = verify_device(
-            name, url, reference, Q, sink=lambda _: bar.advance(), baud=_baud(board)
+            name,
+            url,
+            reference,
+            Q,
+            sink=lambda _: bar.advance(),
+            board=_chip(board),
+            possible=possible,
         )
     return agreement
 
 
-def _baud(board: Board) -> int | None:
-    return board.baud or None
+def _chip(board: Board) -> Board | None:
+    return board if board.is_chip else None
 
 
 def _table(agreements: list[Agreement]) -> Table:

@@ -2,8 +2,9 @@
  * The chip: libsimavr's core, one instruction at a time, and what has to be put right in it.
  *
  * simavr 1.6 skips two words instead of one over some ADIW and SBIW, takes no time for an
- * interrupt, sleeps without SE, only logs an illegal opcode or a stray access, and reads flash that
- * is not there for an ELPM without RAMPZ and for the log of an interrupt after a stray jump.
+ * interrupt, sleeps without SE, only logs an illegal opcode or a stray access, loses a timer's compare
+ * match that comes right after an overflow, and reads flash that is not there for an ELPM without RAMPZ
+ * and for the log of an interrupt after a stray jump.
  */
 #include "uno.h"
 
@@ -262,9 +263,26 @@ static void run_instruction(void)
     }
 }
 
+/*
+ * Runs what is due and returns the cycles until the next timer. An instruction ends up to 5 cycles
+ * after an overflow within it; from that time on, simavr would look for compare matches and pass over
+ * those in between for a whole period. So each timer sees the cycle at which it is due.
+ */
+static avr_cycle_count_t run_due_timers(void)
+{
+    const avr_cycle_count_t now = avr->cycle;
+    const avr_cycle_timer_slot_t *timer;
+    while ((timer = avr->cycle_timers.timer) != NULL && timer->when < now) {
+        avr->cycle = timer->when;
+        avr_cycle_timer_process(avr);
+    }
+    avr->cycle = now;
+    return avr_cycle_timer_process(avr);
+}
+
 static void run_timers(void)
 {
-    const avr_cycle_count_t until_next = avr_cycle_timer_process(avr);
+    const avr_cycle_count_t until_next = run_due_timers();
     if (avr->state == cpu_Sleeping && !usart_requests()) {
         const avr_cycle_count_t until_end = cpu.slice_end - avr->cycle;
         const avr_cycle_count_t pause = until_next < until_end ? until_next : until_end;

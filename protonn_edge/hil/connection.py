@@ -7,12 +7,12 @@ or fell silent; a line that broke is opened again first. Who answers must be the
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
+from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import protocol
-from protonn_edge.hil.link import Link, LinkError
+from protonn_edge.hil.link import Host, Line, LinkError
 from protonn_edge.hil.protocol import (
     Content,
     FrameSplitter,
@@ -47,11 +47,14 @@ class Expected:
         The SHA-256 of its integer model, of which the first 8 bytes count.
     n_features, n_classes : int or None
         Of its model.
+    board : Board or None
+        Its clock and the kind of its serial line.
     """
 
     model_hash: bytes | None = None
     n_features: int | None = None
     n_classes: int | None = None
+    board: Board | None = None
 
     def check(self, device: HelloReply) -> None:
         """Raise `CheckFailed`, with the command that mends it, unless it is this device."""
@@ -74,6 +77,26 @@ class Expected:
             raise CheckFailed(
                 f"the device's model has {device.classes} classes, not {self.n_classes}; {MEND}"
             )
+        if self.board is not None:
+            _check_board(device, self.board)
+
+
+def _check_board(device: HelloReply, board: Board) -> None:
+    """Raise `CheckFailed` unless the device's clock and window are those of the board."""
+    if device.clock_hz != board.clock_hz:
+        alike = [name for name in board_names() if load_board(name).clock_hz == device.clock_hz]
+        named = f" (--board {' or '.join(alike)})" if alike else ""
+        raise CheckFailed(
+            f"the device says that its clock is {device.clock_hz:,} Hz, {board.name} has "
+            f"{board.clock_hz:,} Hz; name its own board with --board{named}"
+        )
+    software = board.serial == "software"
+    allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
+    if device.window not in allowed:
+        raise ProtocolError(
+            f"the device says that its window is {device.window} bytes, {board.name} has "
+            f"{allowed[0]} to {allowed[-1]}; name its own board with --board, or {MEND}"
+        )
 
 
 class Connection:
@@ -87,6 +110,8 @@ class Connection:
         What the device must be, now and whenever it comes back.
     handshake_s : float
         How long it may take to answer after the line was opened, or to come back, in seconds.
+    host : Host
+        Opens the line and keeps the time.
 
     Attributes
     ----------
@@ -94,18 +119,24 @@ class Connection:
         What the device said that it is; set by `open`.
     reopened : int
         How often the line broke and was opened again.
+    messages : int
+        How many messages have arrived that could be read, of use or not.
     """
 
     device: HelloReply
 
-    def __init__(self, url: str, baud: int, expected: Expected, handshake_s: float) -> None:
+    def __init__(
+        self, url: str, baud: int, expected: Expected, handshake_s: float, host: Host
+    ) -> None:
         self.url = url
+        self.host = host
         self.reopened = 0
+        self.messages = 0
         self._baud = baud
         self._expected = expected
         self._handshake_s = handshake_s
         self._sequence = _HELLO_SEQUENCE
-        self._link: Link | None = None
+        self._link: Line | None = None
         self._wanted = False  # between open() and close()
         self._splitter = FrameSplitter(protocol.frame_bytes(2 + LONGEST_REPLY_BYTES))
 
@@ -120,12 +151,12 @@ class Connection:
             If no device answers in time, or it has another protocol or another model.
         """
         try:
-            self._link = Link(self.url, self._baud)
+            self._link = self.host.open(self.url, self._baud)
         except LinkError as error:
             raise InputError(str(error)) from error
         self._wanted = True
         try:
-            self._shake_hands(time.monotonic() + self._handshake_s)
+            self._shake_hands(self._handshake_s)
         except BaseException:
             self.close()
             raise
@@ -140,8 +171,10 @@ class Connection:
             self._link.close()
             self._link = None
 
-    def recover(self, broken: LinkError | None = None) -> None:
+    def recover(self, broken: LinkError | None = None, within_s: float | None = None) -> None:
         """Shake hands again; if the line broke, open it first.
+
+        It takes as long as the first handshake may at most, or `within_s` if that is less.
 
         Nothing that was sent before is on its way any more when this returns: the device answers in
         order, HELLO too.
@@ -152,17 +185,18 @@ class Connection:
             If no device answers in time, or it is another one now; `LinkError` if the line cannot
             be opened.
         """
-        end = time.monotonic() + self._handshake_s
+        allowed_s = min(self._handshake_s, within_s if within_s is not None else self._handshake_s)
+        end = self.host.now() + allowed_s
         while True:
             try:
                 if broken is not None and self._wanted:
                     self._reopen()
-                self._shake_hands(end)
+                self._shake_hands(end - self.host.now())
             except LinkError as error:
-                if time.monotonic() > end or not self._wanted:
+                if self.host.now() > end or not self._wanted:
                     raise
                 broken = error
-                time.sleep(_REOPEN_EVERY_S)
+                self.host.sleep(_REOPEN_EVERY_S)
             else:
                 return
 
@@ -184,6 +218,7 @@ class Connection:
                 raise
             except ProtocolError:
                 continue
+        self.messages += len(messages)
         return messages
 
     def next_sequence(self) -> int:
@@ -197,16 +232,17 @@ class Connection:
 
     def _reopen(self) -> None:
         self._drop_link()
-        self._link = Link(self.url, self._baud)
+        self._link = self.host.open(self.url, self._baud)
         self._splitter = FrameSplitter(protocol.frame_bytes(2 + LONGEST_REPLY_BYTES))
         self.reopened += 1
 
-    def _shake_hands(self, end: float) -> None:
+    def _shake_hands(self, within_s: float) -> None:
         """Say HELLO until it is answered, ever more seldom, and check who answers."""
+        end = self.host.now() + within_s
         # The delimiter in front ends whatever the device may have received before.
         hello = protocol.DELIMITER + protocol.encode_message(HelloRequest(), _HELLO_SEQUENCE)
         pause = _HELLO_FIRST_S
-        while (now := time.monotonic()) < end:
+        while (now := self.host.now()) < end:
             self.send(hello)
             device = self._await_hello(min(end, now + pause))
             if device is not None:
@@ -215,18 +251,18 @@ class Connection:
                 return
             pause = min(2 * pause, _HELLO_EVERY_S)
         raise NoReplyError(
-            f"no device answered on {self.url} within {self._handshake_s:g} s; is the firmware on "
-            f"the board? {MEND}"
+            f"no device answered on {self.url} within {max(0.0, within_s):.3g} s; is the firmware "
+            f"on the board? {MEND}"
         )
 
     def _await_hello(self, until: float) -> HelloReply | None:
-        while (left := until - time.monotonic()) > 0:
+        while (left := until - self.host.now()) > 0:
             for sequence, content in self.receive(left):
                 if sequence == _HELLO_SEQUENCE and isinstance(content, HelloReply):
                     return content
         return None
 
-    def _open_link(self) -> Link:
+    def _open_link(self) -> Line:
         if self._link is None:
             raise LinkError(f"the line to {self.url} is closed; use the session in a `with`")
         return self._link

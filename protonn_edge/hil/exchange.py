@@ -1,12 +1,12 @@
 """Requests of one kind, kept in flight over a line that may fail, each until it has its reply.
 
 What gets no reply in time is sent again after HELLO has shown that the device is there and runs the
-same model; so is what was in flight when the line broke. Nothing waits longer than its deadline.
+same model; so is what was in flight when the line broke. Nothing waits longer than its deadline,
+which only the reply to a request renews, whatever else arrives.
 """
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from typing import Generic, TypeVar
 
 from protonn_edge.hil import protocol
 from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, MEND, Connection, NoReplyError
-from protonn_edge.hil.link import LinkError
+from protonn_edge.hil.link import Host, LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
 from protonn_edge.hil.window import Asked, Window
 
-# So often refused, a request is wrong. Less may be the line's doing: two frames that have become
-# one, because the delimiter between them was lost, have a right CRC.
+# So often refused or lost, a request is wrong. Less may be the line's doing: two frames that have
+# become one, because the delimiter between them was lost, have a right CRC.
 _REFUSALS = 3
-_LOST_IN_A_ROW = 3
+_LONGEST_PAUSE_S = 1.0  # between attempts, once it is known how long replies take
 _SLACK_S = 0.03  # what two computers that have other things to do may take now and then
 
 Key = TypeVar("Key")
@@ -38,10 +38,39 @@ class Patience:
         How long the device may take for an answer, in seconds, besides the time on the wire.
     retries : int
         How often a request is sent again.
+    progress_s : float
+        How long no request at all may get its reply, in seconds, besides the time on the wire.
     """
 
     deadline_s: float
     retries: int
+    progress_s: float
+
+
+class ProgressDeadline:
+    """A deadline that progress renews, and nothing else.
+
+    Parameters
+    ----------
+    host : Host
+        Keeps the time.
+    seconds : float
+        How long there may be no progress.
+    """
+
+    def __init__(self, host: Host, seconds: float) -> None:
+        self.seconds = seconds
+        self._host = host
+        self.renew()
+
+    def renew(self) -> None:
+        """Start again: there was progress."""
+        self._end = self._host.now() + self.seconds
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until it passes; negative afterwards."""
+        return self._end - self._host.now()
 
 
 class Exchange(Generic[Key, Reply]):
@@ -73,12 +102,16 @@ class Exchange(Generic[Key, Reply]):
     ) -> None:
         self.retried = 0
         self._connection = connection
+        self._host = connection.host
         self._requests = iter(requests)
         self._kind = kind
         self._patience = patience
         self._times = _ReplyTimes()
-        self._lost_in_a_row = 0
+        longest_s = connection.wire_s(connection.device.features) + self._reply_s
+        self._deadline = ProgressDeadline(self._host, patience.progress_s + longest_s)
+        self._messages = connection.messages
         self._again: deque[Asked[Key, Content]] = deque()
+        self._aside: Asked[Key, Content] | None = None
         self._window: Window[Key, Content] = Window(connection.device.window)
 
     def __iter__(self) -> Iterator[tuple[Key, Reply | None]]:
@@ -88,14 +121,14 @@ class Exchange(Generic[Key, Reply]):
         ------
         CheckFailed
             If the device does not come back, is another one now, refuses a request, or answers
-            three in a row not at all.
+            none for too long.
         """
         while self._fill():
             try:
                 yield from self._step()
             except LinkError as broken:
-                self._send_again(self._window.give_up())
-                self._connection.recover(broken)
+                self._recover(broken)
+        yield from self._lost()
 
     def _step(self) -> Iterator[tuple[Key, Reply | None]]:
         """Send what may be sent and take what comes, or notice that it does not."""
@@ -103,26 +136,43 @@ class Exchange(Generic[Key, Reply]):
         oldest = self._window.oldest
         assert oldest is not None
         assert oldest.since is not None
-        due = oldest.since + self._wait_s(oldest)
-        messages = self._connection.receive(due - time.monotonic())
-        if not messages and time.monotonic() > due:
-            self._send_again(self._window.give_up())
-            self._connection.recover()
-            yield from self._count_failure(oldest)
-        for sequence, content in messages:
+        due = min(oldest.since + self._wait_s(oldest), self._host.now() + self._deadline.left_s)
+        for sequence, content in self._connection.receive(due - self._host.now()):
             passed_over, answered = self._window.answer(sequence)
             self._send_again(passed_over)
             for asked in passed_over:
-                yield from self._count_failure(asked)
+                self._count_failure(asked)
             if answered is not None:
                 yield from self._take(answered, content)
+        if self._window.oldest is oldest and self._host.now() >= due:
+            self._recover()
+            self._count_failure(oldest)
 
-    def _take(self, answered: Asked[Key, Content], content: Content) -> Iterator[tuple[Key, Reply]]:
+    def _recover(self, broken: LinkError | None = None) -> None:
+        """Meet the device again, after which what was in flight is sent again."""
+        self._send_again(self._window.give_up())
+        if (left_s := self._deadline.left_s) <= 0:
+            raise self._no_progress()
+        self._connection.recover(broken, left_s)
+
+    def _no_progress(self) -> NoReplyError:
+        others = self._connection.messages - self._messages
+        return NoReplyError(
+            f"the device on {self._connection.url} says HELLO, but answered no request for "
+            f"{self._deadline.seconds:.3g} s, in which it sent {others:,} other messages; does its "
+            "program hang? Reset it, then run this again (hil: with --resume)"
+        )
+
+    def _take(
+        self, answered: Asked[Key, Content], content: Content
+    ) -> Iterator[tuple[Key, Reply | None]]:
         if isinstance(content, self._kind):
             if answered.since is not None:
-                self._times.add(time.monotonic() - answered.since)
-            self._lost_in_a_row = 0
+                self._times.add(self._host.now() - answered.since)
             yield answered.key, content
+            yield from self._lost()
+            self._deadline.renew()  # after the asker has done with the reply what it wants
+            self._messages = self._connection.messages
             return
         answered.refusals += 1
         if answered.refusals == _REFUSALS:
@@ -152,22 +202,27 @@ class Exchange(Generic[Key, Reply]):
             self._connection.send(data)
         oldest = self._window.oldest
         if oldest is not None and oldest.since is None:
-            oldest.since = time.monotonic()
+            oldest.since = self._host.now()
 
     def _send_again(self, requests: list[Asked[Key, Content]]) -> None:
         self._again.extendleft(reversed(requests))
 
-    def _count_failure(self, asked: Asked[Key, Content]) -> Iterator[tuple[Key, None]]:
+    def _count_failure(self, asked: Asked[Key, Content]) -> None:
+        """Put a request aside that has failed too often, or for half of the time that there is.
+
+        Whether it is to blame or the device shows when another one is answered; so only one is.
+        """
         asked.attempts += 1
-        if asked.attempts > self._patience.retries:
+        late = asked.attempts >= _REFUSALS and self._deadline.left_s < self._deadline.seconds / 2
+        if self._aside is None and (late or asked.attempts > self._patience.retries):
             self._again.remove(asked)
-            yield asked.key, None
-            self._lost_in_a_row += 1
-        if self._lost_in_a_row == _LOST_IN_A_ROW:
-            raise NoReplyError(
-                f"the device on {self._connection.url} says HELLO, but {_LOST_IN_A_ROW} requests "
-                "in a row got no answer; does its program hang? Reset it, then go on with --resume"
-            )
+            self._aside = asked
+
+    def _lost(self) -> Iterator[tuple[Key, None]]:
+        """Yield the request that was put aside: the others have their replies."""
+        if self._aside is not None:
+            yield self._aside.key, None
+        self._aside = None
 
     def _wait_s(self, asked: Asked[Key, Content]) -> float:
         """Return how long a request that was sent may take.
@@ -176,10 +231,18 @@ class Exchange(Generic[Key, Reply]):
         and more with each attempt: a line that loses bytes must not make every loss cost seconds.
         """
         on_wire = self._connection.wire_s(len(asked.request.payload()))
-        longest = self._patience.deadline_s + on_wire + self._connection.wire_s(LONGEST_REPLY_BYTES)
+        longest = self._patience.deadline_s + on_wire + self._reply_s
         if self.retried == 0 or not self._times.known:
             return longest
-        return min(longest, (self._times.unusual_s + _SLACK_S) * float(1 << asked.attempts))
+        usual = self._times.unusual_s + _SLACK_S
+        return min(
+            longest, max(_LONGEST_PAUSE_S, 2 * usual), usual * float(1 << min(asked.attempts, 30))
+        )
+
+    @property
+    def _reply_s(self) -> float:
+        """Seconds that the longest reply takes on the wire."""
+        return self._connection.wire_s(LONGEST_REPLY_BYTES)
 
 
 class _ReplyTimes:

@@ -19,6 +19,7 @@ from protonn_edge.quantization import MODEL_HASH_BYTES
 PROTOCOL_VERSION = 2
 FEATURE_TYPE_UINT8 = 0
 MOST_REPETITIONS = 1 << 16
+MOST_WINDOW_BYTES = 63  # what the ring buffer of a device with a USART holds
 DELIMITER = b"\x00"
 
 REPLY = 0x80

@@ -10,11 +10,12 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import load_board
-from protonn_edge.errors import InputError
+from protonn_edge.boards import Board, load_board
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import protocol
 from protonn_edge.hil.connection import MEND, Connection, Expected, NoReplyError
 from protonn_edge.hil.exchange import Exchange, Patience
+from protonn_edge.hil.link import Host
 from protonn_edge.hil.protocol import (
     Content,
     HelloReply,
@@ -31,6 +32,8 @@ from protonn_edge.hil.protocol import (
 from protonn_edge.rejection import UNKNOWN
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
+_STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # nothing is computed for them
+_CAUSES = range(1, 16)  # the flags of MCUSR: a program has always been started by something
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Content)
@@ -71,8 +74,11 @@ class Session:
         None takes any.
     n_features, n_classes : int or None, keyword-only
         What the device's model must have; None takes what it says.
-    baud : int, keyword-only
-        Baud rate; a link that is not a serial port ignores it.
+    board : Board or None, keyword-only
+        What the device must be: its clock and the kind of its serial line; None takes any.
+    baud : int or None, keyword-only
+        Baud rate, by default the board's, or that of an Uno; a link that is not a serial port
+        ignores it.
     handshake_s : float, keyword-only
         How long the device may take from the opening of the line to its first answer, and how long
         it may take to come back, in seconds.
@@ -80,6 +86,11 @@ class Session:
         How long it may take to answer a request, in seconds, besides the time on the wire.
     retries : int, keyword-only
         How often a request is sent again when there was no answer.
+    progress_s : float, keyword-only
+        How long a device that says HELLO may leave all requests unanswered, in seconds, besides the
+        time on the wire. Whatever else it sends does not count.
+    host : Host or None, keyword-only
+        Opens the line and keeps the time; by default this computer.
 
     Attributes
     ----------
@@ -96,16 +107,20 @@ class Session:
         model_hash: bytes | None = None,
         n_features: int | None = None,
         n_classes: int | None = None,
+        board: Board | None = None,
         baud: int | None = None,
         handshake_s: float = 10.0,
         deadline_s: float = 3.0,
         retries: int = 12,
+        progress_s: float = 15.0,
+        host: Host | None = None,
     ) -> None:
         self.url = url
         self.retried = 0
-        expected = Expected(model_hash, n_features, n_classes)
-        self._connection = Connection(url, baud or load_board("uno").baud, expected, handshake_s)
-        self._patience = Patience(deadline_s, retries)
+        expected = Expected(model_hash, n_features, n_classes, board)
+        rate = baud or (board or load_board("uno")).baud
+        self._connection = Connection(url, rate, expected, handshake_s, host or Host())
+        self._patience = Patience(deadline_s, retries, progress_s)
         self._in_step = True
 
     @property
@@ -228,36 +243,65 @@ class Session:
             As `predict`; InputError also for more repetitions than the device can count, and
             CheckFailed if it does not hold features, so that it has nothing to repeat with.
         """
-        once = self.predict(features).cycles
-        most = min(protocol.MOST_REPETITIONS, ((1 << 32) - 1) // max(1, once))
+        once = self.predict(features)
+        most = min(protocol.MOST_REPETITIONS, ((1 << 32) - 1) // max(1, once.cycles))
         if not 1 <= repetitions <= most:
             raise InputError(
-                f"{repetitions:,} repetitions of {once:,} cycles are too many or too few for the "
-                f"device to count; ask for 1 to {most:,}"
+                f"{repetitions:,} repetitions of {once.cycles:,} cycles are too many or too few "
+                f"for the device to count; ask for 1 to {most:,}"
             )
         request = RepeatRequest(repetitions, self._feature_bytes(features))
-        takes_s = repetitions * (once + _BETWEEN_REPETITIONS) / self.device.clock_hz
-        return self._prediction(self._ask(request, RepeatReply, takes_s))
+        cycles = repetitions * (once.cycles + _BETWEEN_REPETITIONS)
+        takes_s = cycles / max(1, self.device.clock_hz)
+        patience = replace(
+            self._patience,
+            deadline_s=self._patience.deadline_s + takes_s,
+            progress_s=self._patience.progress_s + takes_s,
+        )
+        every = self._prediction(self._ask(request, RepeatReply, patience))
+        if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
+            raise CheckFailed(
+                f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
+                f"{every.label} in {every.cycles:,} cycles for {repetitions:,} repetitions, which "
+                f"must be class {once.label} in {repetitions * once.cycles:,}; {MEND}"
+            )
+        return every
 
     def stats(self) -> StatsReply:
-        """Return what the device counted since its reset; raises as `predict` does."""
-        return self._ask(StatsRequest(), StatsReply)
+        """Return what the device counted since its reset; raises as `predict` does.
 
-    def _ask(self, request: Content, kind: type[Reply], takes_s: float = 0.0) -> Reply:
-        ((_, reply),) = self._exchange([(None, request)], kind, takes_s)
+        A device that is there has them at once, so the wait is short.
+        """
+        patience = replace(
+            self._patience,
+            deadline_s=min(self._patience.deadline_s, _STATS_DEADLINE_S),
+            progress_s=min(self._patience.progress_s, _STATS_PROGRESS_S),
+        )
+        stats = self._ask(StatsRequest(), StatsReply, patience)
+        if stats.reset_cause not in _CAUSES:
+            raise ProtocolError(
+                f"the device names {stats.reset_cause} as the cause of its last reset, there are "
+                f"{_CAUSES[0]} to {_CAUSES[-1]}; {MEND}"
+            )
+        return stats
+
+    def _ask(self, request: Content, kind: type[Reply], patience: Patience) -> Reply:
+        ((_, reply),) = self._exchange([(None, request)], kind, patience)
         if reply is None:
             raise self._no_reply()
         return reply
 
     def _exchange(
-        self, requests: Iterable[tuple[Key, Content]], kind: type[Reply], takes_s: float = 0.0
+        self,
+        requests: Iterable[tuple[Key, Content]],
+        kind: type[Reply],
+        patience: Patience | None = None,
     ) -> Iterator[tuple[Key, Reply | None]]:
         """Exchange requests for replies, on a line on which nothing else is in flight."""
         if not self._in_step:
             self._connection.recover()
         self._in_step = False  # until all have their reply: the asker may stop asking
-        longer = replace(self._patience, deadline_s=self._patience.deadline_s + takes_s)
-        exchange = Exchange(self._connection, requests, kind, longer)
+        exchange = Exchange(self._connection, requests, kind, patience or self._patience)
         before = self.retried
         try:
             yield from exchange
@@ -267,8 +311,8 @@ class Session:
 
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
-            f"the device on {self.url} says HELLO but did not answer a request, asked "
-            f"{self._patience.retries + 1} times; does the line lose bytes, or the program hang?"
+            f"the device on {self.url} says HELLO but did not answer a request, however often it "
+            "was asked; does the line lose bytes, or the program hang?"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:

@@ -22,6 +22,7 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.hil import Origin, Result, Summary, read_results, summarize
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.possible_cycles import PossibleCycles
 from protonn_edge.project import Project, Wishes, trial_build
 from protonn_edge.quantization import (
     DeviceModel,
@@ -188,6 +189,7 @@ def gather(
     model, reference = _model_of(path, recorded.origin, models)
     results = tuple(sorted(recorded.results, key=lambda result: result.index))
     _check_classes(path, results, reference)
+    _check_cycles(path, results, _possible_cycles(reference, projects, board))
     points = None
     if data is not None:
         points = _points_of(path, recorded.origin, model, reference, data)
@@ -257,6 +259,26 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
                 f"{path} has a class or scores at index {result.index} that the model with its {n} "
                 "classes does not have; run `protonn-edge hil` again"
             )
+
+
+def _possible_cycles(
+    reference: DeviceModel, projects: Sequence[Project], board: Board
+) -> PossibleCycles:
+    """Return what a prediction can take, by the projects' plans where they have this model's."""
+    built = [project.generated() for project in projects if project.built]
+    plans = [plan for model, plan in built if model.model_sha256 == reference.model_sha256]
+    if plans:
+        return PossibleCycles.of_one_of(plans, board)
+    return PossibleCycles.of_any_plan(reference, board)
+
+
+def _check_cycles(path: Path, results: Sequence[Result], possible: PossibleCycles) -> None:
+    for result in possible.outside(results)[:1]:
+        raise InputError(
+            f"{path} has {result.cycles:,} cycles at index {result.index}, possible are "
+            f"{possible}; run `protonn-edge hil` again, or name the folder of the firmware that "
+            "was measured with --project"
+        )
 
 
 def _check_points(path: Path, results: Sequence[Result], points: Points) -> None:

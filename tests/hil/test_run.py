@@ -111,11 +111,11 @@ def test_a_device_that_is_gone_ends_the_run(make_device):
     kept: list[Result] = []
     many = np.repeat(Q, 10, axis=0)
     with (
-        Session(device.url, deadline_s=0.05, retries=0) as session,
-        pytest.raises(NoReplyError, match=r"3 requests in a row got no answer; .* --resume"),
+        Session(device.url, deadline_s=0.05, retries=0, progress_s=0.3) as session,
+        pytest.raises(NoReplyError, match=r"answered no request for 0\.\d+ s, .* --resume"),
     ):
         run([session], many, np.zeros(30, int), sink=kept.append)
-    assert len(kept) == 3
+    assert kept == []  # the device is to blame, not the points
 
 
 def test_arrays_that_do_not_fit_are_bad_input(device, expected):

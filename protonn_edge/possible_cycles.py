@@ -1,0 +1,71 @@
+"""The cycles that a prediction can take: others are not accepted from a device.
+
+The plan of an integer build has proven bounds on chips with a multiplier. For float builds and
+other chips only what no device can do is excluded: 0 cycles, or more than its watchdog allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from protonn_edge.boards import Board
+from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan
+from protonn_edge.hil.results import Result
+from protonn_edge.quantization import DeviceModel, Float32Model
+
+_LONGEST_S = 3  # the watchdog ends a computation after 2 s, by a clock of its own
+
+
+@dataclass(frozen=True)
+class PossibleCycles:
+    """The range of the cycles of one prediction.
+
+    Attributes
+    ----------
+    least, most : int
+        Both are possible.
+    proven : bool
+        Whether they follow from the program; else only from the clock.
+    """
+
+    least: int
+    most: int
+    proven: bool
+
+    @classmethod
+    def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
+        """Return what a prediction of this plan can take on a board."""
+        if isinstance(plan, Float32Plan) or plan.estimated:
+            return cls(1, _LONGEST_S * board.clock_hz, proven=False)
+        return cls(plan.least_cycles, plan.worst_cycles, proven=True)
+
+    @classmethod
+    def of_any_plan(cls, model: DeviceModel, board: Board) -> Self:
+        """Return what a prediction can take where it is not known which plan was built."""
+        if isinstance(model, Float32Model):
+            return cls.of(make_float32_plan(model), board)
+        return cls.of_one_of(every_plan(model, board.cpu), board)
+
+    @classmethod
+    def of_one_of(cls, plans: Iterable[Plan | Float32Plan], board: Board) -> Self:
+        """Return what a prediction can take where one of these plans was built."""
+        ranges = [cls.of(plan, board) for plan in plans]
+        return cls(
+            min(each.least for each in ranges),
+            max(each.most for each in ranges),
+            all(each.proven for each in ranges),
+        )
+
+    def outside(self, results: Sequence[Result]) -> list[Result]:
+        """Return the answers whose cycles are impossible."""
+        return [
+            result
+            for result in results
+            if result.cycles is not None and not self.least <= result.cycles <= self.most
+        ]
+
+    def __str__(self) -> str:
+        by = "its plan" if self.proven else f"{_LONGEST_S} s of its clock"
+        return f"{self.least:,} to {self.most:,} by {by}"

@@ -1,0 +1,372 @@
+"""Devices that flood, lie or fall silent: a run ends in time, with a sentence.
+
+Every valid frame renewed the deadlines before, so that a device that sent HELLO, one old reply or
+huge frames without end kept a run going; and clocks, cycles, the stack and REPEAT were believed.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_device import HostileDevice
+from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
+
+from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
+from protonn_edge.hil import ProtocolError, protocol, read_results
+from protonn_edge.hil.protocol import (
+    ErrorReply,
+    HelloReply,
+    HelloRequest,
+    PredictReply,
+    PredictRequest,
+    RepeatReply,
+    RepeatRequest,
+    ScoresReply,
+    StatsReply,
+    StatsRequest,
+)
+
+MOST_S = 31  # the deadlines of the handshake and of progress, and what bytes take on the wire
+
+
+def only_hello(request, right):
+    return right if isinstance(request, HelloRequest) else None
+
+
+def to(kind: type, change: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return an answer that is right except to this kind of request."""
+    return lambda request, right: change(right) if type(request) is kind else right
+
+
+def frames_of(content: Callable[[int], protocol.Content], sequence: Callable[[int], int]):
+    return lambda n: protocol.encode_message(content(n), sequence(n))
+
+
+def a_hello(n: int) -> HelloReply:
+    model = honest_model()
+    sizes = (model.features, model.classes)
+    return HelloReply(2, 0, *sizes, model.model_hash, 16_000_000, 56)
+
+
+def an_old_reply(_: int) -> ScoresReply:
+    return ScoresReply(0, honest_model().cycles, (1, 2, 3, 4))
+
+
+def huge_frame(_: int) -> bytes:
+    return protocol.encode_frame(bytes([0x83, 1]) + bytes(4000))
+
+
+def garbage(n: int) -> bytes:
+    return random.Random(n).randbytes(200) + b"\x00"
+
+
+FLOODS = {
+    "HELLO": frames_of(a_hello, lambda _: 0),
+    "HELLO with any number": frames_of(a_hello, lambda n: n % 256),
+    "an old reply": frames_of(an_old_reply, lambda _: 0),
+    "statistics": frames_of(lambda _: StatsReply(38, 0, 0, 0, 1, 2), lambda _: 0),
+    "errors": frames_of(lambda _: ErrorReply(2), lambda _: 0),
+    "huge frames": huge_frame,
+    "garbage": garbage,
+    "zeros": lambda _: bytes(100),
+}
+
+
+def failure_on(device: HostileDevice, **options: Any) -> ProtoNNEdgeError:
+    """Return how a run fails, which it must in time."""
+    try:
+        done, _ = measure_on([device], limit_s=MOST_S, **options)
+    except ProtoNNEdgeError as error:
+        return error
+    assert done.failure is not None, "nothing was noticed"
+    return done.failure
+
+
+# --- an honest device, so that the others are not refused for something else ---------------------
+
+
+@pytest.mark.parametrize("flood", [None, *FLOODS.values()], ids=["nothing", *FLOODS])
+def test_a_device_that_answers_is_measured_whatever_it_sends_besides(flood):
+    device = HostileDevice(honest_model(), flood=flood, every_s=0.01)
+    done, _ = measure_on([device], repeat=7)
+    assert done.failure is None
+    assert (done.summary.n, done.summary.mismatches, done.summary.lost) == (N, 0, 0)
+    assert done.stack_peak_bytes == 38
+    assert done.repetition is not None
+    assert done.repetition.cycles == 7 * honest_model().cycles
+
+
+# --- floods --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("every_s", [0.0, 0.3, 9.0])
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+def test_useless_bytes_do_not_prolong_a_run(flood, every_s):
+    device = HostileDevice(honest_model(), answer=only_hello, flood=flood, every_s=every_s)
+    error = failure_on(device)
+    assert isinstance(error, CheckFailed)
+    assert re.search("answered no request for 15|refused a request", str(error))
+
+
+@pytest.mark.parametrize("flood", [FLOODS["huge frames"], FLOODS["garbage"], FLOODS["errors"]])
+def test_useless_bytes_do_not_prolong_a_handshake(flood):
+    device = HostileDevice(honest_model(), answer=lambda *_: None, flood=flood)
+    error = failure_on(device)
+    assert "no device answered on port 0 within 10 s" in str(error)
+
+
+def test_a_flood_without_a_pause_is_read_and_not_collected():
+    """The line is as fast as memory, and each piece is all that a read may return."""
+    piece = protocol.encode_message(a_hello(0), 0) * 150
+    device = HostileDevice(honest_model(), answer=only_hello, flood=lambda _: piece)
+    error = failure_on(device)
+    assert "answered no request" in str(error)
+
+
+def test_wrong_numbers_are_no_answers():
+    def renumbered(request, right):
+        if isinstance(request, HelloRequest):
+            return right
+        return protocol.encode_message(right, (device.requests[-1][1] + 100) % 256)
+
+    device = HostileDevice(honest_model(), answer=renumbered)
+    error = failure_on(device)
+    assert "answered no request for 15" in str(error)
+
+
+def test_numbers_of_other_requests_are_found_out_by_the_scores():
+    swap = [1]
+
+    def exchanged(request, right):
+        if isinstance(request, HelloRequest | StatsRequest):
+            return right
+        swap[0] = -swap[0]
+        return protocol.encode_message(right, (device.requests[-1][1] + swap[0]) % 256)
+
+    device = HostileDevice(honest_model(), answer=exchanged)
+    error = failure_on(device)
+    assert isinstance(error, CheckFailed)
+
+
+def test_a_line_that_breaks_with_every_request_ends_a_run():
+    device = HostileDevice(honest_model(), breaks=lambda n: n % 2 == 0)
+    error = failure_on(device)
+    assert isinstance(error, CheckFailed)
+
+
+def test_the_answered_points_are_kept(tmp_path):
+    answered = [0]
+
+    def until_the_tenth(request, right):
+        answered[0] += isinstance(request, PredictRequest)
+        return None if answered[0] > 10 and not isinstance(request, HelloRequest) else right
+
+    results = tmp_path / "results.csv"
+    device = HostileDevice(honest_model(), answer=until_the_tenth, flood=FLOODS["HELLO"])
+    error = failure_on(device, results=results)
+    assert "answered no request" in str(error)
+    assert len(read_results(results).results) == 10
+    done, _ = measure_on([HostileDevice(honest_model())], results=results, resume=True)
+    assert done.failure is None
+
+
+def test_another_device_does_what_a_flooding_one_leaves():
+    flooding = HostileDevice(honest_model(), flood=FLOODS["HELLO"], every_s=0.01)
+    seen = [0]
+
+    def falls_silent(request, right):
+        seen[0] += isinstance(request, PredictRequest)
+        return None if seen[0] > 14 and not isinstance(request, HelloRequest) else right
+
+    flooding.answer = falls_silent  # after the points that are put to both
+    done, _ = measure_on([flooding, HostileDevice(honest_model(), delay_s=0.05)])
+    assert done.summary.lost == 0
+    assert done.failure is None
+
+
+# --- HELLO ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("clock", "boards"),
+    [(0, ""), (1, ""), (8_000_000, "attiny85 or promini8"), (15_999_999, ""), (4_000_000_000, "")],
+)
+def test_another_clock_is_refused_with_both(clock, boards):
+    answer = to(HelloRequest, lambda right: replace(right, clock_hz=clock))
+    error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=10)
+    text = str(error)
+    assert f"its clock is {clock:,} Hz, uno has 16,000,000 Hz" in text
+    assert "--board" in text
+    assert boards in text
+
+
+@pytest.mark.parametrize("window", [0, 64, 255])
+def test_a_window_that_the_board_does_not_have_is_refused(window):
+    answer = to(HelloRequest, lambda right: replace(right, window=window))
+    error = failure_on(HostileDevice(honest_model(), answer=answer))
+    assert f"its window is {window} bytes, uno has 1 to 63" in str(error)
+
+
+def test_a_clock_that_changes_on_the_way_is_refused():
+    count = [0]
+
+    def lies_later(request, right):
+        if isinstance(request, HelloRequest):
+            count[0] += 1
+            return right if count[0] == 1 else replace(right, clock_hz=8_000_000)
+        return None if count[0] == 1 else right
+
+    error = failure_on(HostileDevice(honest_model(), answer=lies_later))
+    assert "its clock is 8,000,000 Hz" in str(error)
+
+
+# --- cycles --------------------------------------------------------------------------------------
+
+
+IMPOSSIBLE = {
+    "none": lambda _: 0,
+    "too few": lambda plan: plan.least_cycles - 1,
+    "too many": lambda plan: plan.worst_cycles + 1,
+    "all": lambda _: (1 << 32) - 1,
+}
+
+
+@pytest.mark.parametrize("number", [1, 7, N])
+@pytest.mark.parametrize("cycles_of", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_impossible_cycles_of_one_point_fail_the_run(cycles_of, number):
+    _, plan, _, _ = subject()
+    count, cycles = [0], cycles_of(plan)
+
+    def lies_once(request, right):
+        count[0] += isinstance(request, PredictRequest)
+        once = count[0] == number and isinstance(request, PredictRequest)
+        return replace(right, cycles=cycles) if once else right
+
+    error = failure_on(HostileDevice(honest_model(), answer=lies_once))
+    assert f"first at point {number - 1}: {cycles:,} cycles" in str(error)
+    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,} by its plan" in str(error)
+    assert error.exit_code == 1
+
+
+def test_the_ends_of_the_plans_range_are_possible():
+    _, plan, _, _ = subject()
+    for cycles in (plan.least_cycles, plan.worst_cycles):
+        model = honest_model()
+        model.cycles = cycles
+        assert measure_on([HostileDevice(model)])[0].failure is None
+
+
+# --- REPEAT --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda right: replace(right, label=(right.label + 1) % 4),
+        lambda right: replace(right, cycles=right.cycles + 1),
+        lambda right: replace(right, cycles=0),
+        lambda right: replace(right, cycles=(1 << 32) - 1),
+    ],
+)
+def test_repetitions_must_be_those_of_one_prediction(change):
+    answer = to(RepeatRequest, change)
+    error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=100)
+    assert "for 100 repetitions, which must be class" in str(error)
+
+
+def test_a_class_that_is_another_in_both_kinds_of_request_is_noticed():
+    def other(_, right):
+        alone = isinstance(right, PredictReply | RepeatReply)
+        return replace(right, label=(right.label + 1) % 4) if alone else right
+
+    error = failure_on(HostileDevice(honest_model(), answer=other), repeat=100)
+    assert "to the first point when it is asked to repeat" in str(error)
+
+
+@pytest.mark.parametrize("cycles", [1, 10_000_000])
+def test_impossible_cycles_in_both_kinds_of_request_are_noticed(cycles):
+    def other(request, right):
+        if isinstance(right, PredictReply | RepeatReply):
+            return replace(right, cycles=cycles * getattr(request, "repetitions", 1))
+        return right
+
+    error = failure_on(HostileDevice(honest_model(), answer=other), repeat=100)
+    assert f"names {cycles:,} cycles for each repetition" in str(error)
+
+
+def test_a_silence_at_repeat_ends_a_run():
+    answer = to(RepeatRequest, lambda _: None)
+    error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=100)
+    assert "says HELLO but did not answer a request" in str(error)
+
+
+# --- STATS ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stack", [0, STACK_BYTES + 1, 65_535])
+def test_a_stack_that_the_program_cannot_hold_fails_the_run(stack):
+    answer = to(StatsRequest, lambda right: replace(right, stack_bytes=stack))
+    error = failure_on(HostileDevice(honest_model(), answer=answer))
+    assert f"held {stack:,} B, its program takes 1 to {STACK_BYTES}" in str(error)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: None,
+        lambda _: protocol.encode_frame(b"\x84\x01nonsense"),
+        lambda right: replace(right, reset_cause=0),
+        lambda right: replace(right, reset_cause=16),
+        lambda _: ErrorReply(1),
+    ],
+    ids=["silence", "nonsense", "no cause", "no such cause", "refusal"],
+)
+def test_missing_statistics_are_said_and_do_not_take_long(change):
+    answer = to(StatsRequest, change)
+    done, seconds = measure_on([HostileDevice(honest_model(), answer=answer)])
+    assert done.summary.lost == 0
+    assert "the measured stack is missing" in str(done.failure)
+    assert seconds < 8
+
+
+# --- classes and scores --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda right: replace(right, label=(right.label + 1) % 4),
+        lambda right: replace(right, scores=(*right.scores[:3], right.scores[3] - 1)),
+        lambda right: replace(right, label=255),
+    ],
+)
+def test_a_wrong_answer_is_a_mismatch(change):
+    answer = to(protocol.ScoresRequest, change)
+    done, _ = measure_on([HostileDevice(honest_model(), answer=answer)])
+    assert done.summary.mismatches == N
+    assert "differs from the NumPy model" in str(done.failure)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda right: replace(right, label=4),
+        lambda right: replace(right, scores=right.scores[:3]),
+        lambda right: replace(right, scores=right.scores * 60),
+    ],
+)
+def test_an_answer_that_no_model_of_this_size_gives_ends_a_run(change):
+    answer = to(protocol.ScoresRequest, change)
+    error = failure_on(HostileDevice(honest_model(), answer=answer))
+    assert isinstance(error, ProtocolError)
+
+
+def test_the_model_of_these_tests_has_points_of_several_classes():
+    reference, _, X, _ = subject()
+    assert len(np.unique(reference.answers(reference.quantize(X))[0])) > 1

@@ -1,0 +1,98 @@
+"""Cycles that a plan rules out are refused by every command that reads them.
+
+They were printed, drawn and turned into energy, whatever the plan said.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+import pytest
+from command_line import run
+from fake_device import HostileDevice, ReferenceModel, SimulatedHost
+from model_factory import random_model, random_points
+
+from protonn_edge import verification
+from protonn_edge.boards import load_board
+from protonn_edge.cli import verify
+from protonn_edge.codegen import Limits, make_float32_plan, make_plan
+from protonn_edge.errors import InputError
+from protonn_edge.hil import Origin, Result, ResultsFile, Session
+from protonn_edge.model import save_model
+from protonn_edge.possible_cycles import PossibleCycles
+from protonn_edge.quantization import quantize
+from protonn_edge.quantization.float32_model import float32_model
+from protonn_edge.report.evidence import gather
+
+UNO, TINY = load_board("uno"), load_board("attiny85")
+
+
+def test_a_plan_with_proven_bounds_gives_the_range():
+    plan = make_plan(quantize(random_model()))
+    possible = PossibleCycles.of(plan, UNO)
+    assert (possible.least, possible.most) == (plan.least_cycles, plan.worst_cycles)
+    assert str(possible).endswith("by its plan")
+
+
+def test_without_proven_bounds_only_the_clock_gives_one():
+    model = random_model()
+    integers = quantize(model)
+    for plan, board in (
+        (make_float32_plan(float32_model(model, integers)), UNO),
+        (make_plan(integers, Limits.of(TINY)), TINY),
+    ):
+        assert PossibleCycles.of(plan, board) == PossibleCycles(1, 3 * board.clock_hz, False)
+
+
+def test_where_the_plan_is_not_known_the_range_is_that_of_all():
+    model = quantize(random_model())
+    one, any_of = (
+        PossibleCycles.of(make_plan(model), UNO),
+        PossibleCycles.of_any_plan(model, UNO),
+    )
+    assert any_of.proven
+    assert any_of.least <= one.least < one.most <= any_of.most
+
+
+@pytest.mark.parametrize("cycles", [0, 5_000_000, (1 << 32) - 1])
+def test_a_report_refuses_them(tmp_path: Path, cycles: int):
+    model = random_model()
+    reference = quantize(model)
+    Q = reference.quantize(random_points(0, 3, model.n_features))
+    y = np.zeros(3, np.int64)
+    labels, scores = reference.answers(Q)
+    path = tmp_path / "results.csv"
+    with ResultsFile(path, Origin.of(reference, Q, y), reference.n_classes) as file:
+        for row in range(3):
+            said = cycles if row == 1 else make_plan(reference).worst_cycles
+            values = tuple(map(int, scores[row]))
+            file.append(Result(row, 0, int(labels[row]), said, False, values, "port"))
+    with pytest.raises(InputError, match=rf"{cycles:,} cycles at index 1, possible are .* by its"):
+        gather(path, [model], [], UNO)
+
+
+def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
+    model = random_model(features=4, projections=2, prototypes=3, classes=2)
+    reference = quantize(model)
+    plan = make_plan(reference)
+    save_model(model, tmp_path / "model.npz")
+    rows = "\n".join(f"class {n % 2},{n},{n},1,2" for n in range(5))
+    (tmp_path / "points.csv").write_text(f"label,a,b,c,d\n{rows}\n")
+    device = HostileDevice(ReferenceModel(reference, plan.worst_cycles + 1))
+    session = Session("the board", board=UNO, host=SimulatedHost(device))
+    built = nullcontext(SimpleNamespace(elf=tmp_path / "firmware.elf", plan=plan))
+    with (
+        mock.patch.object(verify, "trial_build", return_value=built),
+        mock.patch.object(verify, "EmulatedBoard", return_value=nullcontext(device)),
+        mock.patch.object(device, "url", "the board", create=True),
+        mock.patch.object(verification, "open_session", return_value=session),
+    ):
+        done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
+    assert done.exit_code == 1
+    words = f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, possible are"
+    assert words in done.stderr.replace("\n", " ")
+    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,} by its plan" in done.stderr
