@@ -1,7 +1,8 @@
-"""From raw integers to the bytes that a model takes, in integers, as the generated C does it.
+"""From raw values to the bytes that a model takes, as two functions of the generated C do it.
 
-A sensor gives an integer x of at most 16 bits: int8, uint8, int16, an ADC's 0..1023. Feature by
-feature, with t how far x lies beyond the value that becomes 0::
+`pnn_quantize` takes an integer x of at most 16 bits: what a sensor gives (int8, uint8, int16, an
+ADC's 0..1023), or a raw value times a power of ten, rounded (see `raw_units`). It computes in
+integers. Feature by feature, with t how far x lies beyond the value that becomes 0::
 
     t = min(max(x - first, 0), span)          max(first - x, 0) where the feature is mirrored
     q = min(max((t << shift) * multiplier + offset, 0) >> 22, maximum)
@@ -11,6 +12,14 @@ beyond it, where few raw values make up the whole range), and
 `shift` makes t as large as 16 bits hold, so that a 16-bit multiplier is precise enough: q differs
 from `InputQuantizer.quantize` by 1 at most, and only where that is within a hundredth of a step of
 rounding the other way.
+
+`pnn_quantize_float` takes a raw value x in the training data's unit, and computes in floats of 32
+bits, each operation rounded to nearest::
+
+    q = min(max(floor((x - edge) * slope), 0), maximum)           0 where x is NaN
+
+`edge` is half a step below the value that becomes 0, so that nothing is added behind the product:
+no compiler can fuse the two operations into one that rounds once, and all executions agree.
 """
 
 from __future__ import annotations
@@ -23,14 +32,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.raw_units import RAW_MAXIMUM, RAW_MINIMUM, Exponents, in_raw_units
 
 if TYPE_CHECKING:
     from protonn_edge.quantization.integer_model import InputQuantizer
 
-RAW_MINIMUM, RAW_MAXIMUM = -(1 << 15), (1 << 15) - 1
 RAW_SHIFT = 22  # t, shifted, has 16 bits, a multiplier at least 14, and an input 8
 
 _UNSIGNED_MAXIMUM = (1 << 16) - 1
+_HUGE = 1e300
 
 
 @dataclass(frozen=True, order=True)
@@ -63,10 +73,12 @@ class RawScale:
 
 @dataclass(frozen=True)
 class RawQuantizer:
-    """How raw integers become the model's bytes.
+    """How raw values become integers of 16 bits, and these the model's bytes.
 
     Attributes
     ----------
+    exponents : ndarray of shape (D,), int64
+        The power of ten by which a raw value is multiplied before it is rounded.
     scales : tuple of RawScale
         The different ones, sorted.
     choice : ndarray of shape (D,), int64
@@ -75,9 +87,16 @@ class RawQuantizer:
         The largest byte.
     """
 
+    exponents: Exponents
     scales: tuple[RawScale, ...]
     choice: NDArray[np.int64]
     maximum: int
+
+    def integers(self, X: ArrayLike) -> NDArray[np.int16]:
+        """Return raw values (n, D), finite, as a sketch hands them over: rounded, saturating."""
+        with np.errstate(over="ignore"):  # what becomes infinite saturates
+            steps = np.floor(in_raw_units(np.asarray(X, np.float64), self.exponents) + 0.5)
+        return np.clip(steps, RAW_MINIMUM, RAW_MAXIMUM).astype(np.int16)
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw integers (n, D) as bytes (n, D).
@@ -111,15 +130,83 @@ class RawQuantizer:
         return Q
 
 
-def raw_quantizer(features: InputQuantizer) -> RawQuantizer:
-    """Return the quantizer of raw integers that comes nearest to one of raw floats."""
-    numbers = zip(features.zero.tolist(), features.step.tolist(), strict=True)
+@dataclass(frozen=True)
+class FloatScale:
+    """How one feature's raw floats become bytes; see the module's text. Both are float32."""
+
+    edge: float
+    slope: float
+
+
+@dataclass(frozen=True)
+class FloatQuantizer:
+    """How raw values in floats of 32 bits become the model's bytes.
+
+    Attributes
+    ----------
+    scales : tuple of FloatScale
+        The different ones, in the order of the features.
+    choice : ndarray of shape (D,), int64
+        Which of them a feature has.
+    maximum : int
+        The largest byte.
+    """
+
+    scales: tuple[FloatScale, ...]
+    choice: NDArray[np.int64]
+    maximum: int
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw values (n, D), rounded to float32, as bytes (n, D)."""
+        edge, slope = (
+            np.array([getattr(scale, name) for scale in self.scales], np.float32)[self.choice]
+            for name in ("edge", "slope")
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = (np.asarray(X, np.float32) - edge) * slope
+        reached = np.where(steps >= 1, np.minimum(steps, np.float32(self.maximum)), 0)
+        Q: NDArray[np.uint8] = np.floor(reached).astype(np.uint8)
+        return Q
+
+
+def raw_quantizer(features: InputQuantizer, exponents: Exponents | None = None) -> RawQuantizer:
+    """Return the quantizer of raw integers that comes nearest to one of raw floats.
+
+    Parameters
+    ----------
+    features : InputQuantizer
+        From D raw values in the training data's unit.
+    exponents : ndarray of shape (n,), int64, optional
+        The power of ten by which each is multiplied, again and again where n is less than D; by
+        default raw values are the integers.
+    """
+    none = np.zeros(1, np.int64)
+    repeated: Exponents = np.resize(none if exponents is None else exponents, len(features.zero))
+    with np.errstate(over="ignore"):
+        zeros, steps = (in_raw_units(ends, repeated) for ends in (features.zero, features.step))
+    # A hostile file may hold numbers that overflow or vanish in that unit.
+    zeros = np.clip(zeros, -_HUGE, _HUGE)
+    steps = np.copysign(np.clip(np.abs(steps), 1 / _HUGE, _HUGE), steps)
+    numbers = zip(zeros.tolist(), steps.tolist(), strict=True)
     each = [_scale(zero, step, features.maximum) for zero, step in numbers]
     scales = tuple(sorted(set(each)))
     place = {scale: index for index, scale in enumerate(scales)}
-    return RawQuantizer(
-        scales, np.array([place[scale] for scale in each], np.int64), features.maximum
-    )
+    choice = np.array([place[scale] for scale in each], np.int64)
+    return RawQuantizer(repeated, scales, choice, features.maximum)
+
+
+def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
+    """Return the quantizer of raw floats of 32 bits that comes nearest to one of 64."""
+    limits = np.finfo(np.float32)
+    with np.errstate(over="ignore"):
+        edges = np.clip(features.zero - features.step / 2, limits.min, limits.max)
+        slopes = np.clip(1 / features.step, limits.min, limits.max)
+    rounded = zip(*(each.astype(np.float32).tolist() for each in (edges, slopes)), strict=True)
+    each = [FloatScale(edge, slope) for edge, slope in rounded]
+    scales = tuple(dict.fromkeys(each))
+    place = {scale: index for index, scale in enumerate(scales)}
+    choice = np.array([place[scale] for scale in each], np.int64)
+    return FloatQuantizer(scales, choice, features.maximum)
 
 
 def _scale(zero: float, step: float, maximum: int) -> RawScale:
