@@ -5,11 +5,11 @@ exponent k, and the sketch sends ``x * 10**k``, rounded to an integer of 16 bits
 of the training data's unit, 51.
 
 The exponent is chosen from the training data. It is 0 for whole numbers that fit 16 bits, such as
-an ADC's. Else it is the smallest from 0 on that either has all decimals of the data or makes a raw
-step at most an eighth of the step of the byte that `pnn_quantize` returns: rounding then moves a
-byte by one at most, and only where it was within a sixteenth of a step of that anyway. It is
-smaller than that, and may be below 0, where the range of the training data, widened by a quarter of
-itself at both ends, would not fit 16 bits.
+an ADC's. Else it is the smallest from 0 on that either keeps all decimals of the data or makes a
+raw step at most a 64th of the step of the byte that `pnn_quantize` returns: rounding then changes
+one byte in 256 at most, by one. It is smaller than that, and may be below 0, where the range of the
+training data, widened by a quarter of itself at both ends, would not fit 16 bits; the margin keeps
+``(int16_t)(x * 100)`` of a somewhat larger value from wrapping around.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MANY_DECIMALS = EXPONENT_LIMIT
 
 _MOST_DECIMALS = 6
 _BYTE_STEPS = 255
-_RAW_STEPS = 8  # at least so many to a step of a byte
+_RAW_STEPS = 64  # at least so many to a step of a byte
 _MARGIN = 0.25
 _FLOAT32_PRECISION = 2.0**-23  # of numbers whose decimals were rounded to float32
 _TOLERATED = 0.1  # of a unit: beyond, float32 does not tell whole numbers from others

@@ -153,15 +153,18 @@ def compare_results(
     return compare(execution, expected, labels, scores, lost, tolerance, classes)
 
 
-def open_session(url: str, model: DeviceModel, baud: int | None = None) -> Session:
+def open_session(
+    url: str, model: DeviceModel, baud: int | None = None, *, feature_bytes: int = 1
+) -> Session:
     """Return a session for the device at `url` that must hold this very model.
 
-    Its line has the baud rate of an Uno if none is given.
+    Its line has the baud rate of an Uno if none is given. Firmware that takes raw integers has two
+    bytes a feature.
     """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
-        n_features=model.n_features,
+        n_features=feature_bytes * model.n_features,
         n_classes=model.n_classes,
         baud=baud,
     )

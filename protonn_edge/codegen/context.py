@@ -149,6 +149,7 @@ class RawContext:
     choice: Rows
     choice_bits: int
     shift: int
+    fine: bool
     floats: tuple[FloatScaleContext, ...]
     float_choice: Rows
     float_choice_bits: int
@@ -353,6 +354,7 @@ def raw_context(model: DeviceModel) -> RawContext:
         choice=_choice(raw.choice[:chosen], len(raw.scales)),
         choice_bits=_choice_bits(len(raw.scales)),
         shift=RAW_SHIFT,
+        fine=raw.fine,
         floats=tuple(
             FloatScaleContext(c_float(scale.edge), c_float(scale.slope)) for scale in floats.scales
         ),

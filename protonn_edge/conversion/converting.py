@@ -30,7 +30,6 @@ from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization import (
     KERNEL_CUTOFF,
-    Activity,
     IntegerModel,
     check_counts,
     measure_activity,

@@ -98,7 +98,8 @@ class Float32Model(SizedByMatrices):
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
-        return raw_quantizer(self.features, self.raw_exponents)
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        return raw_quantizer(self.features, self.raw_exponents, fine=scaled)
 
     @cached_property
     def float_inputs(self) -> FloatQuantizer:

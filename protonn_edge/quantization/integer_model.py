@@ -272,7 +272,10 @@ class IntegerModel(SizedByMatrices):
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
-        return raw_quantizer(self.features, self.raw_exponents)
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        # A pipeline's features go through the same code, whose cycles are part of the bound.
+        fine = scaled and self.pipeline is None
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
 
     @cached_property
     def float_inputs(self) -> FloatQuantizer:

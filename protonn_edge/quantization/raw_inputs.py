@@ -11,7 +11,9 @@ integers. Feature by feature, with t how far x lies beyond the value that become
 beyond it, where few raw values make up the whole range), and
 `shift` makes t as large as 16 bits hold, so that a 16-bit multiplier is precise enough: q differs
 from `InputQuantizer.quantize` by 1 at most, and only where that is within a hundredth of a step of
-rounding the other way.
+rounding the other way. Where raw integers are multiples of another unit than the data's, the
+multiplier has 8 bits more (`fraction`), and that hundredth is a ten-thousandth: data with few
+decimals often lies exactly where rounding goes either way.
 
 `pnn_quantize_float` takes a raw value x in the training data's unit, and computes in floats of 32
 bits, each operation rounded to nearest::
@@ -61,6 +63,8 @@ class RawScale:
         0..65535.
     offset : int
         Within -2**30..2**30, with the half that rounds; the whole sum is below 2**31.
+    fraction : int
+        0..255, in units of 2**-8 of the multiplier; 0 in models that have none.
     """
 
     first: int
@@ -69,6 +73,7 @@ class RawScale:
     shift: int
     multiplier: int
     offset: int
+    fraction: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,15 @@ class RawQuantizer:
         Which of them a feature has.
     maximum : int
         The largest byte.
+    fine : bool
+        Whether multipliers have a fraction.
     """
 
     exponents: Exponents
     scales: tuple[RawScale, ...]
     choice: NDArray[np.int64]
     maximum: int
+    fine: bool = False
 
     def integers(self, X: ArrayLike) -> NDArray[np.int16]:
         """Return raw values (n, D), finite, as a sketch hands them over: rounded, saturating."""
@@ -120,11 +128,12 @@ class RawQuantizer:
             )
         of = {
             name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]
-            for name in ("first", "mirrored", "span", "shift", "multiplier", "offset")
+            for name in ("first", "mirrored", "span", "shift", "multiplier", "offset", "fraction")
         }
         beyond = np.where(of["mirrored"], of["first"] - raw, raw - of["first"])
         t = np.clip(beyond, 0, of["span"])
-        sums = (t << of["shift"]) * of["multiplier"] + of["offset"]
+        t = t << of["shift"]
+        sums = t * of["multiplier"] + (t * of["fraction"] >> 8) + of["offset"]
         steps = np.maximum(sums, 0) >> RAW_SHIFT
         Q: NDArray[np.uint8] = np.minimum(steps, self.maximum).astype(np.uint8)
         return Q
@@ -169,7 +178,9 @@ class FloatQuantizer:
         return Q
 
 
-def raw_quantizer(features: InputQuantizer, exponents: Exponents | None = None) -> RawQuantizer:
+def raw_quantizer(
+    features: InputQuantizer, exponents: Exponents | None = None, *, fine: bool = False
+) -> RawQuantizer:
     """Return the quantizer of raw integers that comes nearest to one of raw floats.
 
     Parameters
@@ -179,6 +190,8 @@ def raw_quantizer(features: InputQuantizer, exponents: Exponents | None = None) 
     exponents : ndarray of shape (n,), int64, optional
         The power of ten by which each is multiplied, again and again where n is less than D; by
         default raw values are the integers.
+    fine : bool
+        Whether multipliers have a fraction.
     """
     none = np.zeros(1, np.int64)
     repeated: Exponents = np.resize(none if exponents is None else exponents, len(features.zero))
@@ -188,11 +201,11 @@ def raw_quantizer(features: InputQuantizer, exponents: Exponents | None = None) 
     zeros = np.clip(zeros, -_HUGE, _HUGE)
     steps = np.copysign(np.clip(np.abs(steps), 1 / _HUGE, _HUGE), steps)
     numbers = zip(zeros.tolist(), steps.tolist(), strict=True)
-    each = [_scale(zero, step, features.maximum) for zero, step in numbers]
+    each = [_scale(zero, step, features.maximum, fine) for zero, step in numbers]
     scales = tuple(sorted(set(each)))
     place = {scale: index for index, scale in enumerate(scales)}
     choice = np.array([place[scale] for scale in each], np.int64)
-    return RawQuantizer(repeated, scales, choice, features.maximum)
+    return RawQuantizer(repeated, scales, choice, features.maximum, fine)
 
 
 def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
@@ -209,7 +222,7 @@ def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
     return FloatQuantizer(scales, choice, features.maximum)
 
 
-def _scale(zero: float, step: float, maximum: int) -> RawScale:
+def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
     """Return the scale of one feature."""
     mirrored = step < 0
     sign = -1 if mirrored else 1
@@ -223,6 +236,8 @@ def _scale(zero: float, step: float, maximum: int) -> RawScale:
     limit = (2 * maximum + 1) * unit - 1  # two raw values or more reach less
     start = min(max((first - zero) / step + 0.5, -255.0), 256.0)
     offset = min(round(start * unit), limit)
+    parts = 256 if fine else 1  # of the multiplier
     slope = min(unit / (step * (1 << shift)), float(_UNSIGNED_MAXIMUM))
-    room = (limit - offset) // max(1, span << shift)
-    return RawScale(sign * first, mirrored, span, shift, min(round(slope), room), offset)
+    room = (limit - offset) * parts // max(1, span << shift)
+    multiplier, fraction = divmod(min(round(slope * parts), room), parts)
+    return RawScale(sign * first, mirrored, span, shift, multiplier, offset, fraction)
