@@ -83,7 +83,7 @@ def choose_exponents(
     with np.errstate(over="ignore"):
         reach = furthest * powers[:, None] + 2 * _MARGIN * half * powers[:, None]
     fitting = (reach <= RAW_MAXIMUM).sum(axis=0) - 1 - EXPONENT_LIMIT
-    kept = (decimals == 0) & (furthest <= RAW_MAXIMUM)
+    kept = (decimals == 0) & (lower >= RAW_MINIMUM) & (upper <= RAW_MAXIMUM)
     chosen: Exponents = np.where(kept, 0, np.minimum(wanted, np.maximum(fitting, exponents[0])))
     return chosen
 

@@ -80,12 +80,3 @@ def factor_text(exponent: int) -> str:
 def as_it_is(model: DeviceModel) -> bool:
     """Return whether all raw values are sent in the training data's unit."""
     return not model.raw_inputs.exponents.any()
-
-
-def units_text(model: DeviceModel) -> str:
-    """Return the units in a few words: "hundredths", "tenths to hundredths", "" as they are."""
-    used = sorted(set(model.raw_inputs.exponents.tolist()))
-    words = [unit_words(exponent) or "whole units" for exponent in (used[0], used[-1])]
-    if as_it_is(model):
-        return ""
-    return words[0] if len(used) == 1 else f"{words[0]} to {words[1]}"
