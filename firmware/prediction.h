@@ -10,10 +10,19 @@
 /* Whether the model's plan is to hold all features of a prediction before anything is computed. */
 #define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 
+/* With -DPNN_RAW_INPUTS a feature arrives as a raw int16, low byte first, and becomes an input by
+ * pnn_quantize, as in a sketch: 'protonn-edge verify' and 'hil' check the library so, on the emulated
+ * board. To a host such firmware has twice as many features of a byte each. */
+#ifdef PNN_RAW_INPUTS
+#define PREDICTION_BYTES (2u * PNN_FEATURES)
+#else
+#define PREDICTION_BYTES PNN_FEATURES
+#endif
+
 /* Start anew; what came before is forgotten, whether it was finished or not. */
 void prediction_begin(void);
 
-/* Take the next feature; what exceeds PNN_FEATURES is ignored. */
+/* Take the next feature, or the next byte of one; what exceeds PREDICTION_BYTES is ignored. */
 void prediction_push(uint8_t feature);
 
 /* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the class is worth nothing. */

@@ -107,7 +107,7 @@ static uint8_t introduce(void)
 {
     head.payload.hello.protocol_version = PROTOCOL_VERSION;
     head.payload.hello.feature_type = FEATURE_TYPE_UINT8;
-    head.payload.hello.features = PNN_FEATURES;
+    head.payload.hello.features = PREDICTION_BYTES;
     head.payload.hello.classes = PNN_CLASSES;
     for (uint8_t i = PNN_MODEL_HASH_BYTES; i-- != 0;) {
         head.payload.hello.model_hash[i] = pnn_model_hash(i);
@@ -148,7 +148,7 @@ static void answer(void)
 {
     const uint8_t type = head.type;
     const uint8_t at = features_at(type);
-    const uint16_t expected = (at != 0 ? PNN_FEATURES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
+    const uint16_t expected = (at != 0 ? PREDICTION_BYTES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
     uint16_t score_bytes = 0;
     uint8_t payload_bytes;
 

@@ -24,6 +24,8 @@ version difference
 5       "rejection", in models that answer "unknown" alone: three thresholds;
         "activity", in models that become integers: shares of inputs, coordinates and prototypes;
         "pipeline", in models of windows of samples alone: its declaration as JSON
+6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
+        stored range suggests, see `raw_units`)
 ======= ===================================================================================
 """
 
@@ -47,14 +49,21 @@ from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.features.declaration import FeatureSet
-from protonn_edge.features.pipeline import FeaturePipeline
+from protonn_edge.features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
 from protonn_edge.files import write_atomically
+from protonn_edge.raw_units import (
+    EXPONENT_LIMIT,
+    Exponents,
+    choose_exponents,
+    decimals_of,
+    decimals_of_ranges,
+)
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import UNKNOWN, Rejection
 from protonn_edge.rows import Matrix, Sparse, dense_rows
 from protonn_edge.sizes import SizedByMatrices
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 FILE_LIMIT_BYTES = 16 * 2**20
 RECORD_LIMIT_BYTES = 2**20
 NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
@@ -91,6 +100,7 @@ _ARRAYS = (
     "cutoff",
     "clipped",
     "deskewed",
+    "raw_exponents",
 )
 _OPTIONAL_ARRAYS = ("activity", "pipeline", "rejection")
 
@@ -274,6 +284,10 @@ class ProtoNNModel(SizedByMatrices):
         Thresholds below which a point is of none of the classes; see `protonn_edge.rejection`.
     pipeline : FeaturePipeline, optional
         What makes features of windows of raw samples before anything else; not with a reduction.
+    raw_exponents : ndarray of int64, optional
+        The power of ten by which a sketch multiplies each feature before it rounds it to an integer
+        of 16 bits: (features,), of windows (channels,), of images that are reduced (1,). None is
+        what the range of the training data suggests; see `units`.
 
     Raises
     ------
@@ -297,6 +311,7 @@ class ProtoNNModel(SizedByMatrices):
     activity: Activity | None = None
     rejection: Rejection | None = None
     pipeline: FeaturePipeline | None = None
+    raw_exponents: Exponents | None = None
 
     def __post_init__(self) -> None:
         _set(self, "projection", _matrix(self.projection, "W"))
@@ -331,6 +346,7 @@ class ProtoNNModel(SizedByMatrices):
             Activity.of_array(self.activity.to_array(), sizes)
         self._check_rejection()
         self._check_pipeline()
+        self._check_raw_exponents()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
         if self.feature_names:
@@ -366,6 +382,18 @@ class ProtoNNModel(SizedByMatrices):
                 f"{self.n_inputs:,} columns; train the model again"
             )
 
+    def _check_raw_exponents(self) -> None:
+        if self.raw_exponents is None:
+            return
+        given, size = np.asarray(self.raw_exponents), len(self.raw_ends[0])
+        fits = given.shape == (size,) and given.dtype.kind == "i"
+        if not fits or max(-int(given.min()), int(given.max())) > EXPONENT_LIMIT:
+            raise InputError(
+                f"array 'raw_exponents' must have {size:,} whole numbers within "
+                f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one a feature; train the model again"
+            )
+        _set(self, "raw_exponents", given.astype(np.int64))
+
     def _check_rejection(self) -> None:
         if self.rejection is None:
             return
@@ -383,6 +411,33 @@ class ProtoNNModel(SizedByMatrices):
     def multilabel(self) -> bool:
         """Whether a point has a set of labels instead of one class."""
         return self.threshold is not None
+
+    @property
+    def raw_ends(self) -> tuple[Float64, Float64]:
+        """The range of raw values, each (n,), that is told apart in n features.
+
+        These are all features of a point, the channels of a window, or the one range of all pixels.
+        """
+        if self.pipeline is not None:
+            lower = np.array(self.pipeline.zero)
+            return lower, lower + SAMPLE_MAXIMUM * np.array(self.pipeline.step)
+        some = slice(None) if self.reduction is None else slice(1)
+        return self.inputs.lower[some], self.inputs.upper[some]
+
+    @property
+    def units(self) -> Exponents:
+        """The exponents k, (n,): a sketch hands over raw values times 10**k, rounded."""
+        if self.raw_exponents is not None:
+            return self.raw_exponents
+        ends = self.raw_ends
+        rest = self.inputs.background if self.pipeline is None else ends[0]
+        return choose_exponents(*ends, decimals_of_ranges(*ends, rest[: len(ends[0])]))
+
+    def with_units_of(self, points: Matrix | Sparse) -> ProtoNNModel:
+        """Return the model with the exponents that suit raw training points (n, features)."""
+        ends = self.raw_ends
+        decimals = decimals_of(points, len(ends[0]))
+        return replace(self, raw_exponents=choose_exponents(*ends, decimals))
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Return raw points (n, features), dense, as W expects them: (n, D), float64."""
@@ -577,11 +632,16 @@ def _without_optional_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArr
     return arrays
 
 
+def _without_raw_exponents(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return arrays | {"raw_exponents": np.empty(0, dtype=np.int64)}
+
+
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
     1: _without_reduction,
     2: _without_threshold,
     3: _neither_clipped_nor_deskewed,
     4: _without_optional_arrays,
+    5: _without_raw_exponents,
 }
 
 
@@ -622,6 +682,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "cutoff": np.array(model.cutoff, dtype="<f8"),
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.reduction),
+        "raw_exponents": model.units,
         **_declaration(model.pipeline),
     }
     if model.activity is not None:
@@ -678,6 +739,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
         pipeline=_pipeline(arrays["pipeline"]) if "pipeline" in arrays else None,
         rejection=_rejection(arrays.get("rejection")),
+        raw_exponents=arrays["raw_exponents"] if arrays["raw_exponents"].size else None,
     )
     return model if "activity" not in arrays else _with_activity(model, arrays["activity"])
 

@@ -53,6 +53,7 @@ _MODEL = _GENERATED / "model.npz"
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
+_RAW_INPUTS = "PNN_RAW_INPUTS"
 
 
 @dataclass(frozen=True)
@@ -319,6 +320,33 @@ def trial_build(
     allowed = wishes.within(board)
     with scratch_folder() as scratch:
         yield _first_that_fits(model, allowed, wishes, scratch, firmware_of)
+
+
+@contextmanager
+def raw_input_build(
+    model: ProtoNNModel, reference: DeviceModel, plan: Plan | Float32Plan, board: Board
+) -> Iterator[Path]:
+    """Build firmware that takes raw integers, in a folder that is gone afterwards.
+
+    It is this package's own, with the switch that ``firmware/prediction.h`` describes, whatever a
+    user has made of theirs.
+
+    Yields
+    ------
+    Path
+        The ELF file.
+
+    Raises
+    ------
+    OverBudget
+        If it does not fit the board: ``pnn_quantize`` and its tables take flash.
+    """
+    with scratch_folder() as scratch:
+        project = _write_project(model, render_c(reference, plan), scratch, None, board)
+        elf = build_firmware(project.folder, board.environment, define=_RAW_INPUTS)
+        check_flash(elf, board)
+        measure_usage(elf).check(board)
+        yield elf
 
 
 def _first_that_fits(

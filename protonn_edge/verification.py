@@ -207,15 +207,18 @@ def _with_cycles(
     return replace(agreement, cycles_out_of_range=len(outside), first_impossible=first)
 
 
-def open_session(url: str, model: DeviceModel, board: Board | None = None) -> Session:
+def open_session(
+    url: str, model: DeviceModel, board: Board | None = None, *, feature_bytes: int = 1
+) -> Session:
     """Return a session for the device at `url` that must be this board and hold this very model.
 
-    Any board will do if none is given; the line then has the baud rate of an Uno.
+    Any board will do if none is given; the line then has the baud rate of an Uno. Firmware that
+    takes raw integers has two bytes a feature.
     """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
-        n_features=model.n_features,
+        n_features=feature_bytes * model.n_features,
         n_classes=model.n_classes,
         board=board,
     )

@@ -26,6 +26,7 @@ _NAMES = (
     "class_name",
     "model_hash",
     "quantize",
+    "quantize_float",
 )
 _MAIN = Path(__file__).with_name("codegen") / "many_models.c"
 _DEADLINE_S = 30.0

@@ -11,6 +11,7 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.library import library_check
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import points_for, table_options, words_of
 from protonn_edge.datasets import TableOptions
@@ -85,7 +86,8 @@ def hil_command(
 
     The device runs the firmware that 'build' made in this folder: a board at --port, or, without
     one, the emulated board. Several --port share the points; one that is lost leaves its points to
-    the others.
+    the others. The points also go the way that a sketch sends them, through the exported library's
+    pnn_quantize: on this computer and, without --port, on the emulated board.
     """
     if ports and emulate:
         raise click.UsageError("--port and --emulate exclude each other; give one of them")
@@ -122,7 +124,9 @@ def hil_command(
         words += [] if board_name == "uno" else ["--board", board_name]
         words += words_of(table)
         out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
-    out.finish(measurement.to_json(), measurement.failure)
+    plan = None if ports else project.generated()[1]
+    library = library_check(out, model, measurement.reference, plan, board, points)
+    out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
 
 
 def show(measurement: Measurement, out: Output) -> None:

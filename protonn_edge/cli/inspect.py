@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.features import channel_names
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
+from protonn_edge.raw_units import unit_words
 from protonn_edge.reduction import Reduction, shape_text
 from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.sizes import paper_bytes
 
 _NAMES_SHOWN = 12
+_FEATURES_SHOWN = 4
 
 
 @click.command("inspect", cls=Command)
@@ -56,6 +59,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "features": model.n_features,
         "reduction": _reduction(model.reduction),
         "pipeline": _pipeline(model),
+        "feature_names": list(model.feature_names),
         "inputs": model.n_inputs,
         "projections": model.n_projections,
         "prototypes": model.n_prototypes,
@@ -86,6 +90,7 @@ def _describe_integers(model: ProtoNNModel) -> dict[str, Any]:
         "input_maximum": integer_model.features.maximum,
         "zero": integer_model.features.zero.tolist(),
         "step": integer_model.features.step.tolist(),
+        "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
         "accumulator_bits": integer_model.accumulator_bits,
         "accumulator_range": list(integer_model.accumulator_range()),
         "score_bits": integer_model.score_bits,
@@ -165,6 +170,23 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     return facts + (_device_facts(record) if "model_bytes" in record else [("device", "none")])
 
 
+def _sending_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say in which unit a sketch passes raw values to pnn_quantize, a line a unit."""
+    scales = record["raw_scale"]
+    names = record["feature_names"] or [f"feature {i}" for i in range(len(scales))]
+    facts = []
+    for scale in dict.fromkeys(scales):
+        of_scale = [name for name, other in zip(names, scales, strict=True) if other == scale]
+        unit = unit_words(round(math.log10(scale))) or "whole numbers"
+        shown = ", ".join(of_scale[:_FEATURES_SHOWN])
+        if len(of_scale) == len(scales):
+            shown = "all"
+        elif len(of_scale) > _FEATURES_SHOWN:
+            shown += f" and {len(of_scale) - _FEATURES_SHOWN:,} more"
+        facts.append((f"send {unit} of", shown))
+    return facts
+
+
 def _device_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     low, high = record["accumulator_range"]
     return [
@@ -172,6 +194,7 @@ def _device_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("tables in flash", f"{record['table_bytes']:,} B"),
         ("variables in SRAM", f"{record['state_bytes']:,} B"),
         ("quantized input", f"0..{record['input_maximum']}"),
+        *_sending_facts(record),
         ("accumulators", f"{record['accumulator_bits']} bits, {low:,}..{high:,} on any input"),
         ("scores", f"{record['score_bits']} bits"),
         ("SHA-256 begins with", record["model_sha256"][:16]),

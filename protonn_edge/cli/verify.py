@@ -17,6 +17,7 @@ from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
+from protonn_edge.cli.library import library_check
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
@@ -56,12 +57,14 @@ def verify_command(
     With --board host there is no emulated one.
 
     The points are the test part of DATA, or all of it if it has none. One difference is a failure
-    (with --precision float32, one that rounding does not explain).
+    (with --precision float32, one that rounding does not explain). The points also go the way that
+    a sketch sends them, through the exported library's pnn_quantize; if accuracy is more than half
+    a point lower there, that is a failure, too.
     """
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
-    X, _ = points_for(model, data, table, out)
+    X, y = points_for(model, data, table, out)
     Q = reference.quantize(X)
 
     if port is not None:
@@ -69,12 +72,14 @@ def verify_command(
             pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
+    plan = None
     with ExitStack() as stack:
         if board.is_chip and not shell.WINDOWS:  # which has no emulator
             with out.status(f"building for {board.name}"):
                 trial = stack.enter_context(
                     trial_build(model, board, wishes=Wishes(precision=precision))
                 )
+            plan = trial.plan
             emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
             name = f"emulated {board.name}"
             possible = PossibleCycles.of(trial.plan, board)
@@ -88,6 +93,7 @@ def verify_command(
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
+    library = library_check(out, model, reference, plan, board, (X, y))
     saturations = reference.features.saturations(X)
     if saturations:
         out.say(": ".join(saturation_fact(saturations, X.size)))
@@ -100,8 +106,10 @@ def verify_command(
             "saturations": saturations,
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
+            "accuracy": library.accuracy,
+            **library.to_json(),
         },
-        failure=disagreement(agreements),
+        failure=disagreement(agreements) or library.failure,
     )
 
 

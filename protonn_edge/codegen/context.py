@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge import __version__
 from protonn_edge.codegen.averaging import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
@@ -19,16 +20,16 @@ from protonn_edge.codegen.kernels import (
     multiples_of,
 )
 from protonn_edge.codegen.plan import Plan, coordinates_of
+from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.codegen.windows import WindowContext, window_context
 from protonn_edge.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
-from protonn_edge.features import FeaturePipeline
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
     RAW_SHIFT,
+    DeviceModel,
     IntegerModel,
-    RawQuantizer,
     RawScale,
 )
 from protonn_edge.reduction import Reduction, shape_text
@@ -134,13 +135,29 @@ class ClassName:
 
 
 @dataclass(frozen=True)
+class FloatScaleContext:
+    """What turns a raw float into an input, as C literals; see `quantization.raw_inputs`."""
+
+    edge: str
+    slope: str
+
+
+@dataclass(frozen=True)
 class RawContext:
-    """What turns raw integers into inputs; `choice` is empty where all features have one scale."""
+    """What turns raw values into inputs; a `choice` is empty where all features have one scale.
+
+    `sendings` has what raw integers are multiples of; it is empty where they are the data's own.
+    """
 
     scales: tuple[RawScale, ...]
     choice: Rows
     choice_bits: int
     shift: int
+    fine: bool
+    floats: tuple[FloatScaleContext, ...]
+    float_choice: Rows
+    float_choice_bits: int
+    sendings: tuple[Sending, ...]
 
 
 @dataclass(frozen=True)
@@ -270,7 +287,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
         upright=_upright_context(model.reduction),
         windows=window_context(model),
-        raw=raw_context(model.raw_inputs, model.pipeline),
+        raw=raw_context(model),
         rejection=model.rejection,
         unknown=UNKNOWN,
     )
@@ -332,17 +349,39 @@ def _upright_context(reduction: Reduction | None) -> UprightContext | None:
     )
 
 
-def raw_context(raw: RawQuantizer, pipeline: FeaturePipeline | None = None) -> RawContext:
+def raw_context(model: DeviceModel) -> RawContext:
     """Lay out what `raw_inputs.j2` needs; of windows, what a sample's channels have."""
-    several = len(raw.scales) > 1
-    choice = raw.choice.tolist() if several else []
-    choice = choice if pipeline is None else choice[: pipeline.channels]
+    raw, floats = model.raw_inputs, model.float_inputs
+    chosen = model.n_features if model.pipeline is None else model.pipeline.channels
+    sent = () if as_it_is(model) else sendings(model)
     return RawContext(
         scales=raw.scales,
-        choice=_rows([choice[i : i + 16] for i in range(0, len(choice), 16)]),
-        choice_bits=8 if len(raw.scales) <= 256 else 16,
+        choice=_choice(raw.choice[:chosen], len(raw.scales)),
+        choice_bits=_choice_bits(len(raw.scales)),
         shift=RAW_SHIFT,
+        fine=raw.fine,
+        floats=tuple(
+            FloatScaleContext(c_float(scale.edge), c_float(scale.slope)) for scale in floats.scales
+        ),
+        float_choice=_choice(floats.choice[:chosen], len(floats.scales)),
+        float_choice_bits=_choice_bits(len(floats.scales)),
+        sendings=tuple(replace(each, name=c_comment(each.name)) for each in sent),
     )
+
+
+def _choice(choice: NDArray[np.int64], scales: int) -> Rows:
+    """Return which of the scales each feature has, in rows; none where there is one scale."""
+    numbers = choice.tolist() if scales > 1 else []
+    return _rows([numbers[i : i + 16] for i in range(0, len(numbers), 16)])
+
+
+def _choice_bits(scales: int) -> int:
+    return 8 if scales <= 256 else 16
+
+
+def c_float(number: float | np.float32) -> str:
+    """Return a float of 32 bits as a C literal, the shortest that reads back as the same float."""
+    return f"{np.format_float_scientific(np.float32(number), unique=True, trim='0')}f"
 
 
 def hash_bytes(sha256: str) -> tuple[str, ...]:

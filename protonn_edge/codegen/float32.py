@@ -14,6 +14,7 @@ from protonn_edge.codegen.context import (
     API_VERSION,
     ClassName,
     RawContext,
+    c_float,
     class_names,
     hash_bytes,
     raw_context,
@@ -108,7 +109,7 @@ def float32_context(model: Float32Model) -> Float32Context:
         n_prototypes=model.n_prototypes,
         n_classes=model.n_classes,
         input_maximum=model.inputs.maximum,
-        limit=_literal(np.float32(model.limit)) if math.isfinite(model.limit) else "",
+        limit=c_float(model.limit) if math.isfinite(model.limit) else "",
         score_scale=f"{model.score_scale:.6g}",
         start=_rows(model.start[None, :])[0],
         weights=_rows(model.projection.T),
@@ -121,14 +122,10 @@ def float32_context(model: Float32Model) -> Float32Context:
         chunk_cycles=CHUNK_CYCLES,
         push_cycles=plan.push_cycles,
         push_call_cycles=plan.push_call_cycles,
-        raw=raw_context(model.raw_inputs),
+        raw=raw_context(model),
     )
 
 
 def _rows(matrix: NDArray[np.float32]) -> Rows:
     """Return numbers as C literals, each the shortest that reads back as the same float."""
-    return tuple(tuple(_literal(number) for number in row) for row in matrix)
-
-
-def _literal(number: np.float32) -> str:
-    return f"{np.format_float_scientific(number, unique=True, trim='0')}f"
+    return tuple(tuple(c_float(number) for number in row) for row in matrix)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,19 @@ class HostProgram:
         CheckFailed
             If the program crashes, is stopped by a sanitizer, or exceeds its deadline.
         """
-        data = np.ascontiguousarray(Q, dtype=np.uint8).tobytes()
+        return self._answers(np.ascontiguousarray(Q, dtype=np.uint8), feeding)
+
+    def run_raw(self, R: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the same of raw integers R, (n, D) int16, which go through ``pnn_quantize``."""
+        return self._answers(np.ascontiguousarray(R, dtype="<i2"), "raw")
+
+    def _answers(
+        self, points: NDArray[Any], argument: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        data = points.tobytes()
         try:
             done = subprocess.run(
-                [self.executable, feeding],
+                [self.executable, argument],
                 input=data,
                 capture_output=True,
                 timeout=_DEADLINE_S,
@@ -65,15 +74,15 @@ class HostProgram:
             )
         except subprocess.TimeoutExpired as error:
             raise CheckFailed(
-                f"the host build took more than {_DEADLINE_S:.0f} s for {len(Q):,} points; "
+                f"the host build took more than {_DEADLINE_S:.0f} s for {len(points):,} points; "
                 "pass fewer points"
             ) from error
         record = np.dtype([("label", "u1"), ("scores", "<i4", (self.n_classes,))])
-        if done.returncode != 0 or len(done.stdout) != len(Q) * record.itemsize:
+        if done.returncode != 0 or len(done.stdout) != len(points) * record.itemsize:
             reason = done.stderr.decode(errors="replace").strip().splitlines()
             raise CheckFailed(
                 f"the host build stopped with code {done.returncode} after "
-                f"{len(done.stdout) // record.itemsize:,} of {len(Q):,} points"
+                f"{len(done.stdout) // record.itemsize:,} of {len(points):,} points"
                 + (f": {reason[0]}" if reason else "")
             )
         answers = np.frombuffer(done.stdout, dtype=record)

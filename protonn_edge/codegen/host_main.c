@@ -5,6 +5,9 @@
  * With the argument "push" the features go in one by one, with "split" in two unequal parts, with
  * "chunks" in chunks of 0 to 40, which go on from point to point, else all at once: the ways must
  * agree. With "short" the last third is not pushed, and counts as 0.
+ *
+ * With "raw" a point is PNN_FEATURES raw integers of 16 bits, low byte first, which pnn_quantize turns
+ * into features, as in a sketch.
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +58,17 @@ static uint8_t push_two_thirds(const pnn_input_t *features)
     return pnn_finish();
 }
 
+static uint8_t push_raw(const pnn_input_t *bytes)
+{
+    pnn_begin();
+    for (size_t i = 0; i < PNN_FEATURES; ++i) {
+        const unsigned raw = bytes[2 * i] | (unsigned)bytes[2 * i + 1] << 8;
+        const int value = raw < 0x8000u ? (int)raw : (int)raw - 0x10000;
+        pnn_push(pnn_quantize((uint16_t)i, (int16_t)value));
+    }
+    return pnn_finish();
+}
+
 static int write_answer(uint8_t class_index)
 {
     if (putchar(class_index) == EOF) {
@@ -73,7 +87,8 @@ static int write_answer(uint8_t class_index)
 
 int main(int argc, char **argv)
 {
-    static pnn_input_t features[PNN_FEATURES];
+    static pnn_input_t features[2 * PNN_FEATURES];
+    size_t point_bytes = PNN_FEATURES;
     uint8_t (*classify)(const pnn_input_t *) = pnn_predict;
 #ifdef _WIN32 /* else bytes that look like line ends would be changed */
     _setmode(_fileno(stdin), _O_BINARY);
@@ -87,8 +102,11 @@ int main(int argc, char **argv)
         classify = push_chunks;
     } else if (argc > 1 && strcmp(argv[1], "short") == 0) {
         classify = push_two_thirds;
+    } else if (argc > 1 && strcmp(argv[1], "raw") == 0) {
+        classify = push_raw;
+        point_bytes = 2 * PNN_FEATURES;
     }
-    while (fread(features, 1, PNN_FEATURES, stdin) == PNN_FEATURES) {
+    while (fread(features, 1, point_bytes, stdin) == point_bytes) {
         if (write_answer(classify(features)) != 0) {
             return 1;
         }

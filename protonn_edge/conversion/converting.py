@@ -31,7 +31,6 @@ from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization import (
     KERNEL_CUTOFF,
-    Activity,
     IntegerModel,
     check_counts,
     measure_activity,
@@ -160,7 +159,8 @@ def from_sklearn(
     with threadpool_limits(limits=1):  # the same numbers everywhere
         found = _Search(fitted, points, names, room, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
-    return _conversion(found, fitted, test, activity, held_out=evaluate_on is not None)
+    model = replace(found.model.with_units_of(points), activity=activity)
+    return _conversion(found, model, fitted, test, held_out=evaluate_on is not None)
 
 
 def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
@@ -327,13 +327,13 @@ class _Search:
 
 def _conversion(
     found: _Candidate,
+    model: ProtoNNModel,
     estimator: FittedEstimator,
     test: Measured,
-    activity: Activity,
     *,
     held_out: bool,
 ) -> Conversion:
-    """Measure the steps, and record in the model where it comes from."""
+    """Measure the steps, and record in the candidate's model where it comes from."""
     steps = [test.step("estimator", test.answers)]
     steps += [test.step(name, model.predict(test.X)) for name, model in found.steps]
     Q = found.integers.quantize(test.X)
@@ -345,9 +345,9 @@ def _conversion(
         "scikit-learn": sklearn.__version__,
         "protonn-edge": protonn_edge.__version__,
     }
-    record = {"trainer": "conversion", **found.model.record, "conversion": origin}
+    record = {"trainer": "conversion", **model.record, "conversion": origin}
     return Conversion(
-        model=replace(found.model, record=record, activity=activity),
+        model=replace(model, record=record),
         estimator=estimator.name,
         landmarks=None if landmarks is None else len(landmarks),
         steps=tuple(steps),

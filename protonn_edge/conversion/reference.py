@@ -80,7 +80,7 @@ def from_reference(
         feature_names=tuple(feature_names),
         record={"trainer": "reference implementation", "n_train": int(points.shape[0])},
         threshold=None if label_sets is None else 0.0,
-    )
+    ).with_units_of(points)
     if label_sets is None:
         return model
     some = slice(0, _THRESHOLD_POINTS)

@@ -142,4 +142,5 @@ def _raw_bytes(raw: RawQuantizer, pipeline: FeaturePipeline | None) -> int:
     several = len(raw.scales) > 1
     choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
     chosen = len(raw.choice) if pipeline is None else pipeline.channels
-    return _RAW_SCALE_BYTES * len(raw.scales) + choice_bytes * chosen
+    scale_bytes = _RAW_SCALE_BYTES + raw.fine
+    return scale_bytes * len(raw.scales) + choice_bytes * chosen

@@ -5,7 +5,7 @@ Every kind has the same sources; what differs is around them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan, render_c, template_environment
 from protonn_edge.codegen.context import c_comment
+from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.vectors import KnownAnswers
 from protonn_edge.features import FeaturePipeline, channel_names
 from protonn_edge.quantization import IntegerModel
@@ -24,6 +25,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
 _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
+_SKETCH_LINES = 16
 _LONGEST_NAME = 255
 _SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
@@ -73,6 +75,9 @@ class ExportContext:
     pixels: bool
     window: Window | None
     features: tuple[Feature, ...]
+    sendings: tuple[Sending, ...]
+    send: str
+    send_lines: tuple[str, ...]
     vectors: tuple[tuple[int, ...], ...]
     scores: tuple[tuple[int, ...], ...]
     classes: tuple[int, ...]
@@ -158,6 +163,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     rejects = model.rejection is not None
     names = (*model.classes, *(["unknown"] if rejects else []))
     longest = max(len(name.encode()) for name in names)
+    sent = () if as_it_is(model) else tuple(_safe(each) for each in sendings(model))
     sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
@@ -178,6 +184,9 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         pixels=model.reduction is not None,
         window=_window(model.pipeline),
         features=_features(model, library.feature_names),
+        sendings=sent,
+        send=_send(sent),
+        send_lines=_send_lines(sent),
         vectors=vectors.encoded,
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
@@ -205,6 +214,32 @@ def _features(model: IntegerModel, names: tuple[str, ...]) -> tuple[Feature, ...
     return tuple(
         Feature(label, f"{zero:.6g}", f"{end:.6g}")
         for label, zero, end in zip(labels, inputs.zero, full, strict=False)
+    )
+
+
+def _safe(sent: Sending) -> Sending:
+    return replace(sent, name=c_comment(sent.name))
+
+
+def _send(sent: tuple[Sending, ...]) -> str:
+    """Return what a sketch sends, in a few words; "" if raw values are sent as they are."""
+    if not sent:
+        return ""
+    if len({each.unit for each in sent}) > 1:
+        return "a multiple of the training data's unit"
+    return f"{sent[0].unit} of the training data's unit"
+
+
+def _send_lines(sent: tuple[Sending, ...]) -> tuple[str, ...]:
+    """Return what each feature is multiplied by, for a sketch's comment, unless that is long."""
+    if len(sent) > _SKETCH_LINES:
+        return ("feature by feature as pnn_model.h lists them",)
+    if len({each.unit for each in sent}) == 1:
+        return (f"the value times {sent[0].factor}, rounded",)
+    return tuple(
+        f"feature {f'{each.features} {each.name}'.strip()}: {each.unit}, "
+        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}rounded"
+        for each in sent
     )
 
 

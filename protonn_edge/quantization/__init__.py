@@ -45,8 +45,11 @@ from protonn_edge.quantization.quantizer import (
 )
 from protonn_edge.quantization.raw_inputs import (
     RAW_SHIFT,
+    FloatQuantizer,
+    FloatScale,
     RawQuantizer,
     RawScale,
+    float_quantizer,
     raw_quantizer,
 )
 from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
@@ -64,6 +67,8 @@ __all__ = [
     "DequantizedModel",
     "DeviceModel",
     "Float32Model",
+    "FloatQuantizer",
+    "FloatScale",
     "InputQuantizer",
     "IntegerModel",
     "Precision",
@@ -79,6 +84,7 @@ __all__ = [
     "device_model",
     "exponential_table",
     "float32_model",
+    "float_quantizer",
     "input_quantizer",
     "measure_activity",
     "precision_for",

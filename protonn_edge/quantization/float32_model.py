@@ -28,8 +28,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization.integer_model import InputQuantizer, IntegerModel
-from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
+from protonn_edge.quantization.integer_model import UNHASHED, InputQuantizer, IntegerModel
+from protonn_edge.quantization.raw_inputs import (
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    raw_quantizer,
+)
+from protonn_edge.raw_units import Exponents
 from protonn_edge.sizes import SizedByMatrices
 
 Float32 = NDArray[np.float32]
@@ -62,6 +68,10 @@ class Float32Model(SizedByMatrices):
         What one unit of a score is worth in the float model's scores: a power of two.
     classes : tuple of str
         Names of the L classes.
+    raw_exponents : ndarray of shape (D,), int64, optional
+        As `IntegerModel.raw_exponents`.
+    feature_names : tuple of str
+        Names of the features of a point, or none.
     """
 
     reduction = None
@@ -77,6 +87,8 @@ class Float32Model(SizedByMatrices):
     limit: float
     score_scale: float
     classes: tuple[str, ...]
+    raw_exponents: Exponents | None = None
+    feature_names: tuple[str, ...] = ()
 
     @property
     def features(self) -> InputQuantizer:
@@ -86,7 +98,13 @@ class Float32Model(SizedByMatrices):
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
-        return raw_quantizer(self.features)
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        return raw_quantizer(self.features, self.raw_exponents, fine=scaled)
+
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """What turns raw floats into the bytes that the device is fed, on the device."""
+        return float_quantizer(self.features)
 
     @property
     def model_bytes(self) -> int:
@@ -100,6 +118,8 @@ class Float32Model(SizedByMatrices):
         for part in (self.inputs, self):
             for field in fields(part):
                 value = getattr(part, field.name)
+                if field.name in UNHASHED:
+                    continue
                 if isinstance(value, np.ndarray):
                     little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
                     digest.update(f"{field.name}{little.dtype.str}{little.shape}:".encode())
@@ -179,6 +199,8 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
             limit=float(np.float32(-math.log(model.cutoff))) if model.cutoff else math.inf,
             score_scale=scale,
             classes=model.classes,
+            raw_exponents=integer_model.raw_exponents,
+            feature_names=integer_model.feature_names,
         )
     for numbers in (made.projection, made.start, made.prototypes, made.labels):
         if not np.isfinite(numbers).all():

@@ -46,7 +46,13 @@ from protonn_edge.quantization.exponential import (
     TABLE_SIZE,
     kernel_of_squares,
 )
-from protonn_edge.quantization.raw_inputs import RawQuantizer, raw_quantizer
+from protonn_edge.quantization.raw_inputs import (
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    raw_quantizer,
+)
+from protonn_edge.raw_units import Exponents
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.saturation import saturated_steps
@@ -67,6 +73,7 @@ RESCALING_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming regist
 ACCUMULATOR_BITS = (16, 24)
 SCORE_BITS = (16, 32)
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
+UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
 FEATURE_MAXIMUM = 255  # of a pixel that goes into an average
 _HALF = 1 << 15
 
@@ -157,6 +164,11 @@ class IntegerModel(SizedByMatrices):
         Thresholds below which the answer is `UNKNOWN`.
     pipeline : FeaturePipeline, optional
         What the device makes of a window of samples before it projects.
+    raw_exponents : ndarray of int64, optional
+        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
+        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
+    feature_names : tuple of str
+        Names of the features of a point, or none.
     """
 
     score_tolerance: ClassVar[int] = 0
@@ -177,6 +189,8 @@ class IntegerModel(SizedByMatrices):
     reduction: Reduction | None = None
     rejection: IntegerRejection | None = None
     pipeline: FeaturePipeline | None = None
+    raw_exponents: Exponents | None = None
+    feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
@@ -260,7 +274,15 @@ class IntegerModel(SizedByMatrices):
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
-        return raw_quantizer(self.features)
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        # A pipeline's features go through the same code, whose cycles are part of the bound.
+        fine = scaled and self.pipeline is None
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
+
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """What turns raw floats into the bytes that the device is fed, on the device."""
+        return float_quantizer(self.features)
 
     @cached_property
     def feature_inputs(self) -> RawQuantizer:
@@ -286,7 +308,7 @@ class IntegerModel(SizedByMatrices):
         for part in (self.inputs, self):
             for field in fields(part):
                 value = getattr(part, field.name)
-                if value is None or isinstance(value, InputQuantizer):
+                if value is None or isinstance(value, InputQuantizer) or field.name in UNHASHED:
                     continue
                 digest.update(f"{field.name}:".encode())
                 digest.update(_canonical_bytes(value))

@@ -184,6 +184,8 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         reduction=model.reduction,
         rejection=None if rejection is None else rejection.in_integers(score_scale, KERNEL_MAXIMUM),
         pipeline=model.pipeline,
+        raw_exponents=model.units,
+        feature_names=model.feature_names,
     )
 
 

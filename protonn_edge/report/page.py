@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.library_check import LibraryWay
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.report.accuracy import wilson_interval
 from protonn_edge.report.battery import Battery
@@ -123,6 +124,12 @@ def _headlines(one: Evidence) -> tuple[Headline, ...]:
             Headline("latency", f"{mean:.3f}", "ms", bound),
             Headline("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
         ]
+    if one.points is not None:
+        check = LibraryWay(one.reference, one.points.raw, one.points.labels).check()
+        if check.differing:
+            what = f"{len(check.differing):,} of {check.n:,} points have another class"
+            accuracy = f"{100 * check.library_accuracy:.2f}"
+            found.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
     return tuple(found)
 
 

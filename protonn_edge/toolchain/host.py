@@ -74,6 +74,14 @@ def build_host_executable(
     return out
 
 
+def has_compiler() -> bool:
+    """Return whether this machine has a C compiler."""
+    try:
+        return bool(_compiler())
+    except InputError:
+        return False
+
+
 def _compiler() -> str:
     """Return the path of the C compiler that CC names, or of the first that there is."""
     chosen = os.environ.get("CC")

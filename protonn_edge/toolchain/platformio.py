@@ -33,6 +33,7 @@ from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
+_BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to those of platformio.ini
 _PROBE_SECONDS = 2.5
 _TOO_LARGE = "is greater than maximum allowed"  # PlatformIO's words after the link
 _UNATTENDED = {
@@ -48,6 +49,7 @@ def build_firmware(
     environment: str = "uno",
     *,
     product: str = "firmware.elf",
+    define: str | None = None,
     deadline_s: float = 600.0,
 ) -> Path:
     """Compile and link a PlatformIO project.
@@ -60,6 +62,8 @@ def build_firmware(
         The section ``[env:...]`` of platformio.ini to build.
     product : str
         What the platform calls the linked file.
+    define : str, optional
+        A macro to define, besides what platformio.ini says.
     deadline_s : float
         The longest that it may take; the first build on a new machine downloads a compiler.
 
@@ -84,7 +88,11 @@ def build_firmware(
     builds = project.resolve() / ".pio" / "build"
     arguments = ("run", "--environment", environment)
     # A user's own PLATFORMIO_BUILD_DIR would move the ELF away from where it is looked for.
-    done = _pio(project, arguments, deadline_s, {"PLATFORMIO_BUILD_DIR": str(builds)})
+    variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
+    if define is not None:
+        flags = os.environ.get(_BUILD_FLAGS, "")
+        variables[_BUILD_FLAGS] = f"{flags} -D{define}".strip()
+    done = _pio(project, arguments, deadline_s, variables)
     if _TOO_LARGE not in done.stderr:
         _check(done, arguments)
     elf = builds / environment / product

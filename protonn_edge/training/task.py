@@ -223,7 +223,7 @@ class Task:
             cutoff=trained.cutoff,
             clipped=self._ends is not None,
             pipeline=self._pipeline,
-        )
+        ).with_units_of(self._raw[: self._known])
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
         return replace(model, activity=self._activity(model))

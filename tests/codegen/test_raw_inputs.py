@@ -14,7 +14,10 @@ from generated_programs import compile_with, write_c
 from model_factory import random_model, random_reduced_model
 
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed
+from protonn_edge.linkage import check_no_floats
 from protonn_edge.quantization import DeviceModel, InputQuantizer, float32_model, quantize
+from protonn_edge.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.reduction import Reduction
 from protonn_edge.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
@@ -45,6 +48,18 @@ def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> DeviceMo
     return float32_model(model, integer_model) if precision == "float32" else integer_model
 
 
+def model_of_decimals(precision: str = "int8") -> DeviceModel:
+    """Return a model of ranges of all sizes, whose raw values are sent in other units."""
+    rng = np.random.default_rng(5)
+    extent = 10.0 ** rng.uniform(-4, 5, 40)
+    zero = extent * rng.uniform(-2, 2, 40)
+    other = zero + extent * rng.choice([-1, 1], 40)
+    many = np.full(40, MANY_DECIMALS)
+    exponents = choose_exponents(np.minimum(zero, other), np.maximum(zero, other), many)
+    model = with_inputs(zero, other, precision)
+    return dataclasses.replace(model, raw_exponents=exponents)
+
+
 def questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
     """Return features (n,) uint16 and raw values (n,) int16: ends of ranges, neighbours, any."""
     rng = np.random.default_rng(0)
@@ -71,6 +86,8 @@ MODELS = {
     "ranges": model_of_raw_ranges,
     "floats": lambda: model_of_raw_ranges("float32"),
     "many": model_of_many_scales,
+    "decimals": model_of_decimals,
+    "decimals in floats": lambda: model_of_decimals("float32"),
     "pixels": lambda: quantize(random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))),
 }
 
@@ -92,22 +109,105 @@ def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     model = MODELS[name]()
-    write_c(model, tmp_path)
-    firmware = resource("firmware")
-    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
-    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "raw.elf"]
-    subprocess.run([*command, *sources, "-lm"], check=True, timeout=60)
     features, values = questions(model)
-    with EmulatedUno(tmp_path / "raw.elf") as uno:
+    received = answers_of_uno(model, tmp_path, wire(features, values))
+    assert received == expected_bytes(model, features, values)
+
+
+def answers_of_uno(model: DeviceModel, folder: Path, sent: bytes, *flags: str) -> bytes:
+    """Return a byte for each request of 4 bytes, or 6 with -DRAW_FLOATS, of the emulated Uno."""
+    write_c(model, folder)
+    firmware = resource("firmware")
+    sources = [MAIN, folder / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
+    command += ["-Wextra", "-Werror", f"-I{folder}", f"-I{firmware}", "-o", folder / "raw.elf"]
+    subprocess.run([*command, *flags, *sources, "-lm"], check=True, timeout=60)
+    count = len(sent) // (6 if flags else 4)
+    with EmulatedUno(folder / "raw.elf") as uno:
         line = socket.create_connection(("127.0.0.1", uno.port), timeout=20.0)
         with line:
-            line.sendall(wire(features, values))
             received = b""
-            while len(received) < len(features):
-                received += line.recv(4096)
+            at_once = 10 * (len(sent) // count)  # what the ring buffer forgives
+            for start in range(0, len(sent), at_once):
+                line.sendall(sent[start : start + at_once])
+                while len(received) < min(count, (start + at_once) * count // len(sent)):
+                    received += line.recv(4096)
         assert uno.stats().faults == ()
-    assert received == expected_bytes(model, features, values)
+    return received
+
+
+def float_questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return features (n,) uint16 and raw floats (n,): around every edge of bytes, and odd ones."""
+    rng = np.random.default_rng(0)
+    features = rng.integers(0, model.n_features, 1500)
+    steps = rng.integers(-3, model.features.maximum + 4, 1500) + rng.choice([0.5, 0.0, 0.3], 1500)
+    zero, step = model.features.zero[features], model.features.step[features]
+    raw = (zero + step * steps).astype(np.float32)
+    raw = np.concatenate([raw, np.nextafter(raw, np.float32(np.inf))])
+    odd = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 3e38, -3e38], np.float32)
+    features = np.concatenate([features, features, np.zeros(len(odd), int)]).astype(np.uint16)
+    return features, np.concatenate([raw, odd])
+
+
+def expected_of_floats(model: DeviceModel, features: np.ndarray, raw: np.ndarray) -> bytes:
+    rows = np.repeat(raw[:, None], model.n_features, axis=1)
+    return model.float_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
+
+
+def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
+    pairs = np.empty(len(raw), np.dtype([("feature", "<u2"), ("raw", "<f4")]))
+    pairs["feature"], pairs["raw"] = features, raw
+    return pairs.tobytes()
+
+
+def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
+    model = model_of_decimals()
+    X = np.random.default_rng(1).uniform(-0.2, 1.2, (500, model.n_features))
+    X = (model.features.zero + X * 255 * model.features.step).astype(np.float32)
+    steps = (X.astype(np.float64) - model.features.zero) / model.features.step
+    edge = np.abs((steps + 0.5) - np.rint(steps + 0.5)) < 1e-3
+    differs = model.float_inputs.quantize(X) != model.quantize(X)
+    assert not (differs & ~edge).any()
+    assert edge.mean() < 0.01
+
+
+@pytest.mark.parametrize("name", ["ranges", "decimals", "decimals in floats", "pixels"])
+def test_host_c_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
+    model = MODELS[name]()
+    write_c(model, tmp_path)
+    main = tmp_path / "main.c"
+    main.write_text(f"#define RAW_FLOATS\n{MAIN.read_text()}")
+    sources = [main, tmp_path / "pnn_model.c"]
+    program = build_host_executable(sources, tmp_path, tmp_path / "raw", sanitize=True)
+    features, raw = float_questions(model)
+    done = subprocess.run(
+        [program], input=float_wire(features, raw), capture_output=True, check=True, timeout=60
+    )
+    assert done.stdout == expected_of_floats(model, features, raw)
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("name", ["decimals", "pixels"])
+def test_the_uno_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
+    model = MODELS[name]()
+    features, raw = float_questions(model)
+    received = answers_of_uno(model, tmp_path, float_wire(features, raw), "-DRAW_FLOATS")
+    assert received == expected_of_floats(model, features, raw)
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize(
+    ("call", "floats"), [("pnn_quantize(0, 1)", False), ("pnn_quantize_float(0, 1.0f)", True)]
+)
+def test_floats_are_linked_only_where_they_are_called(tmp_path: Path, call: str, floats: bool):
+    program = f'#include "pnn_model.h"\nint main(void) {{ return {call}; }}\n'
+    flags = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
+    elf = compile_with(model_of_decimals(), program, tmp_path, *flags)
+    if floats:
+        with pytest.raises(CheckFailed, match="computes in floats"):
+            check_no_floats(elf)
+    else:
+        check_no_floats(elf)
 
 
 @needs_avr_gcc
@@ -118,4 +218,5 @@ def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
     names = subprocess.run(["avr-nm", elf], capture_output=True, text=True, check=True).stdout
     assert "pnn_finish" in names
     assert "raw_" not in names
+    assert "float_" not in names
     assert "pnn_quantize" not in names

@@ -662,6 +662,51 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
     return sum < 0 ? 0 : steps > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
 }
 
+/* ---- Raw floats --------------------------------------------------------------------------- */
+
+/* The linker leaves all of this out, and the routines for floats, where nobody calls
+ * pnn_quantize_float. */
+
+#ifdef __AVR__
+#define RAW_READ_FLOAT(address) pgm_read_float(address)
+#else
+#define RAW_READ_FLOAT(address) (*(address))
+#endif
+
+/* An input is (raw - edge) * slope, rounded down. */
+struct float_scale {
+    float edge;
+    float slope;
+};
+
+static const struct float_scale float_scales[6] PNN_FLASH = {
+    {     -1.25e-01f,        4.0e+00f },
+    {      3.75e-01f,        4.0e+00f },
+    {      8.75e-01f,        4.0e+00f },
+    {     1.375e+00f,        4.0e+00f },
+    {     1.875e+00f,        4.0e+00f },
+    {     2.375e+00f,        4.0e+00f },
+};
+
+/* Which of them a feature has. */
+static const uint8_t float_choice[PNN_FEATURES] PNN_FLASH = {
+    0,    1,    2,    3,    4,    5,
+};
+
+pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
+{
+    if (feature >= PNN_FEATURES) {
+        return 0;
+    }
+    const struct float_scale *scale = &float_scales[PNN_READ_U8(&float_choice[feature])];
+    const float beyond = raw - RAW_READ_FLOAT(&scale->edge);
+    const float steps = beyond * RAW_READ_FLOAT(&scale->slope);
+    if (!(steps >= 1.0f)) {
+        return 0; /* NaN, too */
+    }
+    return steps >= (float)PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
+}
+
 /* ---- The rest ----------------------------------------------------------------------------- */
 
 uint8_t pnn_predict(const pnn_input_t *features)

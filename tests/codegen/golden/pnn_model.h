@@ -59,6 +59,10 @@ typedef int16_t pnn_score_t;
  * training data's column `feature`. What is beyond the training data's range is cut off. */
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
 
+/* The same for a raw value in the training data's own unit. Where it is called, it takes the routines
+ * for floats along: about 1 kB of flash on an AVR. */
+pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
+
 /* Start a prediction; what an unfinished one has consumed is forgotten. */
 void pnn_begin(void);
 

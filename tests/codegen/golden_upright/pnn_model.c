@@ -1012,6 +1012,39 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
     return sum < 0 ? 0 : steps > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
 }
 
+/* ---- Raw floats --------------------------------------------------------------------------- */
+
+/* The linker leaves all of this out, and the routines for floats, where nobody calls
+ * pnn_quantize_float. */
+
+#ifdef __AVR__
+#define RAW_READ_FLOAT(address) pgm_read_float(address)
+#else
+#define RAW_READ_FLOAT(address) (*(address))
+#endif
+
+/* An input is (raw - edge) * slope, rounded down. */
+struct float_scale {
+    float edge;
+    float slope;
+};
+
+static const struct float_scale float_scales[1] PNN_FLASH = {
+    { 4.6911764e-01f,  1.6190475e+01f },
+};
+
+pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
+{
+    const struct float_scale *scale = float_scales; /* all features have the same */
+    (void)feature;
+    const float beyond = raw - RAW_READ_FLOAT(&scale->edge);
+    const float steps = beyond * RAW_READ_FLOAT(&scale->slope);
+    if (!(steps >= 1.0f)) {
+        return 0; /* NaN, too */
+    }
+    return steps >= (float)PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
+}
+
 /* ---- The rest ----------------------------------------------------------------------------- */
 
 uint8_t pnn_predict(const pnn_input_t *features)

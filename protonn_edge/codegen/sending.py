@@ -1,0 +1,82 @@
+"""What a sketch sends for each feature: for the header, the README of an export, and `inspect`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.raw_units import unit_words
+
+_LISTED_FEATURES = 64
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What a sketch sends for some neighbouring features.
+
+    Attributes
+    ----------
+    features : str
+        Their numbers: "3", "0..63", or "all".
+    name : str
+        The name of the one feature, as the training data has it, or "channel 2", or "".
+    unit : str
+        "hundredths"; "the training data's unit" where raw values are sent as they are.
+    factor : str
+        What a value in the training data's unit is multiplied by: "100", "0.001".
+    low, high : int
+        The raw integers between which inputs are told apart.
+    """
+
+    features: str
+    name: str
+    unit: str
+    factor: str
+    low: int
+    high: int
+
+
+def sendings(model: DeviceModel) -> tuple[Sending, ...]:
+    """Return what is sent: a line a feature, or one for neighbours alike where they are many."""
+    inputs, exponents = model.features, model.raw_inputs.exponents
+    both = np.stack([inputs.zero, inputs.zero + inputs.step * inputs.maximum])
+    ends = model.raw_inputs.integers(both).astype(np.int64)
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    alike = all(np.ptp(each) == 0 for each in (exponents, *both))
+    n = 1 if alike else len(exponents)
+    labels = [""] * n
+    if model.pipeline is not None:  # its samples have all channels in turn
+        n = min(n, model.pipeline.channels)
+        labels = [f"channel {channel}" for channel in range(n)]
+    elif model.feature_names and not alike:
+        labels = list(model.feature_names)
+    starts = np.arange(n)
+    if n > _LISTED_FEATURES:
+        starts = np.flatnonzero(np.diff(exponents[:n], prepend=exponents[0] + 1))
+    stops = np.append(starts[1:], n)
+    found = []
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        exponent, several = int(exponents[start]), stop - start > 1
+        found.append(
+            Sending(
+                features="all" if alike else f"{start}..{stop - 1}" if several else str(start),
+                name="" if several or alike else labels[start],
+                unit=unit_words(exponent) or "the training data's unit",
+                factor=factor_text(exponent),
+                low=int(low[start:stop].min()),
+                high=int(high[start:stop].max()),
+            )
+        )
+    return tuple(found)
+
+
+def factor_text(exponent: int) -> str:
+    """Return 10**exponent as people write it: "100", "0.001", "1e-07" where that is long."""
+    return f"{float(f'1e{exponent}'):.10g}"
+
+
+def as_it_is(model: DeviceModel) -> bool:
+    """Return whether all raw values are sent in the training data's unit."""
+    return not model.raw_inputs.exponents.any()

@@ -1,0 +1,245 @@
+"""The library's own way in: what an exported model answers where a sketch feeds it.
+
+`verify` and `hil` send the device bytes that the host has quantized from floats. A sketch has no
+such bytes: it rounds each value to an integer of 16 bits, in the unit that the header names (see
+`raw_units`), and passes it to ``pnn_quantize``. Here the same points go that way, in NumPy, through
+the generated C on the host and through firmware that calls ``pnn_quantize`` on the emulated board,
+and the three must agree score by score. What the way costs is the difference of two accuracies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards import Board
+from protonn_edge.budget import OverBudget
+from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.codegen.host import host_program
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed
+from protonn_edge.hil import Result, run
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.project import raw_input_build
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.toolchain.host import has_compiler
+from protonn_edge.verification import (
+    Agreement,
+    compare,
+    compare_results,
+    disagreement,
+    open_session,
+)
+
+TOLERATED_LOSS = 0.005
+"""By how much accuracy may fall on the library's way in: half a point."""
+
+_THROUGH = "through pnn_quantize"
+_FIRST_SHOWN = 10
+_NAMED = 3
+_NAME_LENGTH = 40
+_MOST_BYTES = 65_000  # of a point, by the serial protocol
+
+
+@dataclass(frozen=True)
+class LibraryCheck:
+    """How a model answers where a sketch feeds it.
+
+    Attributes
+    ----------
+    n : int
+        Points.
+    accuracy, library_accuracy : float
+        On bytes that the host quantized, and on the library's own way.
+    differing : tuple of int
+        Rows of the points whose class differs between the two.
+    losing : tuple of str
+        Features whose bytes differ most, the worst first.
+    identity : bool
+        Whether the raw integers are the bytes themselves, so that ``pnn_quantize`` returns what it
+        is given.
+    agreements : tuple of Agreement
+        Executions that were compared with NumPy on this way, score by score.
+    left_out : str
+        Why the emulated board is not among them, "" if it is.
+    """
+
+    n: int
+    accuracy: float
+    library_accuracy: float
+    differing: tuple[int, ...]
+    losing: tuple[str, ...]
+    identity: bool
+    agreements: tuple[Agreement, ...] = ()
+    left_out: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the check under the names that `verify` and `hil` print."""
+        return {
+            "library_accuracy": self.library_accuracy,
+            "library_differs": {
+                "n": len(self.differing),
+                "first": list(self.differing[:_FIRST_SHOWN]),
+            },
+            "library_identity": self.identity,
+            "library_executions": [asdict(agreement) for agreement in self.agreements],
+            "library_left_out": self.left_out or None,
+        }
+
+    @property
+    def failure(self) -> CheckFailed | None:
+        """What is wrong: an execution that differs from NumPy, or too much accuracy lost."""
+        differs = disagreement(self.agreements)
+        if differs is not None:
+            return differs
+        if self.accuracy - self.library_accuracy <= TOLERATED_LOSS:
+            return None
+        names = f", mostly in {', '.join(self.losing)}" if self.losing else ""
+        return CheckFailed(
+            f"a sketch that feeds pnn_quantize gets {100 * self.library_accuracy:.2f} % right, not "
+            f"{100 * self.accuracy:.2f} %: rounding to 16-bit integers costs too much{names}; "
+            "subtract a constant from these features before training, or call pnn_quantize_float"
+        )
+
+
+@dataclass(frozen=True)
+class LibraryWay:
+    """Points on the library's own way into a model.
+
+    Attributes
+    ----------
+    model : IntegerModel or Float32Model
+        The reference.
+    X : ndarray of shape (n, D)
+        Points in the training data's unit.
+    y : ndarray of shape (n,), int64
+        Their classes.
+    """
+
+    model: DeviceModel
+    X: NDArray[Any]
+    y: NDArray[np.int64]
+
+    @cached_property
+    def integers(self) -> NDArray[np.int16]:
+        """The raw integers (n, D) that a sketch hands over."""
+        return self.model.raw_inputs.integers(self.X)
+
+    @cached_property
+    def bytes(self) -> NDArray[np.uint8]:
+        """What ``pnn_quantize`` makes of them, (n, D)."""
+        return self.model.raw_inputs.quantize(self.integers)
+
+    @cached_property
+    def answers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The reference's classes (n,) and scores (n, L)."""
+        return self.model.answers(self.bytes)
+
+    def check(self) -> LibraryCheck:
+        """Return the check by NumPy alone."""
+        Q = self.model.quantize(self.X)
+        usual, own = self.model.predict(Q), self.answers[0]
+        return LibraryCheck(
+            n=len(self.y),
+            accuracy=float(np.mean(usual == self.y)),
+            library_accuracy=float(np.mean(own == self.y)),
+            differing=tuple(np.flatnonzero(usual != own).tolist()),
+            losing=self._losing(Q),
+            identity=bool((self.integers == Q).all()) and self._keeps_bytes(),
+        )
+
+    def on_host(self) -> Agreement:
+        """Compare the generated C, compiled for this computer, with NumPy."""
+        with host_program(self.model) as program:
+            labels, scores = program.run_raw(self.integers)
+        classes, expected = self.answers
+        tolerance = self.model.score_tolerance
+        execution = f"host C {_THROUGH}"
+        return compare(execution, expected, labels, scores, None, tolerance, classes)
+
+    def on_emulated(
+        self, elf: Path, board: Board, sink: Callable[[Result], None] | None = None
+    ) -> Agreement:
+        """Compare firmware that takes raw integers, on the emulated board, with NumPy."""
+        wire = np.ascontiguousarray(self.integers, "<i2").view(np.uint8)
+        classes, expected = self.answers
+        tolerance = self.model.score_tolerance
+        with (
+            EmulatedBoard(elf, board=board) as emulated,
+            open_session(emulated.url, self.model, board, feature_bytes=2) as session,
+        ):
+            results = run(
+                [session],
+                wire,
+                classes,
+                expected,
+                sink=sink,
+                tolerance=tolerance,
+                expected_classes=classes,
+            ).results
+        execution = f"emulated {board.name} {_THROUGH}"
+        return compare_results(execution, expected, results, tolerance, classes)
+
+    def _keeps_bytes(self) -> bool:
+        """Whether ``pnn_quantize`` returns each byte that a feature can be as it is."""
+        values = np.arange(self.model.features.maximum + 1, dtype=np.int16)
+        table = np.repeat(values[:, None], self.model.n_features, axis=1)
+        return bool((self.model.raw_inputs.quantize(table) == table).all())
+
+    def _losing(self, Q: NDArray[np.uint8]) -> tuple[str, ...]:
+        """Name the features whose bytes differ most from those of floats, Q (n, D)."""
+        steps = np.abs(self.bytes.astype(np.int64) - Q).sum(axis=0)
+        names = [name[:_NAME_LENGTH] for name in self.model.feature_names]
+        if self.model.pipeline is not None:
+            channels = self.model.pipeline.channels
+            steps = steps.reshape(-1, channels).sum(axis=0)
+            names = [f"channel {channel}" for channel in range(channels)]
+        worst = np.argsort(-steps, kind="stable")[:_NAMED].tolist()
+        return tuple(names[i] if names else f"feature {i}" for i in worst if steps[i] > 0)
+
+
+def check_library(
+    model: ProtoNNModel,
+    way: LibraryWay,
+    plan: Plan | Float32Plan | None,
+    board: Board,
+    sink: Callable[[Result], None] | None = None,
+) -> LibraryCheck:
+    """Check the library's own way in, on all executions that there are.
+
+    Parameters
+    ----------
+    model : ProtoNNModel
+        The model of `way`.
+    way : LibraryWay
+        The points.
+    plan : Plan or Float32Plan or None
+        How the firmware computes on the emulated board; None if no emulated board is to run it.
+        Where the raw integers are the bytes themselves, none does: it would get the same bytes.
+    board : Board
+        What to emulate.
+    sink : callable, optional
+        Called with each result of the emulated board.
+    """
+    check = way.check()
+    agreements = [way.on_host()] if has_compiler() else []
+    left_out = ""
+    if plan is None:
+        left_out = "no board is emulated"
+    elif check.identity:
+        left_out = "pnn_quantize returns what it is given"
+    elif 2 * way.model.n_features > _MOST_BYTES:
+        left_out = "so many features of 16 bits are more than the serial protocol takes"
+    else:
+        try:
+            with raw_input_build(model, way.model, plan, board) as elf:
+                agreements.append(way.on_emulated(elf, board, sink))
+        except OverBudget:
+            left_out = f"pnn_quantize does not fit the {board.name} beside the serial firmware"
+    return replace(check, agreements=tuple(agreements), left_out=left_out)

@@ -1,0 +1,145 @@
+"""A model of data with decimals answers in the exported library as on the host.
+
+The library takes whole numbers, and took them in the unit of the training data: 5.1 cm became 5.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from command_line import run, run_json, succeed
+from decimal_data import in_sketch, trained
+
+from protonn_edge.datasets import load_points
+from protonn_edge.model import load_model, model_bytes, save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.host import build_host_executable
+
+# Classifies lines of integers as the exported README says; prints the class's index.
+FEEDING = """
+#include <stdio.h>
+#include "pnn_model.h"
+int main(void)
+{
+    for (;;) {
+        pnn_begin();
+        for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+            int raw;
+            if (scanf("%d", &raw) != 1) {
+                return 0;
+            }
+            pnn_push(pnn_quantize(i, (int16_t)raw));
+        }
+        printf("%d\\n", pnn_finish());
+    }
+}
+"""
+
+
+@needs_emulated_avr
+def test_verify_finds_no_loss_on_the_librarys_own_way(decimals: tuple[Path, Path]) -> None:
+    record = run_json("verify", *decimals)
+    assert abs(record["library_accuracy"] - record["accuracy"]) <= 0.005
+    assert record["library_differs"]["n"] <= 0.005 * record["n"]
+    assert record["library_left_out"] is None
+    executions = {each["execution"]: each for each in record["library_executions"]}
+    assert set(executions) == {
+        "host C through pnn_quantize",
+        "emulated uno through pnn_quantize",
+    }
+    for each in executions.values():
+        assert (each["n"], each["mismatches"], each["lost"]) == (record["n"], 0, 0)
+
+
+def test_exported_c_answers_as_the_model(decimals: tuple[Path, Path], tmp_path: Path) -> None:
+    model = load_model(decimals[0])
+    X, y = load_points(decimals[1], classes=model.classes, n_features=model.n_features)
+    succeed("export", decimals[0], "--c", tmp_path / "library")
+    (tmp_path / "feeding.c").write_text(FEEDING)
+    sources = [tmp_path / "feeding.c", tmp_path / "library" / "pnn_model.c"]
+    program = build_host_executable(sources, tmp_path / "library", tmp_path / "feeding")
+    raw = in_sketch(X, factors_of(tmp_path / "library" / "pnn_model.h"))
+    text = "\n".join(" ".join(map(str, row)) for row in raw.tolist())
+    done = subprocess.run(
+        [program], input=text, capture_output=True, text=True, check=True, timeout=60
+    )
+    answers = np.array(done.stdout.split(), int)
+    reference = quantize(model)
+    usual = reference.predict(reference.quantize(X))
+    assert np.mean(answers == y) >= np.mean(usual == y) - 0.005
+
+
+def factors_of(header: Path) -> list[float]:
+    """Read the factors that a header lists, one line a feature."""
+    text = header.read_text()
+    table = text[text.index("multiply by") : text.index("pnn_input_t pnn_quantize(")]
+    return [float(factor) for factor in re.findall(r"(?m)^ \* +\d+ +\D+? +([\d.e-]+) ", table)]
+
+
+@pytest.fixture(scope="module")
+def cancer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return the file of a model of breast_cancer, and of its test points."""
+    return trained("breast_cancer", tmp_path_factory.mktemp("cancer"))
+
+
+def test_verify_fails_where_whole_numbers_lose_too_much(
+    cancer: tuple[Path, Path], tmp_path: Path
+) -> None:
+    model = load_model(cancer[0])
+    whole = replace(model, raw_exponents=np.zeros(model.n_features, np.int64))
+    save_model(whole, tmp_path / "whole.npz")
+    done = run("verify", "--board", "host", tmp_path / "whole.npz", cancer[1], "--json")
+    assert done.exit_code == 1
+    record = json.loads(done.stdout)
+    assert record["library_accuracy"] < record["accuracy"] - 0.1
+    assert record["library_differs"]["n"] > 30
+    assert len(record["library_differs"]["first"]) == 10
+    (sentence,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
+    assert "costs too much, mostly in" in sentence
+    assert "pnn_quantize_float" in sentence
+    assert record["error"] == sentence.removeprefix("error: ")
+
+
+def test_a_file_of_the_fifth_format_gets_units_from_its_ranges(
+    cancer: tuple[Path, Path], tmp_path: Path
+) -> None:
+    model = load_model(cancer[0])
+    with np.load(cancer[0], allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file if name != "raw_exponents"}
+    np.savez(tmp_path / "old.npz", **(arrays | {"format_version": np.int64(5)}))
+    old = load_model(tmp_path / "old.npz")
+    assert quantize(old).model_sha256 == quantize(model).model_sha256
+    X, y = load_points(cancer[1], classes=model.classes, n_features=model.n_features)
+    reference = quantize(old)
+    usual = reference.predict(reference.quantize(X))
+    own = reference.predict(reference.raw_inputs.quantize(reference.raw_inputs.integers(X)))
+    assert np.mean(own == y) >= np.mean(usual == y) - 0.005
+
+
+def test_units_come_back_from_the_file(cancer: tuple[Path, Path], tmp_path: Path) -> None:
+    model = load_model(cancer[0])
+    assert model.raw_exponents is not None
+    assert model.raw_exponents.min() == 0
+    assert model.raw_exponents.max() >= 5
+    save_model(model, tmp_path / "again.npz")
+    assert model_bytes(load_model(tmp_path / "again.npz")) == cancer[0].read_bytes()
+
+
+def test_inspect_header_readme_and_sketches_name_the_unit(tmp_path: Path) -> None:
+    model, _ = trained("iris", tmp_path)
+    assert run_json("inspect", model)["raw_scale"] == [10.0] * 4
+    assert "send tenths of" in succeed("inspect", model).stdout
+    library = tmp_path / "library"
+    succeed("export", model, "--arduino", library)
+    for name in ("src/pnn_model.h", "README.md", "examples/Classify/Classify.ino"):
+        text = (library / name).read_text()
+        assert "tenths" in text, name
+        assert "pnn_quantize_float" in text, name
+    assert "tenths" in (library / "examples" / "Stream" / "Stream.ino").read_text()

@@ -1,0 +1,133 @@
+"""Raw values become the same bytes in NumPy and in generated C, whatever their range and unit."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_factory import random_images, random_model, random_reduced_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.host import host_program
+from protonn_edge.library_check import LibraryWay, check_library
+from protonn_edge.quantization import IntegerModel, quantize, raw_quantizer
+from protonn_edge.quantization.integer_model import InputQuantizer
+from protonn_edge.raw_units import MANY_DECIMALS, choose_exponents, decimals_of
+from protonn_edge.reduction import Reduction
+
+ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
+
+
+def random_ranges(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends (n,) of ranges of all sizes, near 0 and beside it, growing or falling."""
+    rng = np.random.default_rng(seed)
+    extent = 10.0 ** rng.uniform(-5, 6, n)
+    zero = extent * rng.uniform(-2, 2, n)
+    return zero, zero + extent * rng.choice([-1, 1], n)
+
+
+def model_of(zero: np.ndarray, other: np.ndarray) -> IntegerModel:
+    model = quantize(random_model(features=len(zero)))
+    maximum = model.inputs.maximum
+    lower, upper = np.minimum(zero, other), np.maximum(zero, other)
+    exponents = choose_exponents(lower, upper, np.full(len(zero), MANY_DECIMALS))
+    inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
+    return dataclasses.replace(model, inputs=inputs, raw_exponents=exponents)
+
+
+def test_numpy_and_host_c_agree_score_by_score_on_random_ranges() -> None:
+    zero, other = random_ranges(0, 300)
+    model = model_of(zero, other)
+    rng = np.random.default_rng(1)
+    X = zero + (other - zero) * rng.uniform(-0.3, 1.3, (200, 300))
+    X[0], X[1] = -1e30, 1e30
+    raw = model.raw_inputs.integers(X)
+    assert (raw[0] == -32768).all()
+    assert (raw[1] == 32767).all()
+    classes, scores = model.answers(model.raw_inputs.quantize(raw))
+    with host_program(model) as program:
+        answers = program.run_raw(raw)
+    assert np.array_equal(answers[0], classes)
+    assert np.array_equal(answers[1], scores)
+
+
+@given(ENDS, ENDS, st.integers(0, 6), st.lists(st.floats(-0.5, 1.5), min_size=1, max_size=30))
+def test_the_byte_is_at_most_one_from_that_of_the_float(
+    zero: float, other: float, decimals: int, places: list[float]
+) -> None:
+    """Where the exponent that rounding needs fits 16 bits, and only near a half step."""
+    lower, upper = np.array([min(zero, other)]), np.array([max(zero, other)])
+    exponents = choose_exponents(lower, upper, np.array([MANY_DECIMALS]))
+    features = InputQuantizer(np.array([zero]), np.array([(other - zero) / 255 or 1.0]), 255)
+    X = np.round(zero + (other - zero) * np.array(places)[:, None], decimals)
+    quantizer = raw_quantizer(features, exponents, fine=True)
+    bytes_of_raw = quantizer.quantize(quantizer.integers(X)).astype(int)
+    raw_step = 10.0 ** -exponents[0] / abs(features.step[0])  # in steps of a byte
+    steps = (X - features.zero) / features.step
+    reached = np.floor(
+        np.clip(steps, -1, 256)[..., None] + 0.5 + np.array([-1, 1]) * reach(raw_step)
+    )
+    assert (bytes_of_raw >= np.clip(reached[..., 0], 0, 255)).all()
+    assert (bytes_of_raw <= np.clip(reached[..., 1], 0, 255)).all()
+    if raw_step <= 1:
+        assert np.abs(bytes_of_raw - features.quantize(X)).max() <= 1
+
+
+def reach(raw_step: float) -> float:
+    """How far rounding to raw integers, and the quantizer's own, may move a byte, in steps."""
+    return raw_step / 2 + 0.01
+
+
+@pytest.mark.parametrize(
+    ("numbers", "exponent"),
+    [
+        ([0, 1023], 0),
+        ([-32768, 32767], 0),
+        ([0, 65535], -1),
+        ([0, 1_000_000], -2),
+        ([4.3, 5.1, 7.9], 1),
+        ([980.25, 1040.5], 1),
+        ([0.05263, 0.1634], 5),
+        ([5.5, 5.5], 1),
+    ],
+)
+def test_the_unit_suits_the_numbers(numbers: list[float], exponent: int) -> None:
+    X = np.array(numbers, np.float32)[:, None]
+    ends = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    assert choose_exponents(*ends, decimals_of(X, 1)).tolist() == [exponent]
+
+
+def test_decimals_are_counted_column_by_column_and_in_turn() -> None:
+    X = np.array([[1, 0.5, 2, 0.25], [3, 1 / 3, 4, 0.125]], np.float32)
+    assert decimals_of(X, 4).tolist() == [0, MANY_DECIMALS, 0, 3]
+    assert decimals_of(X, 2).tolist() == [0, MANY_DECIMALS]
+    assert decimals_of(X[:, [0, 2]], 1).tolist() == [0]
+
+
+def test_bytes_that_pass_unchanged_are_not_emulated() -> None:
+    reduction = Reduction((8, 8), (8, 8), (4, 4))
+    model = random_reduced_model(reduction)
+    reference = quantize(model)
+    images = random_images(0, 20, reduction)
+    way = LibraryWay(reference, images, np.zeros(20, np.int64))
+    check = check_library(model, way, make_plan(reference), load_board("uno"))
+    assert check.identity
+    assert check.differing == ()
+    assert check.left_out == "pnn_quantize returns what it is given"
+    assert [each.execution for each in check.agreements] == ["host C through pnn_quantize"]
+
+
+def test_a_board_without_room_for_pnn_quantize_is_left_out() -> None:
+    model = random_model()
+    reference = quantize(model)
+    X = model.inputs.mean[None]
+    small = dataclasses.replace(load_board("uno"), flash_bytes=1000)
+    way = LibraryWay(reference, X, np.zeros(1, np.int64))
+    check = check_library(model, way, make_plan(reference), small)
+    assert "does not fit the uno" in check.left_out
+    assert check.failure is None
+    assert check.to_json()["library_left_out"] == check.left_out
