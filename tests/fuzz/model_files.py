@@ -27,12 +27,20 @@ from model_factory import (
 
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.deskewing import BYTES
-from protonn_edge.model import Normalizer, ProtoNNModel, load_model, model_bytes, save_model
+from protonn_edge.model import (
+    InputStatistics,
+    Normalizer,
+    ProtoNNModel,
+    load_model,
+    model_bytes,
+    save_model,
+)
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import UNKNOWN, Rejection
 
 BRIEF_CASES = 20
+DEADLINE_S = 120.0
 
 _OLD_FILES = sorted((Path(__file__).parents[1] / "model").glob("format_*.npz"))
 _RENDERED, _COMMANDS = 0.2, 0.05  # of the models that are accepted
@@ -81,7 +89,7 @@ def _changed_file(rng: np.random.Generator) -> bytes:
 def _whole_file(rng: np.random.Generator) -> bytes:
     if rng.random() < 0.1:
         return pick(rng, _OLD_FILES).read_bytes()
-    return model_bytes(pick(rng, _models()))
+    return model_bytes(_large_model(rng) if rng.random() < 0.01 else pick(rng, _models()))
 
 
 @functools.cache
@@ -100,6 +108,23 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_reduced_model(Reduction((5, 6), (3, 4), (2, 3))),
         random_reduced_model(Reduction((5, 6), (5, 6), (2, 3), BYTES)),
         random_pipeline_model(replace(windows, rate=50.0)),
+    )
+
+
+def _large_model(rng: np.random.Generator) -> ProtoNNModel:
+    """Return a model of up to 2 MB whose sizes differ much."""
+    d, m, L = int(rng.choice([1, 10, 60])), int(rng.choice([3, 300, 20_000])), 2
+    D = int(rng.choice([2, 100, 2_000]))
+    m, D = min(m, 250_000 // (d + L)), min(D, 250_000 // d)
+    lower = np.zeros(D)
+    return ProtoNNModel(
+        projection=rng.normal(size=(d, D)) / np.sqrt(D),
+        prototypes=rng.normal(size=(d, m)),
+        labels=rng.normal(size=(L, m)),
+        gamma=float(rng.choice([0.3, 1.0])) / np.sqrt(d),
+        normalizer=Normalizer("standard", np.full(D, 0.5), np.full(D, 3.4)),
+        inputs=InputStatistics(lower, lower + 1, lower + 0.5, np.full(D, 0.3), lower),
+        classes=("left", "right"),
     )
 
 
