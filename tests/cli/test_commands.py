@@ -218,12 +218,15 @@ def test_hil_measures_on_the_emulated_board_and_resumes(folder: Path, project: P
 def test_hil_never_writes_over_a_file_that_holds_something_else(
     folder: Path, project: Path
 ) -> None:
-    before = (folder / "iris.csv").read_bytes()
     data = folder / "iris.csv"
-    result = run("hil", data, "--project", project, "-o", data)
-    assert result.exit_code == 2
-    assert "not a results file" in result.stderr
-    assert (folder / "iris.csv").read_bytes() == before
+    before = data.read_bytes()
+    other = folder / "other.csv"
+    other.write_bytes(before)
+    for output, words in ((data, "the file that DATA reads"), (other, "is not a results file")):
+        result = run("hil", data, "--project", project, "-o", output)
+        assert result.exit_code == 2
+        assert words in result.stderr
+        assert output.read_bytes() == before
 
 
 @needs_emulated_avr

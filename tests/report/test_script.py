@@ -35,11 +35,11 @@ def test_without_npm_there_is_a_reason(web, monkeypatch):
 
 
 def test_without_a_registry_there_is_a_reason_and_nothing_is_kept(web, monkeypatch, tmp_path):
-    def no_network(command, **_):
+    def no_network(_deadline_s, command, **_):
         return subprocess.CompletedProcess(command, 1, "", "npm warn x\nnpm error code ENOTFOUND\n")
 
     monkeypatch.setattr(script.shutil, "which", lambda tool: tool)
-    monkeypatch.setattr(script.subprocess, "run", no_network)
+    monkeypatch.setattr(script, "run_within", no_network)
     made = page_script()
     assert made.text is None
     assert "npm error code ENOTFOUND" in made.missing

@@ -88,7 +88,7 @@ def test_a_huge_file_is_refused_unread(tmp_path):
     path = tmp_path / "firmware.elf"
     with path.open("wb") as stream:
         stream.truncate(1 << 30)
-    with pytest.raises(InputError, match="more than 16,777,216 bytes"):
+    with pytest.raises(InputError, match="the limit is 16,777,216"):
         read_sections(path)
 
 
