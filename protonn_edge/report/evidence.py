@@ -189,11 +189,11 @@ def gather(
     model, reference = _model_of(path, recorded.origin, models)
     results = tuple(sorted(recorded.results, key=lambda result: result.index))
     _check_classes(path, results, reference)
-    _check_cycles(path, results, _possible_cycles(reference, projects, board))
     points = None
     if data is not None:
         points = _points_of(path, recorded.origin, model, reference, data)
         _check_points(path, results, points)
+    _check_cycles(path, results, _possible_cycles(reference, projects, board))
     with _firmware_of(model, reference, projects, board) as (elf, plan):
         firmware = _firmware(elf, plan if points is None else _with_means(plan, reference, points))
     return Evidence(
