@@ -80,7 +80,7 @@ class Measured:
 def build_program(model: IntegerModel, plan: Plan, folder: Path) -> Path:
     """Compile the program of a model with a plan."""
     generated = folder / "generated"
-    generated.mkdir(parents=True)
+    generated.mkdir(parents=True, exist_ok=True)
     write_c(model, generated, plan)
     (folder / "main.c").write_text(_MAIN)
     sources = [*(_FIRMWARE / name for name in _SOURCES), folder / "main.c"]

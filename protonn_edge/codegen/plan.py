@@ -264,7 +264,7 @@ _WITHOUT_MULTIPLIER = {
     "prototypes": 10.1,
     "upright": 8.2,
     "windows": 4.0,
-    _REJECTION: 1.2,
+    _REJECTION: 4.0,
 }
 
 

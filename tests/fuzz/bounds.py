@@ -62,10 +62,14 @@ def check_points(name: str, model: IntegerModel, plan: Plan, Q: np.ndarray, fold
     case = Case(model, plan, measured.cycles)
     labels, scores = model.answers(Q)
     for point in range(len(Q)):
-        same = (measured.scores[point] == scores[point]).all()
-        assert same and measured.labels[point] == labels[point], (
-            f"{name}: {case.shape}: point {point} has class {measured.labels[point]} and scores "
-            f"{measured.scores[point].tolist()}, not {labels[point]} and {scores[point].tolist()}"
+        wrong = np.flatnonzero(measured.scores[point] != scores[point])
+        assert not wrong.size, (
+            f"{name}: {case.shape}: point {point} has score {measured.scores[point, wrong[0]]} of "
+            f"class {wrong[0]}, not {scores[point, wrong[0]]}"
+        )
+        assert measured.labels[point] == labels[point], (
+            f"{name}: {case.shape}: point {point} has class {measured.labels[point]}, "
+            f"not {labels[point]}"
         )
         cycles = measured.cycles[point]
         assert plan.least_cycles <= cycles <= plan.worst_cycles, (
