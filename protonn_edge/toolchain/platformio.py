@@ -33,6 +33,7 @@ from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
+_TELEMETRY = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
 _PROBE_SECONDS = 2.5
 _TOO_LARGE = "is greater than maximum allowed"  # PlatformIO's words after the link
 _UNATTENDED = {
@@ -154,8 +155,11 @@ def upload_command(project: Path, environment: str = "uno") -> str:
 
 
 def pio_environment() -> dict[str, str]:
-    """Return the environment for a process that runs ``pio``: this one's and `pio_variables`."""
-    return {**os.environ, **pio_variables()}
+    """Return the environment for a process that runs ``pio``: this one's and `pio_variables`.
+
+    PlatformIO then sends no telemetry, unless the user's environment turns it on.
+    """
+    return {_TELEMETRY: "no", **os.environ, **pio_variables()}
 
 
 def pio_variables() -> dict[str, str]:
@@ -185,7 +189,7 @@ def pio_variables() -> dict[str, str]:
         "PLATFORMIO_PACKAGES_DIR": str(core / "packages"),
         "PLATFORMIO_PLATFORMS_DIR": str(core / "platforms"),
         "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
-        "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
+        _TELEMETRY: "no",
     }
 
 
