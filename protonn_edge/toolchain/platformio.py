@@ -205,8 +205,20 @@ def _manages_by_itself() -> bool:
 def _stock_platform_is_installed() -> bool:
     """Return True if all that `pio run` would download is there."""
     core = Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
-    wanted = ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons")
-    return all((core / folder).is_dir() for folder in wanted)
+    packages = ("packages/toolchain-atmelavr", "packages/tool-scons")
+    return any(map(_is_pinned, core.glob("platforms/atmelavr*"))) and all(
+        (core / folder).is_dir() for folder in packages
+    )
+
+
+def _is_pinned(platform: Path) -> bool:
+    """Return True if an installed platform has the version that platformio.ini names."""
+    pinned = json.loads((_SHIM / "platforms" / "atmelavr" / "platform.json").read_text("utf-8"))
+    try:
+        manifest = json.loads((platform / "platform.json").read_text("utf-8"))
+        return bool(manifest["version"] == pinned["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 @functools.cache

@@ -146,6 +146,9 @@ def test_a_damaged_header_in_an_archive_is_refused(tmp_path, case):
     path = tmp_path / "arrays.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("B.npy", npy(HEADERS[case]))
-    with no_warnings(), ArrayArchive(path, limit_bytes=10**6) as archive:
-        with pytest.raises(InputError, match="damaged header"):
-            archive.read("B")
+    with (
+        no_warnings(),
+        ArrayArchive(path, limit_bytes=10**6) as archive,
+        pytest.raises(InputError, match="damaged header"),
+    ):
+        archive.read("B")
