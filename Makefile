@@ -4,6 +4,9 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
 
+# PlatformIO sends usage data unless it is told not to.
+export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test fuzz lint docs firmware upload gallery setup tools node browser clean
 

@@ -28,7 +28,8 @@ def main() -> None:
     """Train ProtoNN classifiers and run them, measured, on 8-bit microcontrollers.
 
     Every command takes --json: one object on standard output, text for people on standard error.
-    Exit codes: 0 done, 1 a check failed, 2 bad input or usage.
+    Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
+    PROTONN_EDGE_TRACEBACK=1 to see where).
     """
 
 

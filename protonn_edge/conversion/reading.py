@@ -32,15 +32,16 @@ def check_fitted(estimator: Any) -> None:
     try:
         if isinstance(estimator, BaseEstimator):
             estimator._validate_params()
-        check_is_fitted(estimator)
-    except (NotFittedError, TypeError) as error:
-        raise InputError(
-            f"the {name} is not fitted; call its fit before it is converted"
-        ) from error
     except ValueError as error:  # InvalidParameterError, whose sentences list types
         raise InputError(
             f"the {name} has a parameter out of its range ({shortened(str(error), 120)}); fit the "
             "estimator again"
+        ) from error
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, TypeError) as error:
+        raise InputError(
+            f"the {name} is not fitted; call its fit before it is converted"
         ) from error
 
 

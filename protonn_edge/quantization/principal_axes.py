@@ -54,10 +54,10 @@ def principal_axes(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _annihilate(C: NDArray[np.float64], axes: NDArray[np.float64], p: int, q: int) -> None:
     """Turn axes p and q, in place, such that C has no covariance of theirs."""
-    ratio = (C[q, q] - C[p, p]) / (2.0 * C[p, q])
-    if not np.isfinite(ratio):
-        return
-    with np.errstate(over="ignore"):  # next to no covariance: the angle is 0
+    with np.errstate(over="ignore", divide="ignore"):  # next to no covariance: the angle is 0
+        ratio = (C[q, q] - C[p, p]) / (2.0 * C[p, q])
+        if not np.isfinite(ratio):
+            return
         tangent = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
     tangent = -tangent if ratio < 0 else tangent
     cosine = 1.0 / np.sqrt(tangent * tangent + 1.0)

@@ -11,7 +11,7 @@ from protonn_edge.errors import InputError
 WATT_HOURS = (1e-6, 1e6)
 """The range of what is in a battery, in Wh."""
 
-RATES = (1e-6, 1e6)
+RATES = (1e-9, 1e6)
 """The range of predictions a second."""
 
 IDLE_WATTS = (0.0, 1_000.0)

@@ -34,6 +34,7 @@ from protonn_edge.toolchain.process import relevant_lines, run_within
 _SHIM = Path(__file__).parent / "shim"
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
 _BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to those of platformio.ini
+_TELEMETRY = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
 _PROBE_SECONDS = 2.5
 _TOO_LARGE = "is greater than maximum allowed"  # PlatformIO's words after the link
 _UNATTENDED = {
@@ -162,8 +163,11 @@ def upload_command(project: Path, environment: str = "uno") -> str:
 
 
 def pio_environment() -> dict[str, str]:
-    """Return the environment for a process that runs ``pio``: this one's and `pio_variables`."""
-    return {**os.environ, **pio_variables()}
+    """Return the environment for a process that runs ``pio``: this one's and `pio_variables`.
+
+    PlatformIO then sends no telemetry, unless the user's environment turns it on.
+    """
+    return {_TELEMETRY: "no", **os.environ, **pio_variables()}
 
 
 def pio_variables() -> dict[str, str]:
@@ -193,7 +197,7 @@ def pio_variables() -> dict[str, str]:
         "PLATFORMIO_PACKAGES_DIR": str(core / "packages"),
         "PLATFORMIO_PLATFORMS_DIR": str(core / "platforms"),
         "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
-        "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
+        _TELEMETRY: "no",
     }
 
 
@@ -209,8 +213,20 @@ def _manages_by_itself() -> bool:
 def _stock_platform_is_installed() -> bool:
     """Return True if all that `pio run` would download is there."""
     core = Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
-    wanted = ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons")
-    return all((core / folder).is_dir() for folder in wanted)
+    packages = ("packages/toolchain-atmelavr", "packages/tool-scons")
+    return any(map(_is_pinned, core.glob("platforms/atmelavr*"))) and all(
+        (core / folder).is_dir() for folder in packages
+    )
+
+
+def _is_pinned(platform: Path) -> bool:
+    """Return True if an installed platform has the version that platformio.ini names."""
+    pinned = json.loads((_SHIM / "platforms" / "atmelavr" / "platform.json").read_text("utf-8"))
+    try:
+        manifest = json.loads((platform / "platform.json").read_text("utf-8"))
+        return bool(manifest["version"] == pinned["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 @functools.cache

@@ -10,8 +10,9 @@ mean of the last half of the iterates as the result (the authors' poster).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -163,11 +164,12 @@ def _pass(
     place = _PLACES[name]
     share = schedule.sparsity[place]
     slope = _SLOPES[name](parameters, data, _loss_for(schedule, data))
-    batches = list(_batches(len(data), schedule.batch_size, schedule.epochs, generator))
-    matrix = list(parameters)[place]
-    first_step = armijo_step(slope, matrix, batches[0], share, longest)
+    batches = _batches(len(data), schedule.batch_size, schedule.epochs, generator)
+    steps = schedule.epochs * -(-len(data) // schedule.batch_size)
+    matrix, first = list(parameters)[place], next(batches)
+    first_step = armijo_step(slope, matrix, first, share, longest)
     descend = _DESCENTS[schedule.step_sizes]
-    improved = descend(slope, matrix, batches, share, first_step)
+    improved = descend(slope, matrix, chain([first], batches), steps, share, first_step)
     matrices = [improved if index == place else old for index, old in enumerate(parameters)]
     return Parameters(*matrices), first_step
 
@@ -190,7 +192,12 @@ def armijo_step(slope: Slope, start: Matrix, rows: Rows, share: float, longest: 
 
 
 def _descend_by_inverse(
-    slope: Slope, matrix: Matrix, batches: list[Rows], share: float, first_step: float
+    slope: Slope,
+    matrix: Matrix,
+    batches: Iterable[Rows],
+    steps: int,  # noqa: ARG001 - as many as there are
+    share: float,
+    first_step: float,
 ) -> Matrix:
     """Return where steps of eta_0 / t lead."""
     for t, rows in enumerate(batches, start=1):
@@ -200,18 +207,23 @@ def _descend_by_inverse(
 
 
 def _descend_accelerated(
-    slope: Slope, matrix: Matrix, batches: list[Rows], share: float, first_step: float
+    slope: Slope,
+    matrix: Matrix,
+    batches: Iterable[Rows],
+    steps: int,
+    share: float,
+    first_step: float,
 ) -> Matrix:
     """Return the mean of the last half of where accelerated steps of eta_0 / sqrt(t) lead."""
-    ahead, tail = matrix, []
+    ahead, tail = matrix, np.zeros_like(matrix)
     for t, rows in enumerate(batches, start=1):
         step = matrix.dtype.type(first_step / math.sqrt(t))
         moved = hard_threshold(ahead - step * slope(ahead, rows)[1], share)
         ahead = moved + matrix.dtype.type((t - 1) / (t + 2)) * (moved - matrix)
         matrix = moved
-        if 2 * t > len(batches):
-            tail.append(matrix)
-    return hard_threshold(np.mean(tail, axis=0, dtype=matrix.dtype), share)
+        if 2 * t > steps:
+            tail += matrix
+    return hard_threshold(tail / matrix.dtype.type(steps - steps // 2), share)
 
 
 _DESCENTS = {"inverse": _descend_by_inverse, "inverse_sqrt": _descend_accelerated}

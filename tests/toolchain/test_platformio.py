@@ -93,7 +93,7 @@ def offline(monkeypatch):
 def test_a_registry_that_answers_is_left_to_platformio(registry):
     registry(200)
     assert pio_variables() == {}
-    assert pio_environment() == dict(os.environ)
+    assert pio_environment() == {"PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no", **os.environ}
 
 
 @needs_avr_gcc
@@ -139,6 +139,7 @@ def test_an_installed_stock_platform_is_left_alone_unasked(registry, tmp_path):
     core = tmp_path / "home" / ".platformio"
     for folder in ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons"):
         (core / folder).mkdir(parents=True)
+    (core / "platforms" / "atmelavr" / "platform.json").write_text('{"version": "5.0.0"}')
     assert pio_variables() == {}
     assert not asked
 

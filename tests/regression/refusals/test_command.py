@@ -1,0 +1,73 @@
+"""What gets past all checks ends a command in one sentence: no traceback, no warning of NumPy."""
+
+from __future__ import annotations
+
+import warnings
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from protonn_edge.cli.command import BUG_EXIT_CODE, TRACEBACK_VARIABLE, Command, json_option
+
+
+def command_of(body):
+    @click.command("odd", cls=Command)
+    @json_option
+    def odd(as_json):
+        body()
+
+    return odd
+
+
+def overflow():
+    np.array([1e300]) * np.array([1e300])
+
+
+def not_a_number():
+    np.array([np.inf]) - np.array([np.inf])
+
+
+def division():
+    np.array([1.0]) / np.array([0.0])
+
+
+@pytest.mark.parametrize("body", [overflow, not_a_number, division])
+def test_numbers_that_leave_the_floats_become_one_sentence(body):
+    done = CliRunner().invoke(command_of(body), [])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: a number of the input or of an option is too large")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_vanishes_is_no_error():
+    done = CliRunner().invoke(command_of(lambda: np.exp(np.array([-1e6]))), [])
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def bug():
+    {}["of\nours"]
+
+
+def test_a_bug_is_called_one_and_has_its_own_exit_code(monkeypatch):
+    monkeypatch.delenv(TRACEBACK_VARIABLE)
+    done = CliRunner().invoke(command_of(bug), ["--json"])
+    assert done.exit_code == BUG_EXIT_CODE
+    assert "this is a bug of protonn-edge (KeyError: 'of\\nours')" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout.startswith('{"error": "this is a bug')
+
+
+def test_a_bug_has_its_traceback_where_it_is_asked_for():
+    done = CliRunner().invoke(command_of(bug), [])  # as in all tests: see conftest.py
+    assert isinstance(done.exception, KeyError)
+
+
+def test_a_warning_is_shown_without_its_place_in_the_source():
+    def warn():
+        warnings.simplefilter("always")
+        warnings.warn("something is odd", UserWarning, stacklevel=1)
+
+    done = CliRunner().invoke(command_of(warn), [])
+    assert (done.exit_code, done.stderr) == (0, "warning: something is odd\n")

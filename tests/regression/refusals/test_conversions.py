@@ -1,0 +1,154 @@
+"""Damaged estimators and arrays of other programs are refused in one sentence."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from protonn_edge.conversion import from_reference, from_sklearn
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.errors import InputError
+from protonn_edge.reference_model import ReferenceModel, read_reference_model
+
+RNG = np.random.default_rng(0)
+Y = np.arange(45) % 3
+X = (RNG.normal(size=(45, 4)) + Y[:, None]).astype(np.float32)
+
+
+def refusal_of(estimator):
+    with pytest.raises(InputError) as caught:  # and warnings are errors
+        from_sklearn(estimator, X, epochs=0)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (SVC(), "kernel"),
+        (NearestCentroid(), "metric"),
+        (LogisticRegression(), "solver"),
+        (KNeighborsClassifier(), "weights"),
+    ],
+)
+def test_a_parameter_that_is_missing_is_named(estimator, name):
+    estimator.fit(X, Y)
+    delattr(estimator, name)
+    assert f"{name!r} of the {type(estimator).__name__} is missing" in refusal_of(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value"),
+    [
+        (SVC(), "kernel", [1]),
+        (SVC(), "break_ties", np.zeros(2)),
+        (KNeighborsClassifier(), "n_neighbors", "5"),
+        (NearestCentroid(), "metric", {}),
+    ],
+)
+def test_a_parameter_of_another_type_is_refused(estimator, name, value):
+    estimator.fit(X, Y)
+    setattr(estimator, name, value)
+    assert "has a parameter out of its range" in refusal_of(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value", "words"),
+    [
+        (SVC(), "n_features_in_", "4", "'n_features_in_' of the SVC is no number"),
+        (SVC(), "n_features_in_", None, "'n_features_in_' of the SVC is no number"),
+        (SVC(), "_gamma", 1e300, "has a number above 1e+30"),
+        (SVC(), "dual_coef_", [[1.0], [1.0, 2.0]], "is no array"),
+        (SVC(), "classes_", [[0], [1, 2]], "is no array"),
+        (LogisticRegression(), "intercept_", [[1], [2, 3]], "is no array"),
+        (LogisticRegression(), "intercept_", "x", "is not made of numbers"),
+        (LogisticRegression(), "coef_", np.full((3, 4), 1e200), "has a number above 1e+30"),
+        (KNeighborsClassifier(), "outputs_2d_", np.zeros(3), "is neither true nor false"),
+        (KNeighborsClassifier(), "effective_metric_", np.zeros(3), "has the metric 'a function'"),
+    ],
+)
+def test_a_fitted_attribute_of_another_type_is_refused(estimator, name, value, words):
+    estimator.fit(X, Y)
+    setattr(estimator, name, value)
+    assert words in refusal_of(estimator)
+
+
+@pytest.mark.parametrize("steps", [[], None, [1], [("a",)], "ab"])
+def test_a_pipeline_without_steps_is_refused(steps):
+    pipeline = make_pipeline(StandardScaler(), SVC()).fit(X, Y)
+    pipeline.steps = steps
+    assert "has no steps" in refusal_of(pipeline)
+
+
+def test_places_of_a_sparse_matrix_are_checked():
+    damaged = csr_array(SVC().fit(X, Y).support_vectors_)
+    damaged.indices[0] = 10**6
+    estimator = SVC().fit(X, Y)
+    estimator.support_vectors_ = damaged
+    assert "is a damaged sparse matrix" in refusal_of(estimator)
+
+
+def test_a_scale_next_to_nothing_is_refused():
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    pipeline.steps[0][1].scale_ = np.full(4, 5e-324)
+    assert "do not go together" in refusal_of(pipeline)
+
+
+def test_a_gamma_whose_square_overflows_is_refused():
+    W, B, Z = np.ones((2, 4)), np.ones((2, 3)), np.ones((3, 3))
+    reference = ReferenceModel(*(array.astype(np.float32) for array in (W, B, Z)), gamma=1e200)
+    with pytest.raises(InputError, match="'gamma' is 1e\\+200"):
+        from_reference(reference, X, "none", ("a", "b", "c"))
+
+
+HEADERS = {
+    "an open bracket": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4",
+    "an open text": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), '''",
+    "an odd escape": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), '\\d': 1}",
+    "an odd number": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2if 1else 2, 4)}",
+    "a number of 5,000 digits": b"{'descr': '<f4', 'shape': (" + b"9" * 5_000 + b",)}",
+}
+
+
+@contextmanager
+def no_warnings():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    assert [str(warning.message) for warning in caught] == []
+
+
+def npy(header):
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(32)
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_damaged_header_is_refused(tmp_path, case):
+    for name, shape in (("W", (4, 2)), ("B", (2, 3)), ("Z", (3, 3)), ("gamma", ())):
+        np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
+    read_reference_model(tmp_path)
+    (tmp_path / "B.npy").write_bytes(npy(HEADERS[case]))
+    with no_warnings(), pytest.raises(InputError, match="is not an .npy file"):
+        read_reference_model(tmp_path)
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_damaged_header_in_an_archive_is_refused(tmp_path, case):
+    path = tmp_path / "arrays.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("B.npy", npy(HEADERS[case]))
+    with (
+        no_warnings(),
+        ArrayArchive(path, limit_bytes=10**6) as archive,
+        pytest.raises(InputError, match="damaged header"),
+    ):
+        archive.read("B")

@@ -1,0 +1,107 @@
+"""A model file whose numbers cannot be computed with is refused when it is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+
+import numpy as np
+import pytest
+from command_line import refusal, run
+from evidence_factory import evidence_of
+from model_factory import pipeline_of, random_model, random_pipeline_model, random_points
+
+from protonn_edge.deskewing import PixelScale
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model, save_model
+from protonn_edge.report.battery import Battery
+from protonn_edge.report.evidence import known_image_shape
+from protonn_edge.report.sections import _energy
+from protonn_edge.training import ProtoNNClassifier
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Return a function that writes a model with other arrays and returns the file."""
+
+    def write(model, **arrays):
+        path = tmp_path / "model.npz"
+        save_model(model, path)
+        with np.load(path) as archive:
+            kept = {name: archive[name] for name in archive.files}
+        np.savez(path, **{**kept, **arrays})
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("gamma", [5e-324, 1e-45, 1e-16, 1e16, 1e38, 1e200, np.nan, np.inf, -1.0])
+def test_a_gamma_that_overflows_or_vanishes_is_refused(changed, gamma):
+    path = changed(random_model(), gamma=np.array(gamma))
+    assert "'gamma' is" in refusal(run("inspect", path))
+
+
+@pytest.mark.parametrize("scale", [1e31, -1e38, 1e300])
+def test_an_extreme_scale_is_refused(changed, scale):
+    model = random_model()
+    path = changed(model, normalizer_scale=np.full(model.n_inputs, scale))
+    assert "array 'normalizer_scale' has" in refusal(run("inspect", path))
+
+
+def test_an_extreme_offset_is_refused(changed):
+    model = random_model()
+    path = changed(model, normalizer_offset=np.full(model.n_inputs, 1e300))
+    assert "the limit is 1e+39" in refusal(run("inspect", path))
+
+
+@pytest.mark.parametrize("gamma", [1e-15, 1e15])
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e30])
+@pytest.mark.parametrize("feature", [1e-45, 3e38])
+def test_the_ends_of_the_ranges_give_finite_scores(changed, gamma, scale, feature):
+    model = random_model()
+    path = changed(model, gamma=np.array(gamma), normalizer_scale=np.full(model.n_inputs, scale))
+    loaded = load_model(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        points = np.full((3, model.n_features), feature, dtype=np.float32)
+        assert np.isfinite(loaded.scores(points)).all()
+
+
+def test_a_start_too_large_for_float32_is_refused():
+    model = random_model(classes=2)
+    far = dataclasses.replace(model, prototypes=model.prototypes * np.float32(1e30), gamma=1e15)
+    X = random_points(0, 30, 12)
+    with pytest.raises(InputError, match="numbers too large for float32"):
+        ProtoNNClassifier(initial_model=far, epochs=1).fit(X, np.arange(30) % 2)
+
+
+def test_pixels_far_outside_the_scale_of_slants_are_at_its_ends():
+    X = np.array([[-3e38, 0.0, 3e38]], dtype=np.float32)
+    assert PixelScale(0.0, 5e-324).to_bytes(X).tolist() == [[0, 0, 255]]
+
+
+@pytest.mark.parametrize("rate", [5e-324, 1e308])
+def test_a_sample_rate_out_of_range_is_refused(tmp_path, changed, rate):
+    model = random_pipeline_model(pipeline_of("mean,max", 8, 1))
+    with np.load(changed(model)) as archive:
+        declared = json.loads(archive["pipeline"].tobytes()) | {"rate": rate}
+    path = changed(model, pipeline=np.frombuffer(json.dumps(declared).encode(), np.uint8))
+    done = run("export", path, "--c", tmp_path / "library")
+    assert "the sample rate is" in refusal(done)
+    assert not (tmp_path / "library").exists()
+
+
+@pytest.mark.parametrize("shape", [[-2, -6], [-12, -1], [0, 0], [12, True]])
+def test_a_recorded_image_shape_that_is_none_is_left_out(shape):
+    record = {"settings": {"image_shape": shape}}
+    assert known_image_shape(dataclasses.replace(random_model(), record=record)) is None
+    record = {"settings": {"image_shape": [3, 4]}}
+    assert known_image_shape(dataclasses.replace(random_model(), record=record)) == (3, 4)
+
+
+def test_a_run_that_took_no_time_has_no_battery_life():
+    evidence = evidence_of(random_model(), n=20)
+    assert _energy(evidence, Battery())
+    still = tuple(dataclasses.replace(result, cycles=0) for result in evidence.results)
+    assert _energy(dataclasses.replace(evidence, results=still), Battery()) == []

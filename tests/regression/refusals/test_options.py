@@ -1,0 +1,103 @@
+"""An option that is far out of range is refused at once, by the estimator and the command alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from command_line import refusal, run
+
+from protonn_edge.report.battery import Battery
+from protonn_edge.training import ProtoNNClassifier
+
+RANGES = [
+    ("--learning-rate", "learning_rate", 1e308),
+    ("--learning-rate", "learning_rate", 5e-324),
+    ("--gamma-numerator", "gamma_numerator", 1e308),
+    ("--gamma", "gamma", 1e-308),
+    ("--gamma", "gamma", 1e38),
+    ("--noise", "input_noise", 1e39),
+    ("--strangers", "strangers", 1e308),
+    ("--strangers", "strangers", 1e30),
+    ("--group-shift", "group_shift", 1e30),
+    ("--sample-rate", "sample_rate", 5e-324),
+    ("--epochs", "epochs", 10**12),
+    ("--pass-epochs", "pass_epochs", 65_535),
+    ("--iterations", "iterations", 10**9),
+]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "data.csv"
+    rows = [f"{i % 2},{i % 7},{i % 5 + 10 * (i % 2)}" for i in range(40)]
+    path.write_text("label,x,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("flag", "name", "value"), RANGES)
+def test_the_command_refuses_it(table, tmp_path, flag, name, value):
+    done = run("train", table, "-o", tmp_path / "model.npz", flag, value)
+    assert done.exit_code == 2, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert f"Invalid value for '{flag}'" in done.stderr
+    assert "is not in the range" in done.stderr
+    assert not (tmp_path / "model.npz").exists()
+
+
+@pytest.mark.parametrize(("flag", "name", "value"), RANGES)
+def test_the_estimator_refuses_it(flag, name, value):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of ProtoNNClassifier"):
+        ProtoNNClassifier(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("--watts", 5e-324), ("--rate", 5e-324), ("--battery", 1e308), ("--idle-watts", 1e308)],
+)
+def test_a_battery_has_a_range(tmp_path, flag, value):
+    done = run("report", tmp_path / "results.csv", flag, value)
+    assert done.exit_code == 2
+    assert f"Invalid value for '{flag}'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"watt_hours": 1e308}, {"rate": 5e-324}, {"idle_watts": -1.0}, {"rate": np.nan}]
+)
+def test_a_battery_in_python_has_the_same_range(wrong):
+    with pytest.raises(ValueError, match="is out of range"):
+        Battery(**wrong)
+
+
+@pytest.mark.parametrize("exponent", [20, 37])
+def test_features_too_large_to_compute_with_are_refused(tmp_path, exponent):
+    path = tmp_path / "large.csv"
+    rows = [f"{i % 2},{i % 7}e{exponent},{i % 5}e{exponent}" for i in range(40)]
+    path.write_text("label,x,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    done = run("train", path, "-o", tmp_path / "model.npz", "--normalization", "none")
+    assert "the limit is 1e+12" in refusal(done)
+
+
+def test_nca_is_refused_for_sets_of_labels(tmp_path):
+    path = tmp_path / "sets.libsvm"
+    path.write_text(
+        "".join(f"{i % 3},{3 + i % 2} 1:{i % 5} 2:{i % 7} 3:1\n" for i in range(40)),
+        encoding="utf-8",
+    )
+    done = run(
+        "train", path, "-o", tmp_path / "model.npz", "--init-projection", "nca", "--prototypes", 9
+    )
+    assert "init_projection is 'nca'" in refusal(done)
+
+
+def test_every_training_number_has_an_upper_end():
+    endless = {
+        name
+        for name, constraints in ProtoNNClassifier._parameter_constraints.items()
+        for each in constraints
+        if getattr(each, "left", None) is not None and each.right is None
+    }
+    # What there is of these cannot exceed the data's or the board's.
+    assert endless == {
+        *("n_projections", "n_prototypes", "prototypes_per_class", "budget", "batch_size"),
+    }

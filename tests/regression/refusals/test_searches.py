@@ -1,0 +1,132 @@
+"""A damaged file of a search, or of its front, is refused when it is read."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from protonn_edge.errors import InputError
+from protonn_edge.report.front import read_front
+from protonn_edge.tuning import Figures, Record, SearchFile, SearchSpace
+
+SPACE = SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=6_000)
+FIGURES = Figures("columns", 3_000, 80, 20_000, 12_345.5)
+
+
+def record(number, **changes):
+    settings = SPACE.suggest(number, 0, [])
+    return Record(number, settings, "complete", FIGURES, (0.9, 0.8), {0.25: 0.5}, 3.5, **changes)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return the lines of a search's file with two trials, and what reads such lines again."""
+    path = tmp_path / "search.jsonl"
+
+    def opened():
+        return SearchFile(path, {"seed": 0}, SPACE.distributions)
+
+    with opened() as file:
+        file.add(record(0))
+        file.add(record(1))
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+    def read(changed):
+        path.write_text("".join(json.dumps(line) + "\n" for line in changed), "utf-8")
+        with opened() as file:
+            return file.records()
+
+    assert sorted(read(lines)) == [0, 1]
+    return lines, read
+
+
+def trial_in(lines):
+    return next(
+        line for line in lines if "user_attrs" in json.dumps(line) and "outcome" in str(line)
+    )
+
+
+WRONG = {
+    "number": [None, "1", 1.5, -1, 10**400, True],
+    "outcome": ["great", None, ["complete"], 1],
+    "figures": [None, {}, [], "x", {"kernel": "columns"}],
+    "accuracies": [None, [], [0.9], [0.9, "x"], [0.9, math.inf], [0.9, 1e308], {"a": 1}, 0.5],
+    "rungs": [None, [1], [[1]], [[0.5, math.nan]], [["a", 0.5]], {"a": 1}],
+    "seconds": [None, "1", math.inf, -1, 10**400],
+    "reason": [None, 1, "x" * 5_000],
+    "excess": [None, [], {"--max-flash": "x"}, {"--max-flash": math.nan}, {"odd": 2}],
+    "is_default": [None, 0, "yes"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
+)
+def test_a_field_of_another_type_or_range_is_refused(written, name, value):
+    lines, read = written
+    attributes = trial_in(lines)["user_attrs"]
+    assert name in attributes
+    attributes[name] = value
+    with pytest.raises(InputError, match=r"damaged trial after 0|is no file of a search"):
+        read(lines)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_field_that_is_missing_is_refused(written, name):
+    lines, read = written
+    del trial_in(lines)["user_attrs"][name]
+    with pytest.raises(InputError, match="damaged trial after 0"):
+        read(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("kernel", "quick"), ("flash_bytes", math.inf), ("worst_cycles", "9"), ("mean_cycles", None)],
+)
+def test_figures_out_of_range_are_refused(written, name, value):
+    lines, read = written
+    trial_in(lines)["user_attrs"]["figures"][name] = value
+    with pytest.raises(InputError, match="damaged trial after 0"):
+        read(lines)
+
+
+def test_trials_of_different_numbers_of_folds_are_refused(written):
+    lines, read = written
+    trial_in(lines)["user_attrs"]["accuracies"] = [0.9, 0.8, 0.7]
+    with pytest.raises(InputError, match="different numbers of folds"):
+        read(lines)
+
+
+@pytest.mark.parametrize("known", [[], "x", 5, True])
+def test_a_search_without_its_identity_is_refused(written, known):
+    lines, read = written
+    (line,) = (line for line in lines if "search" in str(line.get("user_attr")))
+    line["user_attr"]["search"] = known
+    with pytest.raises(InputError, match="is no file of a search"):
+        read(lines)
+
+
+GOOD = {"accuracy": 0.9, "flash_bytes": 900, "mean_ms": 1.5}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"flash_bytes": 10**400},
+        {"mean_ms": 10**400},
+        {"accuracy": math.nan},
+        {"mean_ms": math.inf},
+        {"mean_ms": [1]},
+        {"accuracy": None},
+    ],
+)
+def test_a_front_of_impossible_numbers_is_refused(tmp_path, wrong):
+    path = tmp_path / "front.json"
+    front = {"accuracy_by_flash": [GOOD | wrong], "accuracy_by_cycles": [GOOD]}
+    path.write_text(json.dumps(front), encoding="utf-8")
+    with pytest.raises(InputError, match="is not what 'tune --front FILE.json' writes"):
+        read_front(path)
+    path.write_text(json.dumps(front | {"accuracy_by_flash": [GOOD]}), encoding="utf-8")
+    assert read_front(path).by_flash[0].flash_bytes == 900

@@ -1,0 +1,81 @@
+"""Models of many prototypes or coordinates take little memory, and few decompositions."""
+
+from __future__ import annotations
+
+import dataclasses
+import tracemalloc
+
+import numpy as np
+import pytest
+from model_factory import tiny_integer_model
+
+from protonn_edge.codegen import reach
+from protonn_edge.quantization import exponential_table, integer_model
+from protonn_edge.quantization.integer_model import score_norms
+
+
+def parts(m, d=3):
+    rng = np.random.default_rng(m)
+    labels = rng.integers(-128, 128, (2, m)).astype(np.int8)
+    return labels, rng.integers(-128, 128, (d, m)).astype(np.int8), exponential_table(), 3
+
+
+def test_norms_of_many_prototypes_take_memory_by_their_number_alone():
+    tracemalloc.start()
+    try:
+        assert np.isfinite(score_norms(*parts(5_000))).all()
+        assert tracemalloc.get_traced_memory()[1] < 100e6  # all pairs at once are 200e6 an array
+    finally:
+        tracemalloc.stop()
+
+
+def test_norms_do_not_depend_on_how_many_pairs_are_looked_at_at_once(monkeypatch):
+    whole = score_norms(*parts(600))
+    monkeypatch.setattr(integer_model, "_ROWS_AT_ONCE", 7)
+    assert score_norms(*parts(600)).tolist() == pytest.approx(whole.tolist(), abs=1)
+
+
+def test_scores_of_very_many_prototypes_are_bounded_by_their_labels():
+    labels, prototypes, _, _ = parts(16_000)
+    model = dataclasses.replace(tiny_integer_model(), prototypes=prototypes, labels=labels)
+    model = dataclasses.replace(model, classes=("a", "b"))
+    largest = int(model.table.max())
+    wide = labels.astype(np.int64)
+    low = largest * np.minimum(wide, 0).sum(axis=1).min()
+    high = largest * np.maximum(wide, 0).sum(axis=1).max()
+    assert model.score_range() == (low, high)
+
+
+def model_of(d, m):
+    rng = np.random.default_rng(d)
+    base = tiny_integer_model()
+    return dataclasses.replace(
+        base,
+        projection=rng.integers(-20, 20, (d, 6)).astype(np.int8),
+        start=np.zeros(d, np.int64),
+        offset=np.zeros(d, np.int64),
+        prototypes=rng.integers(-60, 60, (d, m)).astype(np.int8),
+        labels=rng.integers(-60, 60, (3, m)).astype(np.int8),
+    )
+
+
+def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
+    looked_at = []
+    least_spare = reach._least_spare
+
+    def counted(points, centre, limit):
+        looked_at.append(points.shape[1])
+        return least_spare(points, centre, limit)
+
+    monkeypatch.setattr(reach, "_least_spare", counted)
+    monkeypatch.setattr(reach, "_PREFIXES", 4)
+    bounds = reach.near_at_most(model_of(60, 12))
+    assert looked_at == [1, 2, 3, 4, 60]
+    assert len(bounds) == 60
+    assert (np.diff(bounds) <= 0).all()
+    assert (bounds[4:59] == bounds[3]).all()
+
+
+def test_what_no_chip_can_hold_is_bounded_by_all_prototypes(monkeypatch):
+    monkeypatch.setattr(reach, "_least_spare", None)
+    assert (reach.near_at_most(model_of(5, 14_000)) == 14_000).all()
