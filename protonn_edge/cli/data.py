@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.tables import table_options
-from protonn_edge.datasets import Dataset, TableOptions, load_dataset
+from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.cells import DELIMITERS
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, Repetitions
 from protonn_edge.features.channels import channel_names
@@ -41,6 +42,43 @@ def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
     out.finish({"table": layout, **summary.to_json(), "repeated": repeated})
 
 
+class DataReport:
+    """What a command that trains says of its data, once it is clear that it can train on it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    notices : sequence of Notice
+        What was noticed about it.
+    out : Output
+    """
+
+    def __init__(self, dataset: Dataset, notices: Sequence[Notice], out: Output) -> None:
+        self._dataset = dataset
+        self._notices = notices
+        self._summary = DataSummary.of(dataset)
+        self._out = out
+        self._said = False
+
+    def say(self) -> None:
+        """Say it, at the first call."""
+        if not self._said:
+            self._said = True
+            self._out.say(fact_table(data_facts(self._summary, self._dataset)))
+            self._out.notice(self._notices)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return classes, features and their range as a JSON object."""
+        summary = self._summary
+        return {
+            "n_train": summary.n_train,
+            "n_test": summary.n_test,
+            "classes": {each.name: each.train for each in summary.classes},
+            "features": summary.n_features,
+            "range": [summary.minimum, summary.maximum],
+        }
+
+
 def data_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
     """Return the rows that say how many points, of which classes, and in which ranges."""
     tested = f" to train with, {summary.n_test:,} to test" if summary.n_test else ""
@@ -54,17 +92,6 @@ def data_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
         (f"{len(summary.classes):,} classes", ", ".join(shown) + more),
         *_feature_facts(summary, dataset),
     ]
-
-
-def data_record(summary: DataSummary) -> dict[str, Any]:
-    """Return what a command that trains says of its data: classes, features and their range."""
-    return {
-        "n_train": summary.n_train,
-        "n_test": summary.n_test,
-        "classes": {each.name: each.train for each in summary.classes},
-        "features": summary.n_features,
-        "range": [summary.minimum, summary.maximum],
-    }
 
 
 def _feature_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option, range_of
-from protonn_edge.cli.data import data_facts, data_record
+from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.tables import table_options
@@ -41,7 +41,6 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.matching import match_columns
-from protonn_edge.datasets.summary import DataSummary
 from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.features import FeaturePipeline, FeatureSet
@@ -279,7 +278,6 @@ def train_command(
     if start_from is not None:
         initial_model = _start_model(start_from, dataset, settings["normalization"])
         dataset = with_columns(dataset, initial_model.feature_names, str(data))
-    summary = DataSummary.of(dataset)
     if share is not None:
         dataset = holdout(dataset, share, seed)
     settle_window(dataset, settings)
@@ -292,15 +290,15 @@ def train_command(
     given = {name: value for name, value in settings.items() if value is not None}
     if initial_model is not None:
         given["initial_model"] = initial_model
-    out.say(fact_table(data_facts(summary, dataset)))
-    out.notice(notices)
-    model = train(dataset, out, seed=seed, verbose=verbose, **given)
+    report = DataReport(dataset, notices, out)
+    model = train(dataset, out, seed=seed, verbose=verbose, on_progress=report.say, **given)
+    report.say()
     if rate is not None:
         model = with_rejection(model, _held_out(model, dataset, out, seed, given), rate, by)
         out.say(fact_table(rejection_facts(model)))
     model = with_accuracy_floor(model, dataset)
     save_model(model, output)
-    record = describe(model, dataset) | {"data": data_record(summary)}
+    record = describe(model, dataset) | {"data": report.to_json()}
     out.say(sentence_of(record), f"wrote {output}")
     out.finish(record)
 
@@ -330,9 +328,17 @@ def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Datase
 
 
 def train(
-    dataset: Dataset, out: Output, *, seed: int, verbose: bool = False, **settings: Any
+    dataset: Dataset,
+    out: Output,
+    *,
+    seed: int,
+    verbose: bool = False,
+    on_progress: Callable[[], object] = lambda: None,
+    **settings: Any,
 ) -> ProtoNNModel:
     """Train an estimator with these settings and return its model.
+
+    `on_progress` is called whenever there is some: the settings can be used then.
 
     It shows a progress bar; or, if `verbose`, a line of objective and accuracies after each report,
     for which the test part is classified each time.
@@ -342,11 +348,18 @@ def train(
     test = (dataset.X_test, dataset.y_test) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, without a stack
-        if verbose:
-            classifier.callback = lambda report: out.say(_report_line(report, classifier))
-        else:
+        bar = None
+        if not verbose:
             bar = stack.enter_context(out.progress("training", _epochs(_DEFAULTS | settings)))
-            classifier.callback = lambda report: bar.move_to(report.epoch, _note(report))
+
+        def on_report(report: EpochReport) -> None:
+            on_progress()
+            if bar is None:
+                out.say(_report_line(report, classifier))
+            else:
+                bar.move_to(report.epoch, _note(report))
+
+        classifier.callback = on_report
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
     for restart in classifier.restarts_:
         out.say(str(restart))

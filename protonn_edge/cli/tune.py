@@ -18,7 +18,7 @@ from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.data import data_facts, data_record
+from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.tables import table_options
@@ -31,11 +31,9 @@ from protonn_edge.cli.train import (
     with_accuracy_floor,
 )
 from protonn_edge.datasets import Dataset, TableOptions
-from protonn_edge.datasets.summary import DataSummary
 from protonn_edge.errors import CheckFailed
 from protonn_edge.files import write_atomically
 from protonn_edge.model import save_model
-from protonn_edge.report.terminal import fact_table
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
@@ -202,7 +200,7 @@ def tune_command(
     limits = TuningLimits(max_flash, max_sram, max_latency_ms, max_energy_mj)
     dataset = load_grouped(data, table, groups)
     check_points(dataset.X_train, dataset.y_train)
-    summary = DataSummary.of(dataset)
+    report = DataReport(dataset, dataset.notices, out)
     settle_window(dataset, fixed)
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
@@ -212,8 +210,6 @@ def tune_command(
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     workers = _workers(points, jobs, scheduler, timeout)
-    out.say(fact_table(data_facts(summary, dataset)))
-    out.notice(dataset.notices)
     with SearchFile(search_path, known_by, space.distributions) as file:
         searched = _search(
             lambda on_change: Search(
@@ -230,10 +226,12 @@ def tune_command(
             trials=trials,
             deadline=deadline,
             board=board,
+            on_complete=report.say,
         )
     found = candidates(searched.records.values())
     if not found:
         raise CheckFailed(_nothing_complete(searched, timeout))
+    report.say()
     told = {
         "choice": str(choice),
         "seed": seed,
@@ -253,7 +251,7 @@ def tune_command(
     save_model(refitted.model, output)
     if front_path is not None:
         _write_front(front_path, found, board)
-    record = _record(refitted, found, told, points, dataset) | {"data": data_record(summary)}
+    record = _record(refitted, found, told, points, dataset) | {"data": report.to_json()}
     out.say("accuracy in cross-validation against what it takes:", candidate_table(found, board))
     out.say(*_sentences(record, refitted, points, choice), f"wrote {output}")
     out.finish(record)
@@ -266,14 +264,20 @@ def _search(
     trials: int,
     deadline: float | None,
     board: Board,
+    on_complete: Callable[[], object],
 ) -> Searched:
-    """Run a search with a live table on standard error, if that is a terminal."""
+    """Run a search with a live table on standard error, if that is a terminal.
+
+    `on_complete` is called whenever a trial was trained.
+    """
     done = 0
     with _live(trials, board) as show:
 
         def on_change(progress: Progress) -> None:
             nonlocal done
             done = len(progress.records)
+            if any(record.outcome == "complete" for record in progress.records.values()):
+                on_complete()
             show(progress)
 
         try:
