@@ -36,6 +36,7 @@ from protonn_edge.model import (
     model_bytes,
     save_model,
 )
+from protonn_edge.quantization import quantize
 from protonn_edge.reduction import Reduction
 from protonn_edge.rejection import Rejection
 
@@ -329,6 +330,32 @@ def test_a_declaration_that_is_none_is_refused(
     np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"pipeline": text}))
     with pytest.raises(InputError, match=sentence):
         load_model(tmp_path / "model.npz")
+
+
+def test_a_file_of_the_fifth_format_still_loads() -> None:
+    """It was written before models had raw units."""
+    model = load_model(Path(__file__).parent / "format_5.npz")
+    rejection = Rejection(0.25, 0.5, 0.125)
+    same = replace(plain_model(), record={"seed": 0}, rejection=rejection)
+    assert model_bytes(model) == model_bytes(same)
+    assert model.raw_exponents is None
+    assert quantize(model).model_sha256.startswith("1a9a13bbd3cc6797")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.zeros(4, np.int64),
+        np.zeros((5, 1), np.int64),
+        np.full(5, 37),
+        np.full(5, -(2**63)),
+        np.zeros(5),
+    ],
+)
+def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarray) -> None:
+    path = write_arrays(tmp_path / "model.npz", raw_exponents=value)
+    with pytest.raises(InputError, match=r"'raw_exponents' must have 5 whole numbers"):
+        load_model(path)
 
 
 @pytest.mark.parametrize("value", [b"{", b"\xff", b"[" * 100_000, b""])
