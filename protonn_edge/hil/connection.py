@@ -84,7 +84,8 @@ class Expected:
 def _check_board(device: HelloReply, board: Board) -> None:
     """Raise `CheckFailed` unless the device's clock and window are those of the board."""
     if device.clock_hz != board.clock_hz:
-        alike = [name for name in board_names() if load_board(name).clock_hz == device.clock_hz]
+        chips = [each for each in map(load_board, board_names()) if each.is_chip]
+        alike = [each.name for each in chips if each.clock_hz == device.clock_hz]
         named = f" (--board {' or '.join(alike)})" if alike else ""
         raise CheckFailed(
             f"the device says that its clock is {device.clock_hz:,} Hz, {board.name} has "

@@ -204,6 +204,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
     assert f"its clock is {clock:,} Hz, uno has 16,000,000 Hz" in text
     assert "--board" in text
     assert boards in text
+    assert "host" not in text  # it has no clock, but is no board either
 
 
 @pytest.mark.parametrize("window", [0, 64, 255])
