@@ -213,16 +213,26 @@ class Output:
         self._text = Console(stderr=as_json, highlight=False)
         self._progress = Console(stderr=True, highlight=False)
         self._notices: list[Notice] | None = None
+        self._unsaid: list[Notice] = []
 
     def notice(self, notices: Iterable[Notice]) -> None:
-        """Print what was noticed about data on standard error, and keep it for the JSON object."""
+        """Keep what was noticed about data for the JSON object, and print it on standard error.
+
+        It is printed before the next thing that is said, so that what is refused meanwhile stays
+        one sentence.
+        """
         new = list(notices)
         self._notices = [*(self._notices or ()), *new]
-        for notice in new:
+        self._unsaid += new
+
+    def _say_notices(self) -> None:
+        for notice in self._unsaid:
             self._progress.print(_on_one_line(str(notice)), markup=False, soft_wrap=True)
+        self._unsaid = []
 
     def say(self, *parts: RenderableType) -> None:
         """Print sentences and tables for people."""
+        self._say_notices()
         for part in parts:
             if isinstance(part, str):  # a path in a sentence is neither markup nor to be folded
                 self._text.print(part, markup=False, soft_wrap=True)
@@ -235,6 +245,7 @@ class Output:
         A check that fails does not take the figures away: they are in the object, with the
         sentence as its field "error". What was noticed about data is its field "notices".
         """
+        self._say_notices()
         if self._as_json:
             more: dict[str, Any] = {} if failure is None else {"error": str(failure)}
             if self._notices is not None:

@@ -64,8 +64,8 @@ class DataReport:
         """Say it, at the first call."""
         if not self._said:
             self._said = True
-            self._out.say(fact_table(data_facts(self._summary, self._dataset)))
             self._out.notice(self._notices)
+            self._out.say(fact_table(data_facts(self._summary, self._dataset)))
 
     def to_json(self) -> dict[str, Any]:
         """Return classes, features and their range as a JSON object."""
