@@ -39,6 +39,8 @@ _FLOAT32_PRECISION = 2.0**-23  # of numbers whose decimals were rounded to float
 _TOLERATED = 0.1  # of a unit: beyond, float32 does not tell whole numbers from others
 _VALUES_AT_ONCE = 1 << 20
 
+_POWERS = np.array([float(f"1e{k}") for k in range(EXPONENT_LIMIT + 1)])
+
 _WORDS = {
     1: "tenths",
     2: "hundredths",
@@ -73,7 +75,7 @@ def choose_exponents(
         Within -`EXPONENT_LIMIT`..`EXPONENT_LIMIT`.
     """
     exponents = np.arange(-EXPONENT_LIMIT, EXPONENT_LIMIT + 1)
-    powers = np.array([float(f"1e{k}") for k in exponents])
+    powers = np.concatenate([1 / _POWERS[:0:-1], _POWERS])
     half = upper / 2 - lower / 2  # of the range, which itself may overflow
     step = np.where(half > 0, half * (2 / _BYTE_STEPS), 1.0)
     fine = powers[::-1] <= step[:, None] / _RAW_STEPS
@@ -129,7 +131,7 @@ def decimals_of_ranges(*ends: NDArray[np.float64]) -> Exponents:
 
 def in_raw_units(values: NDArray[np.float64], exponents: Exponents) -> NDArray[np.float64]:
     """Return values (..., n) in the raw units of exponents (n,): times 10**k, rounded once."""
-    powers = 10.0 ** np.abs(exponents).astype(np.float64)
+    powers = _POWERS[np.abs(exponents)]
     scaled: NDArray[np.float64] = np.where(exponents < 0, values / powers, values * powers)
     return scaled
 

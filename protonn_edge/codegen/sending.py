@@ -19,9 +19,9 @@ class Sending:
     Attributes
     ----------
     features : str
-        Their numbers: "3", "0..63", or "all".
+        Which: "3", "0..63", "all", or, of windows, "channel 2".
     name : str
-        The name of the one feature, as the training data has it, or "channel 2", or "".
+        The name of the one feature, as the training data has it, or "".
     unit : str
         "hundredths"; "the training data's unit" where raw values are sent as they are.
     factor : str
@@ -46,12 +46,11 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
     low, high = ends.min(axis=0), ends.max(axis=0)
     alike = all(np.ptp(each) == 0 for each in (exponents, *both))
     n = 1 if alike else len(exponents)
-    labels = [""] * n
+    names, prefix = [""] * n, ""
     if model.pipeline is not None:  # its samples have all channels in turn
-        n = min(n, model.pipeline.channels)
-        labels = [f"channel {channel}" for channel in range(n)]
+        n, prefix = min(n, model.pipeline.channels), "channel "
     elif model.feature_names and not alike:
-        labels = list(model.feature_names)
+        names = list(model.feature_names)
     starts = np.arange(n)
     if n > _LISTED_FEATURES:
         starts = np.flatnonzero(np.diff(exponents[:n], prepend=exponents[0] + 1))
@@ -61,8 +60,12 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
         exponent, several = int(exponents[start]), stop - start > 1
         found.append(
             Sending(
-                features="all" if alike else f"{start}..{stop - 1}" if several else str(start),
-                name="" if several or alike else labels[start],
+                features="all"
+                if alike
+                else f"{start}..{stop - 1}"
+                if several
+                else f"{prefix}{start}",
+                name="" if several else names[start],
                 unit=unit_words(exponent) or "the training data's unit",
                 factor=factor_text(exponent),
                 low=int(low[start:stop].min()),

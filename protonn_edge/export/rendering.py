@@ -237,10 +237,15 @@ def _send_lines(sent: tuple[Sending, ...]) -> tuple[str, ...]:
     if len({each.unit for each in sent}) == 1:
         return (f"the value times {sent[0].factor}, rounded",)
     return tuple(
-        f"feature {f'{each.features} {each.name}'.strip()}: {each.unit}, "
+        f"{_which(each)}: {each.unit}, "
         f"{'' if each.factor == '1' else f'the value times {each.factor}, '}rounded"
         for each in sent
     )
+
+
+def _which(sent: Sending) -> str:
+    what = f"{sent.features} {sent.name}".strip()
+    return what if what.startswith("channel") else f"feature {what}"
 
 
 def _window(pipeline: FeaturePipeline | None) -> Window | None:

@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_images, random_model, random_reduced_model
+from model_factory import (
+    pipeline_of,
+    random_images,
+    random_model,
+    random_pipeline_model,
+    random_reduced_model,
+)
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.sending import sendings
 from protonn_edge.library_check import LibraryWay, check_library
 from protonn_edge.quantization import IntegerModel, quantize, raw_quantizer
 from protonn_edge.quantization.integer_model import InputQuantizer
@@ -131,3 +138,21 @@ def test_a_board_without_room_for_pnn_quantize_is_left_out() -> None:
     assert "does not fit the uno" in check.left_out
     assert check.failure is None
     assert check.to_json()["library_left_out"] == check.left_out
+
+
+def test_channels_of_windows_have_units_of_their_own() -> None:
+    pipeline = dataclasses.replace(
+        pipeline_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
+    )
+    model = quantize(random_pipeline_model(pipeline))
+    sent = [(each.features, each.unit) for each in sendings(model)]
+    assert sent == [
+        ("channel 0", "ten-thousandths"),
+        ("channel 1", "tenths"),
+        ("channel 2", "hundredths"),
+    ]
+    X = np.random.default_rng(0).uniform(-1, 120, (30, 60))
+    raw = model.raw_inputs.integers(X)
+    with host_program(model) as program:
+        scores = program.run_raw(raw)[1]
+    assert np.array_equal(scores, model.answers(model.raw_inputs.quantize(raw))[1])
