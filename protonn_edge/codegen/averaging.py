@@ -207,6 +207,11 @@ class Upright(Averaging):
         return 1
 
     @property
+    def _around(self) -> int:
+        """No part cuts a row."""
+        return 0
+
+    @property
     def code_bytes(self) -> int:
         """Flash of its code, about."""
         return super().code_bytes + _UPRIGHT_CODE_BYTES
