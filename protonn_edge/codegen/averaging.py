@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ _CODE_BYTES = 800
 # the others were read off the emulator.
 _PIXEL_CYCLES, _PIXEL_LEAST = 12, 9
 _AREA_CYCLES = 62
-_ROW_CYCLES = 100
+_ROW_CYCLES = 130
 _CALL_CYCLES = 60
 _ROW_CALLS = 3  # for a row or a call, at most
 
@@ -40,8 +41,8 @@ _MEAN_ROW_CYCLES = 30
 # What setting an image upright takes: once, for a row's moments, for a row and a pixel that move.
 # Of an image that was set upright, rows come whole, with less around them.
 _UPRIGHT_CODE_BYTES = 900
-_MOMENT_CYCLES = 1_650
-_MOMENT_ROW_CYCLES = 85
+_MOMENT_CYCLES = 1_820
+_MOMENT_ROW_CYCLES = 94
 _MOMENT_PIXEL_CYCLES = 14
 _MOMENT_ZERO_CYCLES = 9
 _MOMENT_PIXEL_LEAST = 8
@@ -49,6 +50,7 @@ _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
 _UPRIGHT_ROW_CYCLES = 70
+_UPRIGHT_CUT_ROW_CYCLES = 130  # where areas have no whole rows of pixels
 _UPRIGHT_CALLS = 6  # for a row, at most
 
 # Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
@@ -137,12 +139,23 @@ class Averaging(FirstStage):
         at_most = bool(share.min() == 1)
         pixels = _reduction_cycles(self.reduction, self.core, at_most=at_most)
         if not self.keeps_averages:
-            return pixels + self.push.whole * -(-self.model.n_features // PIXELS_AT_ONCE)
-        projecting = self.projecting.whole * self.parts(self.model.n_features)
+            return pixels + self._reductions * (self.projecting.call + self._around)
+        projecting = self.projecting.whole * self.parts(self.model.n_inputs)
         if self.comes_whole and has_whole_rows(self.reduction):
             return _whole_rows_cycles(self.reduction, share, self.core) + projecting
-        calls = -(-self.model.n_features // self.chunk_features)
-        return pixels + self.push.whole * calls + projecting
+        return pixels + projecting + self._reductions * (_NOT_PROJECTING.whole + self._around)
+
+    @property
+    def _reductions(self) -> int:
+        """How often pixels are reduced, in parts that may end within a row."""
+        if self.holds_all:
+            return 1 if self.keeps_averages else -(-self.model.n_features // PIXELS_AT_ONCE)
+        return math.ceil(self.calls([self.push.feature] * self.model.n_features))
+
+    @property
+    def _around(self) -> int:
+        """What such a part takes besides its pixels: a call, and one more of a row that it cuts."""
+        return _CALL_CYCLES + _ROW_CYCLES + 2 * _ROW_CALLS * self.core.call_cycles
 
     @property
     def comes_whole(self) -> bool:
@@ -189,6 +202,16 @@ class Upright(Averaging):
         return True
 
     @property
+    def _reductions(self) -> int:
+        """An image is reduced at once."""
+        return 1
+
+    @property
+    def _around(self) -> int:
+        """No part cuts a row."""
+        return 0
+
+    @property
     def code_bytes(self) -> int:
         """Flash of its code, about."""
         return super().code_bytes + _UPRIGHT_CODE_BYTES
@@ -224,6 +247,8 @@ def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int
     """Return the cycles that all pixels of an image take, but for those of the calls."""
     rows, columns = reduction.rows, reduction.columns
     pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
+    if reduction.deskewed is not None:
+        row = _UPRIGHT_CUT_ROW_CYCLES
     if not at_most:
         pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
     row += _ROW_CALLS * core.call_cycles

@@ -48,9 +48,9 @@ extern "C" {
  * them. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 30u
-#define PNN_PUSH_CYCLES 84u
-#define PNN_PUSH_ZERO_CYCLES 84u
-#define PNN_PUSH_CALL_CYCLES 378u
+#define PNN_PUSH_CYCLES 91u
+#define PNN_PUSH_ZERO_CYCLES 91u
+#define PNN_PUSH_CALL_CYCLES 438u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one the answer would be wrong: sums may
  * overflow. */

@@ -5,8 +5,8 @@
  * Model 9dd1aa4f2f46f7c99d75d2310fd8c1d028033d44ee6e736bb57435a9e8c738a9
  *
  * The plan, on an ATmega328P:
- *     upright     loop, 900 B flash, at most 2819 cycles
- *     projection  columns, 138 B flash, at most 1418 cycles
+ *     upright     loop, 900 B flash, at most 3034 cycles
+ *     projection  columns, 138 B flash, at most 1524 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *

@@ -1,0 +1,52 @@
+"""Models of averages that took longer than their bound.
+
+The firmware's chunks are smaller than 32 pixels where pixels take long, and each of them was not
+counted. What the compiler makes around a row whose pixels areas cut was counted too short.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from fuzz.bounds import check_points
+from random_shapes import Shape, random_model_of
+
+from protonn_edge.codegen import KernelName
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.reduction import Reduction
+
+pytestmark = needs_emulated_avr
+
+
+def busy_model(d: int, reduction: Reduction) -> IntegerModel:
+    """Return a model each of whose weights counts, with one prototype."""
+    shape = Shape(d=d, m=1, classes=2, inputs=reduction.n_outputs, before=reduction)
+    model = random_model_of(np.random.default_rng(0), shape)
+    projection = np.where(np.arange(model.projection.size) % 2, 3, -2)
+    return dataclasses.replace(
+        model,
+        projection=projection.reshape(model.projection.shape).astype(np.int8),
+        start=np.zeros(d, np.int64),
+        accumulator_bits=24,
+        multiplier=1,
+        rejection=None,
+    )
+
+
+@pytest.mark.parametrize("kernel", ["columns", "unrolled"])
+def test_averages_that_are_projected_chunk_by_chunk(tmp_path: Path, kernel: KernelName) -> None:
+    model = busy_model(7, Reduction((16, 8), (16, 8), (15, 6)))
+    plan = plan_with(model, kernel, buffered=False, keeps_averages=False)
+    bright = np.full((1, model.n_features), 255, np.uint8)
+    check_points(kernel, model, plan, bright, tmp_path)
+
+
+def test_rows_that_areas_cut(tmp_path: Path) -> None:
+    model = busy_model(1, Reduction((28, 1), (25, 1), (23, 1)))
+    bright = np.full((1, model.n_features), 255, np.uint8)
+    check_points("rows", model, plan_with(model, "columns"), bright, tmp_path)
