@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import (
@@ -89,6 +90,8 @@ class Measurement:
         The board, real or emulated.
     reference : IntegerModel or Float32Model
         The reference that the device's scores were compared with.
+    plan : Plan or Float32Plan
+        The plan of the firmware.
     usage : Usage
         What the linked firmware takes.
     summary : Summary
@@ -115,6 +118,7 @@ class Measurement:
 
     board: Board
     reference: DeviceModel
+    plan: Plan | Float32Plan
     usage: Usage
     summary: Summary
     agreement: Agreement
@@ -269,6 +273,7 @@ def measure(
     return Measurement(
         board=board,
         reference=reference,
+        plan=plan,
         usage=usage,
         summary=summarize(everything, board),
         agreement=compare_results(

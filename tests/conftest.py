@@ -13,6 +13,6 @@ settings.load_profile("protonn-edge")
 # Figures are drawn into files, never onto a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# A bug of the package fails a test with its traceback, and is no sentence that a test could take for
-# a refusal.
+# A bug of the package fails a test with its traceback, and is no sentence that a test could take
+# for a refusal.
 os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")

@@ -124,7 +124,7 @@ def hil_command(
         words += [] if board_name == "uno" else ["--board", board_name]
         words += words_of(table)
         out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
-    plan = None if ports else project.generated()[1]
+    plan = None if ports else measurement.plan
     library = library_check(out, model, measurement.reference, plan, board, points)
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
 

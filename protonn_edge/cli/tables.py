@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Notice, TableOptions, load_held_out_points, load_points
+from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -45,14 +46,24 @@ def table_options(command: _F) -> _F:
     def with_options(
         *args: Any, label: str | None, drop: tuple[str, ...], delimiter: str | None, **others: Any
     ) -> Any:
-        dropped = tuple(name for names in csv.reader(drop, skipinitialspace=True) for name in names)
-        return command(*args, table=TableOptions(label, dropped, delimiter), **others)
+        return command(*args, table=TableOptions(label, _names_in(drop), delimiter), **others)
 
     decorated: Any = with_options
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     wrapped: _F = decorated
     return wrapped
+
+
+def _names_in(lists: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in lists of them, which may be in quotes as in a table's header."""
+    try:
+        return tuple(name for names in csv.reader(lists, skipinitialspace=True) for name in names)
+    except csv.Error as error:
+        raise InputError(
+            f"--drop {', '.join(lists)} is not a list of names; separate names by commas, and put "
+            "one that has a comma or a line feed into double quotes"
+        ) from error
 
 
 def words_of(table: TableOptions) -> list[str]:

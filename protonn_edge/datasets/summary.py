@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from protonn_edge.datasets.dataset import Dataset
 
 _MOST_DECIMALS = 6
+_MOST_FEATURES = 4_096  # that are described one by one
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class DataSummary:
     minimum, maximum : float
         Of all features.
     features : tuple of FeatureSummary
-        Empty where features are sparse.
+        Empty where features are sparse, or more than 4,096.
     """
 
     n_train: int
@@ -84,12 +85,16 @@ class DataSummary:
             ),
             minimum=float(X.min()),
             maximum=float(X.max()),
-            features=() if issparse(X) else _features(X, dataset.feature_names),
+            features=_features(X, dataset.feature_names) if _are_described(X) else (),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a JSON object."""
         return asdict(self)
+
+
+def _are_described(X: Any) -> bool:
+    return not issparse(X) and X.shape[1] <= _MOST_FEATURES
 
 
 def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSummary, ...]:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from avr_tools import EMULATED_AVR, skip_without
 from measured_predictions import build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
 
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.quantization import IntegerModel
+
+BRIEF_CASES = 2  # each compiles a program
 
 _RANDOM_POINTS = 10
 _SEARCHED_POINTS = 2
@@ -43,6 +46,7 @@ class Case:
 
 def run_case(seed: int, folder: Path) -> None:
     """Check one random model; raise AssertionError with one line that says what is wrong."""
+    skip_without(*EMULATED_AVR)
     check_case(seed, folder)
 
 

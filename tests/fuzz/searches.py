@@ -33,7 +33,7 @@ from protonn_edge.tuning import (
     front_json,
 )
 
-BRIEF_CASES = 20
+BRIEF_CASES = 8
 
 _IDENTITY = {"seed": 0, "limits": {"flash_bytes": None}}
 _UNO = load_board("uno")

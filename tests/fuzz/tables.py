@@ -39,6 +39,8 @@ def run_case(seed: int, folder: Path) -> None:
         _check_dataset(dataset)
         _check_equal(dataset, load_dataset(path))
         _check_points(path, dataset)
+    if rng.random() < 0.3:
+        check_command("data", path, *_options(rng), "--json")
     if rng.random() < 0.05:
         small = ("--epochs", 2, "--projection-dim", 2, "--prototypes", 4)
         made = folder / "model.npz"
@@ -46,6 +48,18 @@ def run_case(seed: int, folder: Path) -> None:
     if rng.random() < 0.05:
         cut = ("--window", pick(rng, (2, 3, 8)), "-o", folder / "windows.npz")
         _check_output("windows", path, *cut, output=folder / "windows.npz")
+
+
+def _options(rng: np.random.Generator) -> tuple[object, ...]:
+    """Return options that say how a table is laid out, now and then ones that make no sense."""
+    chance = rng.random()
+    if chance < 0.5:
+        return ()
+    if chance < 0.7:
+        return ("--label", pick(rng, ("last", "1", "label", "f0", "99", "x" * 3000)))
+    if chance < 0.85:
+        return ("--drop", pick(rng, ("f0", "f1,f2", "label", "nothing", "1", ",", "a\nb", '"')))
+    return ("--delimiter", pick(rng, (";", ",", "tab", "|")))
 
 
 def _write(rng: np.random.Generator, folder: Path) -> Path:

@@ -57,6 +57,7 @@ def test_a_reduction_is_refused():
 def test_numbers_beyond_a_float_are_refused():
     model = random_model(4)
     integer_model = quantize(model)
+    far = model.prototypes * np.float32(1e30)
+    distant = dataclasses.replace(model, prototypes=far, gamma=1e15)
     with pytest.raises(InputError, match="do not fit floats of 32 bits"):
-        far = model.prototypes * np.float32(1e30)
-        float32_model(dataclasses.replace(model, prototypes=far, gamma=1e15), integer_model)
+        float32_model(distant, integer_model)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import refusal, run, run_json
 
 from protonn_edge.datasets import TableOptions, load_dataset, load_points
 from protonn_edge.datasets import cells as cells_module
@@ -53,3 +54,17 @@ def test_what_leaves_no_features_is_refused(
     (tmp_path / "d.csv").write_text(text)
     with pytest.raises(InputError, match=words):
         load_dataset(tmp_path / "d.csv", TableOptions(**options))  # type: ignore[arg-type]
+
+
+def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
+    sentence = refusal(run("data", tmp_path / "d.csv", "--drop", "a\nb"))
+    assert r"--drop a\nb is not a list of names" in sentence
+
+
+def test_features_are_described_one_by_one_up_to_a_number(tmp_path: Path) -> None:
+    """A libsvm file of four lines may have a million of them."""
+    (tmp_path / "d.libsvm").write_text("1 1:0.5 5000:2\n2 3:1\n1 2:1\n2 5:1\n")
+    record = run_json("data", tmp_path / "d.libsvm")
+    assert record["n_features"] == 5_000
+    assert record["features"] == []
