@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from avr_tools import EMULATED_AVR, skip_without
 from measured_predictions import build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
 
@@ -14,6 +15,8 @@ from protonn_edge.codegen.planner import Limits
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.toolchain.elf import read_sections
+
+BRIEF_CASES = 3
 
 _RANDOM_POINTS = 10
 _SEARCHED_POINTS = 2
@@ -45,6 +48,7 @@ class Case:
 
 def run_case(seed: int, folder: Path) -> None:
     """Check one random model; raise AssertionError with one line that says what is wrong."""
+    skip_without(*EMULATED_AVR)
     check_case(seed, folder)
 
 
