@@ -27,6 +27,9 @@ FLAGS = (
 )
 """Those of `platformio.ini`, with what PlatformIO adds."""
 
+# What is too large is linked all the same, as the firmware is, so that its size can be looked at.
+_LINKING = ("-Wl,--gc-sections", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000")
+
 _MAIN = """
 #include "cycle_counter.h"
 #include "prediction.h"
@@ -85,7 +88,7 @@ def build_program(model: IntegerModel, plan: Plan, folder: Path) -> Path:
     (folder / "main.c").write_text(_MAIN)
     sources = [*(_FIRMWARE / name for name in _SOURCES), folder / "main.c"]
     elf = folder / "program.elf"
-    command = ["avr-gcc", *FLAGS, f"-I{folder}", f"-I{_FIRMWARE}", "-Wl,--gc-sections"]
+    command = ["avr-gcc", *FLAGS, *_LINKING, f"-I{folder}", f"-I{_FIRMWARE}"]
     command += [*sources, generated / "pnn_model.c", "-o", elf]
     subprocess.run(command, check=True, timeout=60, cwd=folder)
     return elf

@@ -26,6 +26,10 @@ _ROW_CYCLES = 130
 _CALL_CYCLES = 60
 _ROW_CALLS = 3  # for a row or a call, at most
 
+# Before the first pixel, and for each sum of a row of areas, which is set to 0.
+_BEGIN_IMAGE_CYCLES = 40
+_BEGIN_SUM_CYCLES = 9
+
 # The same where a push brings all pixels: a row that has whole areas, its last one with averages.
 _WHOLE_ROW_CYCLES = 106
 _AVERAGE_CYCLES = 17
@@ -137,12 +141,13 @@ class Averaging(FirstStage):
     def calls_cycles(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all calls, but for the projection's loops."""
         at_most = bool(share.min() == 1)
-        pixels = _reduction_cycles(self.reduction, self.core, at_most=at_most)
+        begin = _begin_cycles(self.reduction)
+        pixels = begin + _reduction_cycles(self.reduction, self.core, at_most=at_most)
         if not self.keeps_averages:
             return pixels + self._reductions * (self.projecting.call + self._around)
         projecting = self.projecting.whole * self.parts(self.model.n_inputs)
         if self.comes_whole and has_whole_rows(self.reduction):
-            return _whole_rows_cycles(self.reduction, share, self.core) + projecting
+            return begin + _whole_rows_cycles(self.reduction, share, self.core) + projecting
         return pixels + projecting + self._reductions * (_NOT_PROJECTING.whole + self._around)
 
     @property
@@ -241,6 +246,11 @@ def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.
     _, moved = moved_rows(reduction, shifts)
     cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
     return cycles
+
+
+def _begin_cycles(reduction: Reduction) -> int:
+    sums = reduction.columns.outputs if reduction.rows.output_units > 1 else 0
+    return _BEGIN_IMAGE_CYCLES + _BEGIN_SUM_CYCLES * sums
 
 
 def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int:

@@ -31,6 +31,7 @@ GROUPS_BY_COMPILER = 110
 WAITING_BY_COMPILER = 40
 FINISH_BY_COMPILER = 50
 BEGIN_BY_COMPILER = 20
+BEGIN_BLOCK_CYCLES = 6  # where a block has a pointer to its next weights
 
 # A register that a function saves for its caller: push and pop.
 SAVED_REGISTER_CYCLES = 4

@@ -19,6 +19,7 @@ from protonn_edge.codegen.averaging import Averaging, Upright
 from protonn_edge.codegen.first_stage import CHUNK_CYCLES, FirstStage, PushCycles
 from protonn_edge.codegen.kernels import (
     ACCIDENT_CYCLES,
+    BEGIN_BLOCK_CYCLES,
     BEGIN_BY_COMPILER,
     CLAMPING_SPREAD,
     FINISH_BY_COMPILER,
@@ -327,6 +328,8 @@ def _projection_stage(
 ) -> Stage:
     """Return the stage from ``pnn_begin`` to the last ``pnn_push_many``, fed by the firmware."""
     begin = BEGIN_BY_COMPILER + first.core.call_cycles + 3 * sum(block.bytes for block in blocks)
+    if kernel == "masked":
+        begin += BEGIN_BLOCK_CYCLES * len(blocks)
     if kernel == "unrolled":
         begin += len(blocks) * GROUP_CYCLES * -(-len(features.other) // GROUP)
     every = np.ones(len(features.other))

@@ -231,7 +231,8 @@ class _Explorer:
     def _call(self, here: Instruction, target: int, state: State) -> Iterator[tuple[int, State]]:
         """Note a call, and yield where it returns to."""
         if target == here.end:  # the shortest way to reserve two bytes, or three
-            deeper = dataclasses.replace(state, depth=state.depth + self._return_bytes)
+            depth = state.depth + self._return_bytes
+            deeper = dataclasses.replace(state, depth=depth, pushed=())
             yield here.end, self._bounded(deeper)
             return
         known = self._calls.get(target)

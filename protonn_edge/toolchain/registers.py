@@ -57,6 +57,8 @@ class State:
         How much the last addition to the low byte of a stack address took from it.
     starts_anew : bool
         The stack pointer was set to a constant, as the start-up code does.
+    pushed : tuple
+        What the last pushes put on the stack, as far as pops have not taken it.
     """
 
     depth: int = 0
@@ -64,6 +66,7 @@ class State:
     pointer: tuple[_Value, _Value] = (None, None)
     carry: int | None = None
     starts_anew: bool = False
+    pushed: tuple[_Value, ...] = ()
 
     def merged(self, other: State) -> State:
         """Return what is known where two paths meet: the deeper one, and what both agree on."""
@@ -77,6 +80,7 @@ class State:
             ),
             self.pointer if self.pointer == other.pointer else (None, None),
             self.carry if self.carry == other.carry else None,
+            pushed=self.pushed if self.pushed == other.pushed else (),
         )
 
     def after_call(self) -> State:
@@ -86,7 +90,7 @@ class State:
             for number, value in enumerate(self.registers)
         ]
         registers[1] = 0
-        return State(self.depth, tuple(registers))
+        return State(self.depth, tuple(registers), pushed=self.pushed)
 
     def after(self, here: Instruction) -> State | None:
         """Return the state after an instruction, or None if the stack pointer is lost."""
@@ -99,7 +103,12 @@ class State:
         if name in _LOW_BYTE_SUMS:
             carry = self._taken(here)
         registers = tuple(changed.get(number, value) for number, value in enumerate(self.registers))
-        return State(depth, registers, self.pointer, carry)
+        return State(depth, registers, self.pointer, carry, pushed=self._pushed_after(here))
+
+    def _pushed_after(self, here: Instruction) -> tuple[_Value, ...]:
+        if here.name == "push":
+            return (*self.pushed, self.registers[here.operands["d"]])
+        return self.pushed[:-1] if here.name == "pop" else self.pushed
 
     def _after_pointer_write(self, high: bool, value: _Value) -> State | None:
         """Return the state after half of the stack pointer was written."""
@@ -110,12 +119,14 @@ class State:
         if low is None or top is None:
             return dataclasses.replace(self, pointer=halves)
         if isinstance(low, int) and isinstance(top, int):
-            return dataclasses.replace(self, depth=0, pointer=(None, None), starts_anew=True)
+            return dataclasses.replace(
+                self, depth=0, pointer=(None, None), starts_anew=True, pushed=()
+            )
         if not isinstance(low, _Half) or not isinstance(top, _Half) or low.high or not top.high:
             return None
         if (low.below - top.below) % 256 != 0:
             return None
-        return dataclasses.replace(self, depth=_signed(top.below), pointer=(None, None))
+        return dataclasses.replace(self, depth=_signed(top.below), pointer=(None, None), pushed=())
 
     def _results(self, here: Instruction) -> dict[int, _Value]:
         """Return the registers that an instruction changes, with what is known of them."""
@@ -146,6 +157,8 @@ class State:
         match name:
             case "ldi":
                 return operands["K"]
+            case "pop":
+                return self.pushed[-1] if self.pushed else None
             case "mov":
                 return self.registers[operands["r"]]
             case "eor" if operands["d"] == operands["r"]:

@@ -11,8 +11,12 @@ from measured_predictions import build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
 
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.planner import Limits
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.quantization import IntegerModel
+from protonn_edge.toolchain.elf import read_sections
+
+BRIEF_CASES = 3
 
 BRIEF_CASES = 2  # each compiles a program
 
@@ -53,16 +57,25 @@ def run_case(seed: int, folder: Path) -> None:
 def check_case(seed: int, folder: Path) -> Case:
     """Check one random model and return what was measured."""
     rng = np.random.default_rng(seed)
-    model, plan = random_case(rng)
+    while True:
+        model, plan = random_case(rng)
+        elf = build_program(model, plan, folder)
+        if read_sections(elf).flash_bytes <= Limits().flash_bytes:  # the plan's were an estimate
+            break
     Q = random_points(rng, _RANDOM_POINTS, model)
     if model.pipeline is None:
         Q = np.concatenate([Q, worst_inputs(model, plan, _SEARCHED_POINTS, seed, effort=_EFFORT)])
-    return check_points(f"seed {seed}", model, plan, Q, folder)
+    return check_measured(f"seed {seed}", model, plan, Q, elf)
 
 
 def check_points(name: str, model: IntegerModel, plan: Plan, Q: np.ndarray, folder: Path) -> Case:
     """Check points (n, features) uint8 of a model with a plan on the emulated Uno."""
-    measured = measure(build_program(model, plan, folder), model, Q)
+    return check_measured(name, model, plan, Q, build_program(model, plan, folder))
+
+
+def check_measured(name: str, model: IntegerModel, plan: Plan, Q: np.ndarray, elf: Path) -> Case:
+    """Check what a program answers to points (n, features) uint8."""
+    measured = measure(elf, model, Q)
     case = Case(model, plan, measured.cycles)
     labels, scores = model.answers(Q)
     for point in range(len(Q)):

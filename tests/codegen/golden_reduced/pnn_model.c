@@ -5,7 +5,7 @@
  * Model f68bd5b069a2cd3398e9df5033ffd730542768413d37fdbc71ed1dfa30ef5554
  *
  * The plan, on an ATmega328P:
- *     projection  unrolled, 318 B flash, at most 1754 cycles
+ *     projection  unrolled, 318 B flash, at most 1821 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *

@@ -6,7 +6,7 @@
  *
  * The plan, on an ATmega328P:
  *     upright     loop, 900 B flash, at most 3034 cycles
- *     projection  columns, 138 B flash, at most 1524 cycles
+ *     projection  columns, 138 B flash, at most 1591 cycles
  *     rescaling   loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *

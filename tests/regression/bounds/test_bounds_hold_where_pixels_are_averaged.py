@@ -1,7 +1,8 @@
 """Models of averages that took longer than their bound.
 
 The firmware's chunks are smaller than 32 pixels where pixels take long, and each of them was not
-counted. What the compiler makes around a row whose pixels areas cut was counted too short.
+counted. What the compiler makes around a row whose pixels areas cut was counted too short, and what
+setting the sums of areas to 0 takes was not counted.
 """
 
 from __future__ import annotations
@@ -50,3 +51,9 @@ def test_rows_that_areas_cut(tmp_path: Path) -> None:
     model = busy_model(1, Reduction((28, 1), (25, 1), (23, 1)))
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points("rows", model, plan_with(model, "columns"), bright, tmp_path)
+
+
+def test_sums_of_a_row_of_areas_that_are_set_to_0(tmp_path: Path) -> None:
+    model = busy_model(1, Reduction((4, 64), (3, 60), (1, 30)))
+    bright = np.full((1, model.n_features), 255, np.uint8)
+    check_points("sums", model, plan_with(model, "columns"), bright, tmp_path)
