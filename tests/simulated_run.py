@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,7 +56,9 @@ def measure_on(
     """
     reference, plan, X, y = subject()
     project: Any = SimpleNamespace(
-        generated=lambda: (reference, plan), compile=lambda _: Path("firmware.elf")
+        folder=Path("project"),
+        generated=lambda: (reference, plan),
+        compile=lambda _: Path("firmware.elf"),
     )
     hosts = {f"port {n}": SimulatedHost(device, limit_s) for n, device in enumerate(devices)}
 
@@ -74,6 +77,7 @@ def measure_on(
     usage = Usage(4_000, 300, STACK_BYTES, ())
     with mock.patch.multiple(
         measurement,
+        exclusive=lambda _: nullcontext(),
         open_session=open_session,
         measure_usage=lambda _: usage,
         check_linked=lambda *_: None,

@@ -13,6 +13,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.report.terminal import fact_table
 
 _FIRST_SHOWN = 5
 
@@ -29,21 +30,18 @@ def library_check(
     way = LibraryWay(reference, *points)
     with out.progress("through pnn_quantize", len(points[1])) as bar:
         check = check_library(model, way, plan, board, lambda _: bar.advance())
-    out.say(_sentence(check))
+    out.say("fed as a sketch feeds it, through pnn_quantize:", fact_table(_facts(check)))
     return check
 
 
-def _sentence(check: LibraryCheck) -> str:
-    ways = " = ".join(
-        ["NumPy", *(each.execution.split(" through")[0] for each in check.agreements)]
-    )
+def _facts(check: LibraryCheck) -> list[tuple[str, str]]:
     n = len(check.differing)
     first = ", ".join(map(str, check.differing[:_FIRST_SHOWN]))
-    differing = f"{n:,} of {check.n:,} points have another class" + (
-        f" (first {first}{', ...' if n > _FIRST_SHOWN else ''})" if n else ""
-    )
-    left_out = f"; not on the emulated board: {check.left_out}" if check.left_out else ""
-    return (
-        f"through pnn_quantize, as a sketch: accuracy {100 * check.library_accuracy:.2f} % "
-        f"({100 * check.accuracy:.2f} % without), {differing}; {ways}{left_out}"
-    )
+    more = ", ..." if n > _FIRST_SHOWN else ""
+    executions = [each.execution.split(" through")[0] for each in check.agreements]
+    facts = [
+        ("accuracy", f"{100 * check.library_accuracy:.2f} % ({100 * check.accuracy:.2f} % else)"),
+        ("another class", f"{n:,} of {check.n:,} points" + (f", first {first}{more}" if n else "")),
+        ("compared", " = ".join(["NumPy", *executions])),
+    ]
+    return facts + ([("not emulated", check.left_out)] if check.left_out else [])

@@ -33,7 +33,6 @@ from protonn_edge.conversion import from_reference
 from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
-    Notice,
     TableOptions,
     holdout,
     load_dataset,
@@ -102,8 +101,7 @@ def _setting(
     "--prototypes",
     "n_prototypes",
     type=estimator_range("n_prototypes"),
-    help=f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} a class, at most one a "
-    "training point]",
+    help=f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} a class]",
 )
 @_setting(
     "--budget",
@@ -281,7 +279,7 @@ def train_command(
     if share is not None:
         dataset = holdout(dataset, share, seed)
     settle_window(dataset, settings)
-    notices = [*dataset.notices, *_settle_sizes(dataset, settings)]
+    _settle_sizes(dataset, settings)
     by = by or DEFAULT_STATISTICS
     if rate is not None:
         _settle_rejection(dataset, settings, rate, len(by))
@@ -290,7 +288,7 @@ def train_command(
     given = {name: value for name, value in settings.items() if value is not None}
     if initial_model is not None:
         given["initial_model"] = initial_model
-    report = DataReport(dataset, notices, out)
+    report = DataReport(dataset, dataset.notices, out)
     model = train(dataset, out, seed=seed, verbose=verbose, on_progress=report.say, **given)
     report.say()
     if rate is not None:
@@ -574,14 +572,8 @@ def settle_window(dataset: Dataset, settings: dict[str, Any]) -> None:
     settings["window_shape"] = shape if dataset.point_shape else (dataset.n_features, 1)
 
 
-def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> list[Notice]:
-    """Refuse what would only fail after the training, or for want of memory.
-
-    Returns
-    -------
-    list of Notice
-        What became of a default that is too large for the data.
-    """
+def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
+    """Refuse what would only fail after the training, or for want of memory."""
     features = dataset.n_features
     reduction = reduction_for(
         settings["image_shape"],
@@ -599,31 +591,26 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> list[Notice]:
         inputs = pipeline.n_outputs
     if settings["budget"] is not None:
         _leave_sizes_to_budget(settings)
-        return []
+        return
     if _was_given("n_projections") and settings["n_projections"] > inputs:
         raise InputError(
             f"--projection-dim is {settings['n_projections']:,}, the data has {inputs:,} {what}; "
             f"a projection has no more outputs than inputs, so try at most {inputs:,}"
         )
     points, multilabel = dataset.X_train.shape[0], isinstance(dataset, MultiLabelDataset)
-    usual = default_prototypes(dataset.n_classes, 2**31, multilabel=multilabel)
-    prototypes = settings["n_prototypes"] or min(usual, points)
-    if prototypes > points:
+    given = settings["n_prototypes"]
+    if given is not None and given > points:
         raise InputError(
-            f"--prototypes is {prototypes:,}, the data has {points:,} points to train with; try "
+            f"--prototypes is {given:,}, the data has {points:,} points to train with; try "
             "fewer prototypes"
         )
-    notices = []
-    if settings["n_prototypes"] is None and prototypes < usual:
-        text = f"{prototypes:,} prototypes instead of {usual:,}: one for each training point"
-        notices.append(Notice("prototypes", text))
     if multilabel or settings["normalization"] == "l2":
-        return notices  # no code is generated
+        return  # no code is generated
     projections = min(settings["n_projections"], inputs)
     if settings["init_projection"] == "identity":
         projections = inputs
+    prototypes = given or default_prototypes(dataset.n_classes)
     check_counts(features, projections, prototypes, dataset.n_classes)
-    return notices
 
 
 def _leave_sizes_to_budget(settings: dict[str, Any]) -> None:

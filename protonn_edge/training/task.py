@@ -568,18 +568,20 @@ class Task:
                 "of the two"
             )
         if total is None and per_class is None:
-            return default_prototypes(n_classes, self.n_rows, multilabel=self._multilabel)
+            return default_prototypes(n_classes, multilabel=self._multilabel)
         count = total if total is not None else n_classes * (per_class or 1)
         check_prototype_count(count, self.n_rows)
         return count
 
 
-def default_prototypes(n_classes: int, n_points: int, *, multilabel: bool = False) -> int:
-    """Return how many prototypes there are if nobody says: at most one a training point."""
-    usual = n_classes * PROTOTYPES_PER_CLASS
+def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
+    """Return how many prototypes there are by default.
+
+    The number of points has no say in it: a point of weight 2 counts as two.
+    """
     if multilabel:
-        usual = min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
-    return min(usual, n_points)
+        return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
+    return n_classes * PROTOTYPES_PER_CLASS
 
 
 def _ends_without_outliers(

@@ -398,7 +398,7 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
 
 @needs_emulated_avr
 def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -> None:
-    results = folder / "other.csv"
+    results = folder / "resumed.csv"
     arguments = ["hil", folder / "iris.csv", "--emulate", "-o", results]
     succeed(*arguments, "--project", project)
     succeed("train", folder / "iris.csv", "-o", folder / "another.npz", "--epochs", 2, "--seed", 5)

@@ -95,7 +95,7 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "neither an ELF nor an Intel HEX"),
+        (b"", "is empty"),
         (b"hello", "neither an ELF nor an Intel HEX"),
         (b"\x7fELF", "not a whole ELF"),
         (b"\x7fELF" + bytes(1000), "not a whole ELF"),
