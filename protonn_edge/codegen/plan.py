@@ -473,7 +473,7 @@ class Coordinate:
     Attributes
     ----------
     least, most : int
-        Limits: beyond, it is far from all prototypes.
+        Limits: where it has any, it is far from all prototypes beyond them.
     overflows : bool
         Whether the difference from a prototype's may need more than a byte, and seem to be near if
         only a byte is kept.
@@ -488,12 +488,19 @@ class Coordinate:
 
 
 def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
-    """Return what becomes of each coordinate."""
+    """Return what becomes of each coordinate.
+
+    Where coordinates have limits, these are as far from the prototypes as a kernel reaches. Others
+    are wherever the inputs take them.
+    """
     radius = math.isqrt(model.distance_limit - 1) + 1
     coordinates = []
-    for residuals in model.prototypes.tolist():
-        least = max(PROJECTION_MINIMUM, min(residuals) - radius)
-        most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
+    lows, highs = (ends.tolist() for ends in model.coordinate_ranges())
+    for residuals, low, high in zip(model.prototypes.tolist(), lows, highs, strict=True):
+        least, most = low, high
+        if model.clamps:
+            least = max(PROJECTION_MINIMUM, min(residuals) - radius)
+            most = min(PROJECTION_MAXIMUM, max(residuals) + radius)
         below, above = most - min(residuals), max(residuals) - least
         wraps = [256 - size for size, largest in ((below, 128), (above, 127)) if size > largest]
         overflows = any(size**2 < model.distance_limit for size in wraps)

@@ -416,6 +416,11 @@ class IntegerModel(SizedByMatrices):
         )
         return int(reached.min()), int(reached.max())
 
+    def coordinate_ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the least and the largest p of each coordinate, (d,), before it is clamped."""
+        low, high = _ranges_of(self.projection, self.inputs.maximum, self.start)
+        return self._rescaled(low), self._rescaled(high)
+
     @property
     def clamps(self) -> bool:
         """Whether some input pushes a coordinate of the projection out of 8 bits."""

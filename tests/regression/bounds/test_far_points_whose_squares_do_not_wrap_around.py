@@ -1,0 +1,57 @@
+"""A point far from all prototypes is far on the device, too, where its coordinates have no limits.
+
+Squares of differences were taken for those within a kernel's radius of the prototypes, as if the
+coordinates had been limited to that. Without a check in between, their sum left 16 bits and looked
+near.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from avr_tools import needs_emulated_avr
+from fuzz.bounds import check_points
+
+from protonn_edge.codegen.plan import checked_coordinates, coordinates_of, plan_with
+from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
+
+D = 9
+
+
+def far_model() -> IntegerModel:
+    """Return a model whose coordinates are 25 for the input 0, and whose prototypes are at -40."""
+    return IntegerModel(
+        inputs=InputQuantizer(np.zeros(1), np.ones(1), 1),
+        projection=np.full((D, 1), -100, np.int8),
+        start=np.full(D, 60, np.int64),
+        accumulator_bits=16,
+        multiplier=30_000,
+        offset=np.full(D, -2 << 16, np.int64),
+        prototypes=np.full((D, 2), -40, np.int8),
+        distance_shift=3,
+        table=exponential_table(),
+        labels=np.array([[3, 4], [5, -6]], np.int8),
+        score_scale=1.0,
+        classes=("one", "other"),
+    )
+
+
+def test_squares_are_those_of_all_inputs() -> None:
+    model = far_model()
+    assert not model.clamps
+    places = model.project(np.array([[0], [1]], np.uint8))
+    for k, place in enumerate(coordinates_of(model)):
+        differences = places[:, k, None] - model.prototypes[k]
+        assert np.square(differences.astype(np.int64)).max() <= place.largest_square
+        assert place.least <= places[:, k].min()
+        assert places[:, k].max() <= place.most
+    assert sum(checked_coordinates(model)) > 1
+
+
+@needs_emulated_avr
+def test_far_points_have_no_score(tmp_path: Path) -> None:
+    model = far_model()
+    Q = np.array([[0], [1]], np.uint8)
+    assert not model.scores(Q[:1]).any()
+    check_points("far", model, plan_with(model, "columns"), Q, tmp_path)
