@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge import __version__
 from protonn_edge.codegen.averaging import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
-from protonn_edge.codegen.first_stage import CHUNK_CYCLES, COUNTED_IN_A_BYTE
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES, splits
 from protonn_edge.codegen.kernels import (
     GROUP,
     Block,
@@ -240,7 +240,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         model_sha256=model.model_sha256,
         hash_bytes=hash_bytes(model.model_sha256),
         kernel=plan.kernel,
-        splits=plan.kernel == "masked" and model.n_inputs > COUNTED_IN_A_BYTE,
+        splits=splits(plan.kernel, model.n_inputs),
         keeps_averages=plan.keeps_averages,
         group=GROUP,
         projecting="project_groups" if plan.kernel == "unrolled" else "project",

@@ -30,6 +30,11 @@ _CHUNK_FEATURES = 64
 _STREAMING_CODE_BYTES = 120
 
 
+def splits(kernel: KernelName, inputs: int) -> bool:
+    """Return whether so many inputs of the projection may need more than one pass over it."""
+    return kernel == "masked" and inputs > COUNTED_IN_A_BYTE
+
+
 @dataclass(frozen=True)
 class PushCycles:
     """What ``pnn_push_many`` takes: bounds for a feature, for one that is 0, for a call.
@@ -141,7 +146,7 @@ class FirstStage:
 
     def parts(self, inputs: int) -> int:
         """Return the calls of the projection for so many inputs that are there all at once."""
-        return -(-inputs // COUNTED_IN_A_BYTE) if self.kernel == "masked" else 1
+        return -(-inputs // COUNTED_IN_A_BYTE) if splits(self.kernel, inputs) else 1
 
     def calls(self, costs: Sequence[float]) -> float:
         """Return how often the firmware pushes features of these cycles."""

@@ -27,6 +27,7 @@ MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 # Around the loops, by the compiler: a call of pnn_push_many; a block of the projection in it.
 PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
+SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
 GROUPS_BY_COMPILER = 110
 WAITING_BY_COMPILER = 40
 FINISH_BY_COMPILER = 50

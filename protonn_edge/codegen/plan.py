@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.averaging import Averaging, Upright
-from protonn_edge.codegen.first_stage import CHUNK_CYCLES, FirstStage, PushCycles
+from protonn_edge.codegen.first_stage import CHUNK_CYCLES, FirstStage, PushCycles, splits
 from protonn_edge.codegen.kernels import (
     ACCIDENT_CYCLES,
     BEGIN_BLOCK_CYCLES,
@@ -31,6 +31,7 @@ from protonn_edge.codegen.kernels import (
     RESCALING_SPREAD,
     ROUND_CYCLES,
     SAVED_REGISTER_CYCLES,
+    SPLIT_BY_COMPILER,
     VOTES_CYCLES,
     WAITING_BY_COMPILER,
     Block,
@@ -303,6 +304,8 @@ def _push_cycles(
     call += core.call_cycles * (2 + len(blocks))
     if kernel == "unrolled":
         call += core.tablejump_cycles * len(blocks)
+    if splits(kernel, len(features.other)):
+        call += SPLIT_BY_COMPILER
     feature, zero = int(features.other.max()), int(features.zero.max())
     if kernel != "unrolled":
         return PushCycles(feature, zero, call, call)

@@ -64,3 +64,15 @@ def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
     _, high = model.score_range()
     rejection = IntegerRejection(score=min(100, high), kernel=60, margin=100)
     check(dataclasses.replace(model, rejection=rejection), "columns", Q, tmp_path)
+
+
+def test_inputs_behind_masks_that_are_more_than_a_byte_counts(tmp_path: Path) -> None:
+    """Their projection is called at two places, so the compiler no longer inlines it."""
+    model, Q = crowded_model(Shape(d=6, m=1, classes=2, inputs=400), labels=20)
+    signs = np.where(np.arange(400) % 2, 1, -1)
+    small = dataclasses.replace(model.inputs, maximum=100)
+    model = dataclasses.replace(
+        model, projection=np.tile(signs, (6, 1)).astype(np.int8), inputs=small
+    )
+    plan = plan_with(model, "masked", buffered=False)
+    check_points("regression", model, plan, Q.clip(1, 100), tmp_path)
