@@ -74,6 +74,7 @@ GAMMAS = (1e-15, 1e15)
 
 _LARGEST_NUMBER = 1e39  # of what is in a feature's own unit: float32 ends before
 _LARGEST_SCALE = 1e30
+_LARGEST_PIXEL = float(np.finfo(np.float32).max)
 
 _CHUNK_BYTES = 8 * 2**20
 _SIDE_LIMIT = 65_535
@@ -830,6 +831,11 @@ def _deskewed(array: NDArray[Any]) -> PixelScale | None:
         raise InputError(
             f"array 'deskewed' has the shape {array.shape}; it must be the value of a pixel that "
             "becomes 0 and a step that is not 0; train the model again"
+        )
+    if abs(array[0]) > _LARGEST_PIXEL:
+        raise InputError(
+            f"array 'deskewed' begins with {array[0]:g}, a pixel is at most {_LARGEST_PIXEL:g}; "
+            "train the model again"
         )
     return PixelScale(float(array[0]), float(array[1]))
 

@@ -55,6 +55,12 @@ def test_an_extreme_offset_is_refused(changed):
     assert "the limit is 1e+39" in refusal(run("inspect", path))
 
 
+@pytest.mark.parametrize("background", [1e39, -1e300])
+def test_a_background_of_slants_that_no_pixel_has_is_refused(changed, background):
+    path = changed(random_model(), deskewed=np.array([background, 1.0]))
+    assert "array 'deskewed' begins with" in refusal(run("inspect", path))
+
+
 @pytest.mark.parametrize("gamma", [1e-15, 1e15])
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e30])
 @pytest.mark.parametrize("feature", [1e-45, 3e38])
