@@ -24,7 +24,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil import Result, run
+from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.project import raw_input_build
 from protonn_edge.quantization import DeviceModel
@@ -32,9 +32,8 @@ from protonn_edge.toolchain.host import has_compiler
 from protonn_edge.verification import (
     Agreement,
     compare,
-    compare_results,
     disagreement,
-    open_session,
+    verify_device,
 )
 
 TOLERATED_LOSS = 0.005
@@ -167,24 +166,12 @@ class LibraryWay:
         self, elf: Path, board: Board, sink: Callable[[Result], None] | None = None
     ) -> Agreement:
         """Compare firmware that takes raw integers, on the emulated board, with NumPy."""
-        wire = np.ascontiguousarray(self.integers, "<i2").view(np.uint8)
-        classes, expected = self.answers
-        tolerance = self.model.score_tolerance
-        with (
-            EmulatedBoard(elf, board=board) as emulated,
-            open_session(emulated.url, self.model, board, feature_bytes=2) as session,
-        ):
-            results = run(
-                [session],
-                wire,
-                classes,
-                expected,
-                sink=sink,
-                tolerance=tolerance,
-                expected_classes=classes,
-            ).results
-        execution = f"emulated {board.name} {_THROUGH}"
-        return compare_results(execution, expected, results, tolerance, classes)
+        name = f"emulated {board.name} {_THROUGH}"
+        with EmulatedBoard(elf, board=board) as emulated:
+            agreement, _ = verify_device(
+                name, emulated.url, self.model, self.bytes, sink, board, raw=self.integers
+            )
+        return agreement
 
     def _keeps_bytes(self) -> bool:
         """Whether ``pnn_quantize`` returns each byte that a feature can be as it is."""

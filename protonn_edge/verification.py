@@ -153,17 +153,20 @@ def verify_device(
     sink: Callable[[Result], None] | None = None,
     board: Board | None = None,
     possible: PossibleCycles | None = None,
+    raw: NDArray[np.int16] | None = None,
 ) -> tuple[Agreement, list[Result]]:
     """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8.
 
-    It must be `board`, and its cycles be `possible`, where these are given.
+    It must be `board`, and its cycles be `possible`, where these are given. Firmware that takes raw
+    integers is sent `raw`, (n, D), of which it makes Q.
     """
     classes, expected = model.answers(Q)
     tolerance = model.score_tolerance
-    with open_session(url, model, board) as session:
+    sent = Q if raw is None else np.ascontiguousarray(raw, "<i2").view(np.uint8)
+    with open_session(url, model, board, feature_bytes=1 if raw is None else 2) as session:
         results = run(
             [session],
-            Q,
+            sent,
             classes,
             expected,
             sink=sink,
