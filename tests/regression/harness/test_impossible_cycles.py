@@ -5,7 +5,8 @@ They were printed, drawn and turned into energy, whatever the plan said.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -75,6 +76,16 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
         gather(path, [model], [], UNO)
 
 
+def answered_by(session: Session) -> Callable[..., AbstractContextManager[Session]]:
+    """Open `session` instead of a line, but for firmware that takes raw integers."""
+    really = verification.open_session
+
+    def opened(*device, feature_bytes=1):
+        return session if feature_bytes == 1 else really(*device, feature_bytes=feature_bytes)
+
+    return opened
+
+
 def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     model = random_model(features=4, projections=2, prototypes=3, classes=2)
     reference = quantize(model)
@@ -89,7 +100,7 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
         mock.patch.object(verify, "trial_build", return_value=built),
         mock.patch.object(verify, "EmulatedBoard", return_value=nullcontext(device)),
         mock.patch.object(device, "url", "the board", create=True),
-        mock.patch.object(verification, "open_session", return_value=session),
+        mock.patch.object(verification, "open_session", answered_by(session)),
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
     assert done.exit_code == 1
