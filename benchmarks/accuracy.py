@@ -28,12 +28,12 @@ from rows import SEEDS, chosen
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.project import build
+from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize
 from protonn_edge.report.accuracy import share_right
-from protonn_edge.sizes import paper_bytes
 
 _HEADING = (
     "| preset | paper's accounting kB | int8 B (limit) | float % | integers % | others | s |\n"

@@ -32,16 +32,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, build
 from protonn_edge.conversion import Conversion, from_reference, from_sklearn, to_reference
-from protonn_edge.datasets import Dataset, load_dataset
-from protonn_edge.measurement import measure
-from protonn_edge.project import Project, build
-from protonn_edge.reference_model import (
+from protonn_edge.conversion.reference_model import (
     LAYOUTS,
     ReferenceModel,
     read_reference_model,
     write_reference_model,
 )
+from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.evaluation.measurement import measure
 from protonn_edge.training import ProtoNNClassifier
 
 Figures = dict[str, Any]

@@ -34,19 +34,19 @@ from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import KernelName, Plan, render_c
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
-from protonn_edge.measurement import measure
+from protonn_edge.evaluation.measurement import measure
+from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import IntegerModel, device_model, measure_activity
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.toolchain.stack import worst_case_stack
-from protonn_edge.verification import verify_device, verify_host
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
 # the product (2), and its sum (1 for each byte); one more for the difference in a distance.

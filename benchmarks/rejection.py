@@ -24,22 +24,22 @@ from numpy.typing import NDArray
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import trial_build
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import trial_build
 from protonn_edge.quantization import (
     measure_activity,
     quantize,
     with_rejection,
 )
-from protonn_edge.rejection import UNKNOWN, Statistic
+from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.strangers import make_strangers
-from protonn_edge.verification import verify_device, verify_host
 
 _BY: tuple[tuple[Statistic, ...], ...] = (
     ("score",),

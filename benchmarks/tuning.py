@@ -30,9 +30,9 @@ from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, Wishes, build
 from protonn_edge.datasets import Dataset
-from protonn_edge.measurement import measure
-from protonn_edge.project import Project, Wishes, build
+from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
 from protonn_edge.tuning import (
     Choice,

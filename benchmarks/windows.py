@@ -30,17 +30,17 @@ from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.hil import Result
-from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.verification import verify_device, verify_host
 
 _IN_FLASH = 12_000  # bytes of windows for the sketch
 _DEADLINE_CYCLES = 10**9

@@ -21,17 +21,17 @@ import serial
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.project import Project, build
 from protonn_edge.cli.train import with_accuracy_floor
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.evaluation.verification import open_session
 from protonn_edge.hil import Run, Session, protocol, run
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import Project, build
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.training import ProtoNNClassifier
-from protonn_edge.verification import open_session
 
 DEADLINE_S = 10.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.errors import CheckFailed
+from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Session, summarize
-from protonn_edge.possible_cycles import PossibleCycles
 
 
 def test_every_score_is_the_references(done, points, record_property):

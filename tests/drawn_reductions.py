@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
-from protonn_edge.reduction import Reduction, Shape
+from protonn_edge.stages.average_pooling.reduction import Reduction, Shape
+from protonn_edge.stages.deskew.deskewing import PixelScale
 
 
 @st.composite

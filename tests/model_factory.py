@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.deskewing import BYTES
-from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import IntegerRejection, margins
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import IntegerRejection, margins
+from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:

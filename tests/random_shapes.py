@@ -14,10 +14,7 @@ import numpy as np
 from protonn_edge.codegen import KERNELS, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits
-from protonn_edge.deskewing import BYTES
 from protonn_edge.errors import InputError
-from protonn_edge.features import FeaturePipeline, FeatureSet
-from protonn_edge.features.declaration import KINDS
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
 from protonn_edge.quantization.integer_model import (
     KERNEL_MAXIMUM,
@@ -26,8 +23,11 @@ from protonn_edge.quantization.integer_model import (
     PROJECTION_MINIMUM,
     RESCALING_SHIFT,
 )
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import STATISTICS, IntegerRejection
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
+from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features.declaration import KINDS
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)
 _PROJECTIONS = (1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 17, 18, 19, 20, 21, 33)

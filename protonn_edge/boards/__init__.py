@@ -14,7 +14,7 @@ from pathlib import Path
 from protonn_edge.boards.cores import CORES, HOST, Core
 from protonn_edge.boards.reading import read_facts
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 
 _FILE_LIMIT_BYTES = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")

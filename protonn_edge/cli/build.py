@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import load_board
-from protonn_edge.budget import OverBudget
+from protonn_edge.build.budget import OverBudget
+from protonn_edge.build.project import Wishes, build, build_for_host, check_folder
 from protonn_edge.cli.command import (
     Command,
     FiniteRange,
@@ -26,7 +27,6 @@ from protonn_edge.codegen import KERNELS, KernelName, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.project import Wishes, build, build_for_host, check_folder
 from protonn_edge.quantization import (
     Activity,
     DeviceModel,
@@ -35,9 +35,9 @@ from protonn_edge.quantization import (
     measure_activity,
     stage_losses,
 )
-from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
+from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.toolchain.platformio import upload_command
 
 

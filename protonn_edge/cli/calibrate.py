@@ -21,8 +21,8 @@ from protonn_edge.cli.unknown import (
 from protonn_edge.datasets import TableOptions
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
-from protonn_edge.rejection import UNKNOWN, Statistic
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 
 
 @click.command("calibrate", cls=Command)

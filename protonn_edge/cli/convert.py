@@ -24,13 +24,13 @@ from protonn_edge.cli.train import (
 )
 from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
 from protonn_edge.conversion.converting import EPOCHS
+from protonn_edge.conversion.reference_model import LAYOUTS, Layout, write_reference_model
 from protonn_edge.conversion.stored import SUFFIX, load_estimator
 from protonn_edge.datasets import MultiLabelDataset, TableOptions, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, load_model, save_model
-from protonn_edge.reference_model import LAYOUTS, Layout, write_reference_model
-from protonn_edge.sizes import paper_bytes
+from protonn_edge.model.sizes import paper_bytes
 
 _PATH = click.Path(path_type=Path)
 _OPTIONS = {  # that only one kind of SOURCE has a use for

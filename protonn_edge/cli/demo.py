@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, build, check_folder
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.paths import REPORT, check_replaceable
@@ -16,14 +17,13 @@ from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.train import train, with_accuracy_floor
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.measurement import measure
+from protonn_edge.evaluation.verification import disagreement, verify_host
 from protonn_edge.hil import check_is_results
-from protonn_edge.measurement import measure
 from protonn_edge.model import load_model, save_model
-from protonn_edge.project import Project, build, check_folder
 from protonn_edge.quantization import quantize
 from protonn_edge.report.evidence import gather
 from protonn_edge.toolchain.platformio import upload_command
-from protonn_edge.verification import disagreement, verify_host
 
 _SEED = 0
 _SETTINGS: dict[str, Any] = {

@@ -10,16 +10,17 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
+from protonn_edge.build.project import Project
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import points_for, table_options, words_of
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
+from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.evaluation.possible_cycles import PossibleCycles
+from protonn_edge.evaluation.verification import Agreement, disagreement
 from protonn_edge.hil.protocol import MOST_REPETITIONS
-from protonn_edge.measurement import Measurement, measure
-from protonn_edge.possible_cycles import PossibleCycles
-from protonn_edge.project import Project
 from protonn_edge.report.terminal import (
     budget_facts,
     confusion_parts,
@@ -29,8 +30,7 @@ from protonn_edge.report.terminal import (
     run_facts,
     saturation_fact,
 )
-from protonn_edge.shell import command_line
-from protonn_edge.verification import Agreement, disagreement
+from protonn_edge.system.shell import command_line
 
 
 @click.command("hil", cls=Command)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.library_check import LibraryCheck, LibraryWay, check_library
+from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import fact_table

@@ -12,21 +12,21 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
+from protonn_edge.build.project import Project
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.quantities import ImageShape
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
-from protonn_edge.files import write_atomically
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.project import Project
 from protonn_edge.report.accuracy import class_figures
 from protonn_edge.report.battery import IDLE_WATTS, RATES, WATT_HOURS, Battery
 from protonn_edge.report.evidence import Evidence, gather
 from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.script import page_script
 from protonn_edge.report.terminal import class_table, evidence_facts, fact_table
+from protonn_edge.system.files import write_atomically
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 

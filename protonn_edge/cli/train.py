@@ -30,6 +30,7 @@ from protonn_edge.cli.unknown import (
     unknown_option,
 )
 from protonn_edge.conversion import from_reference
+from protonn_edge.conversion.reference_model import read_reference_model
 from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
@@ -40,10 +41,9 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.matching import match_columns
-from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
-from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import ProtoNNModel, load_model, save_model
+from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import (
     Statistics,
     check_counts,
@@ -52,13 +52,13 @@ from protonn_edge.quantization import (
     why_floats_alone,
     with_rejection,
 )
-from protonn_edge.reduction import reduction_for
-from protonn_edge.reference_model import read_reference_model
-from protonn_edge.rejection import UNKNOWN, Statistic
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.sizes import paper_bytes
+from protonn_edge.stages.average_pooling.reduction import reduction_for
+from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS, held_out_statistics

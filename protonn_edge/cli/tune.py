@@ -32,9 +32,9 @@ from protonn_edge.cli.train import (
 )
 from protonn_edge.datasets import Dataset, TableOptions
 from protonn_edge.errors import CheckFailed
-from protonn_edge.files import write_atomically
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
+from protonn_edge.system.files import write_atomically
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,

@@ -9,7 +9,7 @@ import click
 
 from protonn_edge.cli.quantities import Share
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.rejection import STATISTICS, Statistic
+from protonn_edge.stages.decision.rejection import STATISTICS, Statistic
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -13,26 +13,26 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.model import load_model
-from protonn_edge.possible_cycles import PossibleCycles
-from protonn_edge.project import Wishes, trial_build
-from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import saturation_fact
-from protonn_edge.verification import (
+from protonn_edge.evaluation.possible_cycles import PossibleCycles
+from protonn_edge.evaluation.verification import (
     Agreement,
     disagreement,
     open_session,
     verify_device,
     verify_host,
 )
+from protonn_edge.model import load_model
+from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.report.terminal import saturation_fact
+from protonn_edge.system import shell
 
 
 @click.command("verify", cls=Command)

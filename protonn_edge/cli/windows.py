@@ -25,10 +25,11 @@ from protonn_edge.datasets import (
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.moments import moments_of
 from protonn_edge.datasets.notices import listed
+from protonn_edge.datasets.recordings import Windows, cut_windows, gaps
 from protonn_edge.errors import InputError
-from protonn_edge.features import Windows, check_window, cut_windows, gaps
-from protonn_edge.files import write_atomically
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.stages.window_features import check_window
+from protonn_edge.system.files import write_atomically
 
 
 @click.command("windows", cls=Command)

@@ -13,7 +13,7 @@ from protonn_edge.codegen.first_stage import COUNTED_IN_A_BYTE, FirstStage, Push
 from protonn_edge.codegen.kernels import PUSH_CALL_BY_COMPILER
 from protonn_edge.codegen.slants import most_with_slants, moved_rows
 from protonn_edge.codegen.stage import Stage
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 _CODE_BYTES = 800
 

@@ -23,7 +23,6 @@ from protonn_edge.codegen.plan import Plan, coordinates_of
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.codegen.windows import WindowContext, window_context
-from protonn_edge.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.quantization import (
     FEATURE_MAXIMUM,
     MODEL_HASH_BYTES,
@@ -32,8 +31,9 @@ from protonn_edge.quantization import (
     IntegerModel,
     RawScale,
 )
-from protonn_edge.reduction import Reduction, shape_text
-from protonn_edge.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.stages.average_pooling.reduction import Reduction, shape_text
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.stages.deskew.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 
 API_VERSION = 1
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.rejection import Statistic
+from protonn_edge.stages.decision.rejection import Statistic
 
 KernelName = Literal["columns", "masked", "unrolled"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled")

@@ -12,7 +12,7 @@ from protonn_edge.codegen.float32 import Float32Plan, float32_context
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.quantization import DeviceModel, Float32Model
-from protonn_edge.resources import resource
+from protonn_edge.system.resources import resource
 
 SOURCES = ("pnn_model.h", "pnn_model.c")
 

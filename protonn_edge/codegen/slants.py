@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.deskewing import CENTRE_BITS, SLOPE_BITS, along_slope
-from protonn_edge.reduction import Axis, Reduction
+from protonn_edge.stages.average_pooling.reduction import Axis, Reduction
+from protonn_edge.stages.deskew.deskewing import CENTRE_BITS, SLOPE_BITS, along_slope
 
 Int64 = NDArray[np.int64]
 

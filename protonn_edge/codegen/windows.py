@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.first_stage import FirstStage, PushCycles
 from protonn_edge.codegen.stage import Stage
-from protonn_edge.features import FeaturePipeline, FeatureSet
-from protonn_edge.features.pipeline import CENTRE, LEVEL_BITS, LEVEL_SHIFT, SAMPLE_MAXIMUM
 from protonn_edge.quantization import IntegerModel, RawScale
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features.pipeline import (
+    CENTRE,
+    LEVEL_BITS,
+    LEVEL_SHIFT,
+    SAMPLE_MAXIMUM,
+)
 
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32

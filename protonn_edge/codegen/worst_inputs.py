@@ -21,10 +21,10 @@ from protonn_edge.codegen.plan import (
     input_cycles,
     prototype_costs,
 )
-from protonn_edge.deskewing import row_shifts
 from protonn_edge.quantization import FEATURE_MAXIMUM, IntegerModel, compared
 from protonn_edge.quantization.integer_model import RESCALING_SHIFT
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import row_shifts
 
 Int64 = NDArray[np.int64]
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from protonn_edge.conversion.reference_model import ReferenceModel
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
-from protonn_edge.reference_model import ReferenceModel
-from protonn_edge.rows import Sparse
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import check_estimate
+from protonn_edge.build.budget import check_estimate
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import IntegerModel

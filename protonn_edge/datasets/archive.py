@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 
 _MEMBER_LIMIT = 1_000
 _BROKEN = (

@@ -38,9 +38,9 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.features.channels import sample_names
-from protonn_edge.rows import Sparse
+from protonn_edge.stages.window_features.channels import sample_names
 
 FILE_LIMIT_BYTES = 2**30
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.rows import Sparse
 
 
 def has_compressed_rows(archive: ArrayArchive, name: str) -> bool:

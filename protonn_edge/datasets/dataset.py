@@ -12,8 +12,8 @@ from scipy.sparse import issparse
 
 from protonn_edge.datasets.naming import check_names, in_order
 from protonn_edge.datasets.notices import Notice
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.rows import Sparse
 
 CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10

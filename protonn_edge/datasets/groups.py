@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 
 _FILE_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30

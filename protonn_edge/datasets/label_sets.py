@@ -16,8 +16,8 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
 )
 from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.rows import Sparse
 
 LABEL_LIMIT = 20_000
 

@@ -37,7 +37,7 @@ from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.signatures import check_is_text
 from protonn_edge.datasets.tables import read_table
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.cache import built_once
 from protonn_edge.emulator.compiler import run_compiler
 from protonn_edge.emulator.flash_image import FlashImage, load_image
 from protonn_edge.errors import InputError
+from protonn_edge.system.cache import built_once
 
 BOOTLOADER_START = 0x7E00
 """Where the boot section begins, in bytes; the usable flash ends here."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from protonn_edge.emulator.intel_hex import hex_chunks
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 from protonn_edge.toolchain.elf import Symbol, read_program
 from protonn_edge.toolchain.flow import Names
 

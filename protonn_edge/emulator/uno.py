@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from protonn_edge import shell
 from protonn_edge.boards import Board, load_board
-from protonn_edge.cache import built_once
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.compiler import run_compiler
 from protonn_edge.emulator.flash_image import empty_image, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system import shell
+from protonn_edge.system.cache import built_once
 
 _HERE = Path(__file__).resolve().parent
 _HEADERS = ("uno.h", "link.h")

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_no_links, write_together
-from protonn_edge.scratch import is_scratch
+from protonn_edge.system.files import check_no_links, write_together
+from protonn_edge.system.scratch import is_scratch
 
 MANIFEST = ".protonn-edge-export"
 _MANIFEST_LIMIT_BYTES = 1 << 16

@@ -16,8 +16,8 @@ from protonn_edge.codegen import Plan, render_c, template_environment
 from protonn_edge.codegen.context import c_comment
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.vectors import KnownAnswers
-from protonn_edge.features import FeaturePipeline, channel_names
 from protonn_edge.quantization import IntegerModel
+from protonn_edge.stages.window_features import FeaturePipeline, channel_names
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

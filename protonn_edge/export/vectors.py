@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.codegen.worst_inputs import images_of
-from protonn_edge.features import FeaturePipeline
 from protonn_edge.quantization import IntegerModel
+from protonn_edge.stages.window_features import FeaturePipeline
 
 N_VECTORS = 20
 _LONGEST_RUN = 255

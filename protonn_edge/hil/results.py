@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file, write_atomically
-from protonn_edge.lock import InUse, try_lock
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
+from protonn_edge.system.files import check_file, write_atomically
+from protonn_edge.system.lock import InUse, try_lock
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _MAX_LINES = 10_000_000

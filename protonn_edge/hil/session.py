@@ -29,7 +29,7 @@ from protonn_edge.hil.protocol import (
     StatsReply,
     StatsRequest,
 )
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # nothing is computed for them

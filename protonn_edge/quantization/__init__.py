@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.activity import Activity
+from protonn_edge.model.activity import Activity
 from protonn_edge.quantization.activity import compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import (

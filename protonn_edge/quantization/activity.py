@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.activity import Activity
 from protonn_edge.errors import InputError
+from protonn_edge.model.activity import Activity
 from protonn_edge.quantization.integer_model import IntegerModel
 
 _ROWS_AT_ONCE = 256

@@ -19,7 +19,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization.exponential import KERNEL_MAXIMUM
 from protonn_edge.quantization.quantizer import quantize
-from protonn_edge.rejection import STATISTICS, Rejection, Statistic, margins
+from protonn_edge.stages.decision.rejection import STATISTICS, Rejection, Statistic, margins
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class Statistics:
     Attributes
     ----------
     score, distance, margin : ndarray of shape (n,), float64
-        See `protonn_edge.rejection`; the distance is a kernel, 0..1, which falls with it.
+        See `stages.decision`; the distance is a kernel, 0..1, which falls with it.
     """
 
     score: Floats

@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.model.raw_units import Exponents
+from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.integer_model import UNHASHED, InputQuantizer, IntegerModel
 from protonn_edge.quantization.raw_inputs import (
     FloatQuantizer,
@@ -35,8 +37,6 @@ from protonn_edge.quantization.raw_inputs import (
     float_quantizer,
     raw_quantizer,
 )
-from protonn_edge.raw_units import Exponents
-from protonn_edge.sizes import SizedByMatrices
 
 Float32 = NDArray[np.float32]
 

@@ -7,7 +7,7 @@ them, ``b``, of which the device makes D averages first::
     q_i = (v_i * reduction_multiplier + 2^15) >> 16   0..maximum
 
 With a pipeline it is a window of samples, b again, of which the device makes D features, integers
-of 16 bits (see `protonn_edge.features.pipeline`), and bytes of these as `raw_inputs` has it::
+of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::
 
     q_i = byte of feature f_i(b)                      0..maximum
 
@@ -19,7 +19,7 @@ The rest is the same for all::
     r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
     e_j = table[r_j >> distance_shift], or 0 where prototype j is far
     s_l = sum_j Z_lj e_j                              16 or 32 bits
-    class = the first l with the largest s_l, or "unknown" (see `protonn_edge.rejection`)
+    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
 
 ``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
 the last one fits.
@@ -39,7 +39,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
+from protonn_edge.model.raw_units import Exponents
+from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.exponential import (
     KERNEL_MAXIMUM,
     MAXIMUM_DISTANCE_SHIFT,
@@ -52,11 +53,10 @@ from protonn_edge.quantization.raw_inputs import (
     float_quantizer,
     raw_quantizer,
 )
-from protonn_edge.raw_units import Exponents
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import UNKNOWN, IntegerRejection
-from protonn_edge.saturation import saturated_steps
-from protonn_edge.sizes import SizedByMatrices
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.stages.input_quantizer.saturation import saturated_steps
+from protonn_edge.stages.window_features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
 
 IntArray = NDArray[np.int64]
 

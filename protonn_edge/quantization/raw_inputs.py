@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.raw_units import RAW_MAXIMUM, RAW_MINIMUM, Exponents, in_raw_units
+from protonn_edge.model.raw_units import RAW_MAXIMUM, RAW_MINIMUM, Exponents, in_raw_units
 
 if TYPE_CHECKING:
     from protonn_edge.quantization.integer_model import InputQuantizer

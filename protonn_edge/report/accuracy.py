@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.hil import Result
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 Labels = NDArray[np.int64]
 

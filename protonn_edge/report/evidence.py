@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.project import Project, Wishes, trial_build
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, Summary, read_results, summarize
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.possible_cycles import PossibleCycles
-from protonn_edge.project import Project, Wishes, trial_build
 from protonn_edge.quantization import (
     DeviceModel,
     Float32Model,
@@ -34,9 +34,9 @@ from protonn_edge.quantization import (
     precisions_of,
     stage_losses,
 )
-from protonn_edge.reduction import Shape
-from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import answer_matrix
+from protonn_edge.stages.average_pooling.reduction import Shape
+from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.toolchain.elf import Sections, read_program, read_sections
 
 Floats = NDArray[np.float32]

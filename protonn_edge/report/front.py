@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from protonn_edge import __version__
-from protonn_edge.library_check import LibraryWay
+from protonn_edge.evaluation.library_check import LibraryWay
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.report.accuracy import wilson_interval
 from protonn_edge.report.battery import Battery
@@ -27,7 +27,7 @@ from protonn_edge.report.front import Front
 from protonn_edge.report.script import PageScript
 from protonn_edge.report.sections import front_section, sections_of
 from protonn_edge.report.uno import payload
-from protonn_edge.resources import resource
+from protonn_edge.system.resources import resource
 
 
 @dataclass(frozen=True)

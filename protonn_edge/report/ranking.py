@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.rows import Sparse
+from protonn_edge.datasets.rows import Sparse
 
 PLACES = (1, 3, 5)
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from protonn_edge.cache import built_once
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
-from protonn_edge.resources import resource
+from protonn_edge.system.cache import built_once
+from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.process import run_within
 
 READY = "page.min.js"

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen import Plan
 from protonn_edge.hil import Result
-from protonn_edge.rejection import UNKNOWN
 from protonn_edge.report.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Gallery, Panel, Section, Table
@@ -37,6 +36,7 @@ from protonn_edge.report.front import Front
 from protonn_edge.report.ink import Levels, levels_of
 from protonn_edge.report.pictures import image_picture
 from protonn_edge.report.svg import labelled
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 40  # whose confusion matrix can be read as a table

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import Usage
+from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Plan
 from protonn_edge.hil import Share
 from protonn_edge.hil.results import Spread, Summary

@@ -12,7 +12,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from protonn_edge.boards.cores import CORES, Core, core_of_machine
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
 _SRAM_BASE = 0x800000

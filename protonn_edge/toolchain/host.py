@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.scratch import scratch_folder
+from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.files import check_file
+from protonn_edge.system.files import check_file
 from protonn_edge.toolchain.elf import Program, read_program
 from protonn_edge.toolchain.flow import (
     Depth,

@@ -16,8 +16,8 @@ from itertools import chain
 
 import numpy as np
 
+from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.rows import dense_rows
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 from protonn_edge.training.points import Float32, Indices
 
 # On MNIST (600 prototypes, validation points) smaller movements and no distortion are as good as

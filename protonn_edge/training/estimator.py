@@ -27,12 +27,12 @@ from threadpoolctl import threadpool_limits
 import protonn_edge
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.features.pipeline import SAMPLE_RATES
 from protonn_edge.model import GAMMAS, NORMALIZER_KINDS, ProtoNNModel, model_bytes
 from protonn_edge.quantization import statistics_of, with_rejection
-from protonn_edge.rejection import UNKNOWN, Statistic
-from protonn_edge.rows import Sparse
+from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
+from protonn_edge.stages.window_features.pipeline import SAMPLE_RATES
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.calibration import fitted_sharpness, softmax
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
@@ -157,15 +157,15 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         image of height 1.
     reduced_shape : tuple of two int, default=None
         Height and width of area averages of the image, made before anything else, on the device
-        too: see `protonn_edge.reduction`. W then has a column for each average, not for each pixel.
+        too: see `stages.average_pooling`. W then has a column for each average, not for each pixel.
     cropped_shape : tuple of two int, default=None
         Height and width of the part in the middle of the image that is averaged; None is all of it.
     deskew : bool, default=False
         Whether slanted images are set upright before they are averaged, on the device too: see
-        `protonn_edge.deskewing`.
+        `protonn_edge.stages.deskew.deskewing`.
     features : str, default=None
         Features of windows of raw samples, made before anything else, on the device too, such as
-        ``"mean,deviation,min,max,crossings,bands:4"``: see `protonn_edge.features`. W then has a
+        ``"mean,deviation,min,max,crossings,bands:4"``: see `stages.window_features`. W then has a
         column for each feature, not for each sample.
     window_shape : tuple of two int, default=None
         Samples of a channel in a window, and channels; None is one channel.
@@ -555,7 +555,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         rate : float
             Share of such points that may be called unknown, above 0 and below 1.
         by : sequence of {"score", "distance", "margin"}
-            See `protonn_edge.rejection`.
+            See `protonn_edge.stages.decision.rejection`.
 
         Returns
         -------

@@ -13,9 +13,9 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
+from protonn_edge.datasets.rows import constant_columns
 from protonn_edge.errors import InputError
 from protonn_edge.model import mean_and_deviation
-from protonn_edge.rows import constant_columns
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices
 

@@ -11,8 +11,8 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
-from protonn_edge.rows import Sparse
 
 _SETS = (set, frozenset)
 _COLLECTIONS = (set, frozenset, list, tuple, np.ndarray)

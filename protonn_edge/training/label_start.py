@@ -13,8 +13,8 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import svds
 from sklearn.linear_model import Ridge
 
+from protonn_edge.datasets.rows import Sparse, constant_columns
 from protonn_edge.errors import InputError
-from protonn_edge.rows import Sparse, constant_columns
 from protonn_edge.training.initialization import (
     cluster_centres,
     initial_projection,

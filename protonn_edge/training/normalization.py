@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer
-from protonn_edge.rows import Sparse
 
 DEVIATION_FLOOR = 0.1
 LARGEST_NORMALIZED = 1e12

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import issparse
 
-from protonn_edge.rows import Sparse
+from protonn_edge.datasets.rows import Sparse
 from protonn_edge.training.objective import Matrix, Parameters, kernel_values
 from protonn_edge.training.points import Indices, Source
 

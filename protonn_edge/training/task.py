@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from protonn_edge.activity import Activity
-from protonn_edge.deskewing import PixelScale
+from protonn_edge.datasets.rows import Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.features import FeaturePipeline, FeatureSet
 from protonn_edge.model import (
     InputStatistics,
     Normalizer,
@@ -19,9 +17,11 @@ from protonn_edge.model import (
     check_gamma,
     common_range,
 )
+from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.reduction import Reduction, reduction_for
-from protonn_edge.rows import Sparse, dense_rows
+from protonn_edge.stages.average_pooling.reduction import Reduction, reduction_for
+from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within

@@ -6,7 +6,7 @@ import numpy as np
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.sizes import SizedByMatrices
+from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.training.objective import Parameters
 
 

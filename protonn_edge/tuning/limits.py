@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import check_estimate
+from protonn_edge.build.budget import check_estimate
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.codegen.kernels import KernelName
 from protonn_edge.errors import CheckFailed

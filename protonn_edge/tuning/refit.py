@@ -9,10 +9,10 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.budget import Usage
+from protonn_edge.build.budget import Usage
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import Wishes, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import Sections, read_share
 from protonn_edge.training import ProtoNNClassifier

@@ -18,8 +18,8 @@ from optuna.distributions import (
 )
 
 from protonn_edge.errors import InputError
-from protonn_edge.features import FeaturePipeline, FeatureSet
-from protonn_edge.reduction import reduction_for
+from protonn_edge.stages.average_pooling.reduction import reduction_for
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training.budget_rules import sizes_within
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points

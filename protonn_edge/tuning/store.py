@@ -23,8 +23,8 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file
-from protonn_edge.lock import InUse, try_lock
+from protonn_edge.system.files import check_file
+from protonn_edge.system.lock import InUse, try_lock
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.schema import are_settings, is_trial
 

@@ -11,11 +11,11 @@ from avr_tools import needs_emulated_avr
 from command_line import run_json
 
 from protonn_edge.boards import board_names, load_board
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.project import Wishes, trial_build
+from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.toolchain.platformio import run_pio
-from protonn_edge.verification import open_session, verify_device
 
 OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
 

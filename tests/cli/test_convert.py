@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from protonn_edge.datasets import load_dataset
 from protonn_edge.model import load_model, save_model
-from protonn_edge.rejection import Rejection
+from protonn_edge.stages.decision.rejection import Rejection
 
 RNG = np.random.default_rng(0)
 

@@ -12,7 +12,7 @@ from command_line import assert_one_sentence, run, run_json
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 SMALL = ["--epochs", "15", "--image-shape", "8x8"]
 

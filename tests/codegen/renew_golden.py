@@ -16,7 +16,7 @@ from model_factory import (
 
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.files import write_atomically
+from protonn_edge.system.files import write_atomically
 
 CASES = {
     "golden": (tiny_integer_model, "columns"),

@@ -21,17 +21,17 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, Wishes, build, trial_build
 from protonn_edge.codegen import KERNELS, KernelName, Plan, make_plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.deskewing import BYTES
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import Project, Wishes, build, trial_build
 from protonn_edge.quantization import quantize
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.toolchain.elf import read_sections
-from protonn_edge.verification import open_session, verify_device
 
 pytestmark = needs_emulated_avr
 

@@ -12,13 +12,13 @@ from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import SOURCES, make_float32_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.project import Wishes, trial_build
+from protonn_edge.evaluation.verification import compare, verify_device
 from protonn_edge.quantization import DeviceModel, device_model, quantize
-from protonn_edge.verification import compare, verify_device
 
 PUSH = """
 #include <avr/io.h>

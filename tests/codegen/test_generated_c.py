@@ -26,9 +26,9 @@ from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.deskewing import BYTES
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import BYTES
 
 HERE = Path(__file__).parent
 

@@ -13,13 +13,13 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import compile_with, write_c
 from model_factory import random_model, random_reduced_model
 
+from protonn_edge.build.linkage import check_no_floats
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.linkage import check_no_floats
+from protonn_edge.model.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.quantization import DeviceModel, InputQuantizer, float32_model, quantize
-from protonn_edge.raw_units import MANY_DECIMALS, choose_exponents
-from protonn_edge.reduction import Reduction
-from protonn_edge.resources import resource
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
 
 MAIN = Path(__file__).with_name("raw_main.c")

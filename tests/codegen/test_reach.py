@@ -13,9 +13,9 @@ from protonn_edge.codegen.averaging import moved_cycles
 from protonn_edge.codegen.plan import prototype_costs
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
-from protonn_edge.deskewing import BYTES, row_shifts
 from protonn_edge.quantization import InputQuantizer, IntegerModel, compared, quantize
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import BYTES, row_shifts
 
 
 def with_prototypes(prototypes: np.ndarray) -> IntegerModel:

@@ -28,22 +28,22 @@ from random_integer_models import (
 )
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import trial_build
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.deskewing import BYTES
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import trial_build
 from protonn_edge.quantization import (
     measure_activity,
     quantize,
     statistics_of,
     with_rejection,
 )
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import STATISTICS, UNKNOWN, IntegerRejection
-from protonn_edge.verification import verify_device
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
+from protonn_edge.stages.deskew.deskewing import BYTES
 
 BOARD = load_board("uno")
 WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")

@@ -11,9 +11,9 @@ from model_factory import tiny_upright_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.averaging import moved_cycles
 from protonn_edge.codegen.slants import most_with_slants
-from protonn_edge.deskewing import BYTES, row_shifts
-from protonn_edge.reduction import Reduction
 from protonn_edge.report.terminal import plan_table
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import BYTES, row_shifts
 
 SHAPES = [
     ((12, 12), (10, 10), (5, 5)),

@@ -24,16 +24,16 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import KERNELS, KernelName, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features import KINDS, FeaturePipeline
-from protonn_edge.project import Wishes, trial_build
+from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import IntegerModel, device_model, quantize
+from protonn_edge.stages.window_features import KINDS, FeaturePipeline
 from protonn_edge.toolchain.elf import read_sections
-from protonn_edge.verification import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
 

@@ -22,16 +22,16 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.conversion import from_reference, same_answers, to_reference
-from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.deskewing import BYTES
-from protonn_edge.errors import InputError
-from protonn_edge.model import Normalizer, ProtoNNModel
-from protonn_edge.reduction import Reduction
-from protonn_edge.reference_model import (
+from protonn_edge.conversion.reference_model import (
     ReferenceModel,
     read_reference_model,
     write_reference_model,
 )
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import Normalizer, ProtoNNModel
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.training import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()

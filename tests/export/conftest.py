@@ -14,10 +14,10 @@ from model_factory import (
     random_reduced_model,
 )
 
-from protonn_edge.deskewing import BYTES
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import Rejection
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import Rejection
+from protonn_edge.stages.deskew.deskewing import BYTES
 
 MODELS = {
     "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, kernel=0.1)),

@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 from model_factory import pipeline_of, random_windows
 
 from protonn_edge.errors import InputError
-from protonn_edge.features import FeaturePipeline, FeatureSet
-from protonn_edge.features.pipeline import WINDOW_LIMIT, roots
+from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features.pipeline import WINDOW_LIMIT, roots
 
 EVERY = "mean,deviation,min,max,change,crossings:2,bands:3"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protonn_edge.datasets.recordings import cut_windows
 from protonn_edge.errors import InputError
-from protonn_edge.features import cut_windows
 
 
 def recording(*runs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

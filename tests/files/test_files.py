@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.files import write_atomically
+from protonn_edge.system.files import write_atomically
 
 
 def test_folders_are_made_and_what_was_there_is_replaced(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from fake_device import HostileDevice
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.measurement import Measurement
 from protonn_edge.hil import protocol, read_results
 from protonn_edge.hil.protocol import Content, HelloRequest
-from protonn_edge.measurement import Measurement
 
 BRIEF_CASES = 20
 

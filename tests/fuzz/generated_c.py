@@ -26,13 +26,13 @@ from random_integer_models import random_bytes, random_integer_model
 from protonn_edge.boards.cores import CORES
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.deskewing import BYTES
 from protonn_edge.errors import InputError
-from protonn_edge.features import KINDS
+from protonn_edge.evaluation.verification import compare
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, device_model, quantize
-from protonn_edge.reduction import Reduction
-from protonn_edge.verification import compare
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.window_features import KINDS
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0

@@ -26,7 +26,6 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.deskewing import BYTES
 from protonn_edge.model import (
     InputStatistics,
     Normalizer,
@@ -36,8 +35,9 @@ from protonn_edge.model import (
     save_model,
 )
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.deskew.deskewing import BYTES
 
 BRIEF_CASES = 20
 DEADLINE_S = 120.0

@@ -22,7 +22,7 @@ from protonn_edge.hil.results import (
     summarize,
 )
 from protonn_edge.quantization import quantize
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 RESULTS = [
     Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5), device="COM3"),

@@ -17,7 +17,7 @@ from protonn_edge.hil import (
     read_results,
     run,
 )
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)
 Y = np.array([1, 0, 1])

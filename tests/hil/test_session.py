@@ -11,7 +11,7 @@ import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import LinkError, NoReplyError, Prediction, Session, protocol
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
 MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"

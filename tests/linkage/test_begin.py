@@ -9,9 +9,9 @@ from avr_tools import needs_emulated_avr
 from generated_programs import compile_with, marked_cycles
 from model_factory import random_model, random_reduced_model
 
-from protonn_edge.linkage import begin_cycles
+from protonn_edge.build.linkage import begin_cycles
 from protonn_edge.quantization import device_model
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 pytestmark = needs_emulated_avr
 

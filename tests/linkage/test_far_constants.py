@@ -10,9 +10,9 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.linkage import check_constants_within_reach
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.errors import CheckFailed
-from protonn_edge.linkage import check_constants_within_reach
 from protonn_edge.quantization import quantize
 
 SOURCE = """

@@ -22,9 +22,6 @@ from model_factory import (
     random_reduced_model,
 )
 
-from protonn_edge import model as model_module
-from protonn_edge.activity import Activity
-from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import (
     FORMAT_VERSION,
@@ -36,9 +33,12 @@ from protonn_edge.model import (
     model_bytes,
     save_model,
 )
+from protonn_edge.model import model as model_module
+from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import quantize
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import Rejection
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import Rejection
+from protonn_edge.stages.deskew.deskewing import PixelScale
 
 
 def make_model(

@@ -13,7 +13,6 @@ from command_line import assert_one_sentence, run
 from generated_programs import write_c
 from model_factory import random_model
 
-from protonn_edge import shell
 from protonn_edge.codegen import host as host_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -21,6 +20,7 @@ from protonn_edge.export.folder import _is_inside
 from protonn_edge.hil.link import Link, LinkError
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
+from protonn_edge.system import shell
 from protonn_edge.toolchain import __main__ as toolchain_main
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.stack import _read_stack_usage

@@ -20,7 +20,7 @@ from protonn_edge.quantization import (
     together,
     with_rejection,
 )
-from protonn_edge.rejection import UNKNOWN, IntegerRejection, Rejection
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection, Rejection
 
 
 def statistics(values: np.ndarray) -> Statistics:

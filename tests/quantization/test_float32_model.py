@@ -10,7 +10,7 @@ from model_factory import random_model, random_points, random_reduced_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import device_model, float32_model, quantize
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():

@@ -13,7 +13,7 @@ from model_factory import random_images, random_reduced_model, tiny_reduced_mode
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, input_quantizer, quantize
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 HALVED = Reduction((8, 8), (8, 8), (4, 4))
 

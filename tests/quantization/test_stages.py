@@ -11,7 +11,7 @@ from model_factory import random_images, random_model, random_points, random_red
 from protonn_edge.quantization import STAGES, dequantize, quantize, stage_losses
 from protonn_edge.quantization.quantizer import far_coordinates_first
 from protonn_edge.quantization.stages import centre_of
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 
 def test_the_first_stage_is_the_float_model_and_the_last_the_integer_model():

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from protonn_edge.deskewing import SIDE_LIMIT, PixelScale, row_shifts, upright
 from protonn_edge.errors import InputError
-from protonn_edge.reduction import Reduction, reduction_for
+from protonn_edge.stages.average_pooling.reduction import Reduction, reduction_for
+from protonn_edge.stages.deskew.deskewing import SIDE_LIMIT, PixelScale, row_shifts, upright
 
 _SCALE = PixelScale(0.0, 1.0)
 

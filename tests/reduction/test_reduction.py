@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.reduction import Axis, Reduction, reduction_for
+from protonn_edge.stages.average_pooling.reduction import Axis, Reduction, reduction_for
 
 SIDES = st.integers(1, 40)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.errors import InputError
-from protonn_edge.model import kernel
-from protonn_edge.reference_model import (
+from protonn_edge.conversion.reference_model import (
     ReferenceModel,
     read_reference_model,
     write_reference_model,
 )
+from protonn_edge.errors import InputError
+from protonn_edge.model import kernel
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 7)).astype(np.float32)

@@ -9,13 +9,13 @@ import pytest
 from model_factory import tiny_integer_model
 
 from protonn_edge.hil import Result
-from protonn_edge.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.report.accuracy import (
     answer_matrix,
     class_figures,
     frequent_confusions,
     wilson_interval,
 )
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 
 
 @pytest.mark.parametrize(

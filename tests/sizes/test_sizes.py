@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from model_factory import random_model
 
-from protonn_edge.sizes import paper_bytes
+from protonn_edge.model.sizes import paper_bytes
 
 
 def test_dense_matrices_take_four_bytes_a_value() -> None:

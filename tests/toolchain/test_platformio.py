@@ -16,7 +16,7 @@ import requests
 from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.resources import resource
+from protonn_edge.system.resources import resource
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.toolchain.platformio import (

@@ -10,7 +10,7 @@ from avr_tools import needs_uploads
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.resources import resource
+from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.platformio import run_pio
 
 pytestmark = needs_uploads

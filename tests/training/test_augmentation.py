@@ -10,7 +10,7 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer, model_bytes
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.augmentation import (
     ImageAugmentation,

@@ -11,7 +11,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
 from protonn_edge.quantization import quantize, tabulated_kernel
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import squared_distances
 from protonn_edge.training.quantization_aware import QuantizationAware

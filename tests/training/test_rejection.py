@@ -9,7 +9,7 @@ from model_factory import random_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize, statistics_of
-from protonn_edge.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.held_out import held_out_statistics
 

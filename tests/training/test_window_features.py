@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from protonn_edge.errors import InputError
-from protonn_edge.features import WindowFeatures
 from protonn_edge.model import model_bytes
 from protonn_edge.quantization import quantize
+from protonn_edge.stages.window_features import WindowFeatures
 from protonn_edge.training import ProtoNNClassifier
 
 

@@ -9,7 +9,7 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.project import Wishes, trial_build
+from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import read_share
 from protonn_edge.tuning import TuningLimits

@@ -16,10 +16,10 @@ from random_shapes import Shape, random_model_of, random_points
 
 from protonn_edge.codegen import KernelName, Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.deskewing import BYTES
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import IntegerRejection
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import IntegerRejection
+from protonn_edge.stages.deskew.deskewing import BYTES
 
 pytestmark = needs_emulated_avr
 

@@ -19,7 +19,7 @@ from random_shapes import Shape, random_model_of
 from protonn_edge.codegen import KernelName
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 pytestmark = needs_emulated_avr
 

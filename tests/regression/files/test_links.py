@@ -8,10 +8,10 @@ import pytest
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, build, check_folder
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import write_folder
-from protonn_edge.files import write_together
-from protonn_edge.project import Project, build, check_folder
+from protonn_edge.system.files import write_together
 
 FILES = {"a.txt": "one\n", "src/b.c": "int b;\n"}
 

@@ -14,12 +14,12 @@ import pytest
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, build, exclusive
 from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.measurement import measure
 from protonn_edge.hil import Origin, ResultsFile
-from protonn_edge.measurement import measure
 from protonn_edge.model import ProtoNNModel, save_model
-from protonn_edge.project import Project, build, exclusive
 from protonn_edge.quantization import quantize
 from protonn_edge.tuning import SearchFile
 
@@ -30,7 +30,7 @@ DEADLINE_S = 30
 HOLDS = """
 import os, sys
 from pathlib import Path
-from protonn_edge.lock import locked_folder, try_lock
+from protonn_edge.system.lock import locked_folder, try_lock
 path = Path(sys.argv[1])
 if path.is_dir():
     held = locked_folder(path)

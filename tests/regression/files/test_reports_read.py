@@ -11,10 +11,10 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project, build
 from protonn_edge.codegen import SOURCES, make_plan, render_c
 from protonn_edge.hil import Origin, Result, ResultsFile
 from protonn_edge.model import ProtoNNModel, save_model
-from protonn_edge.project import Project, build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.evidence import gather
 from protonn_edge.toolchain.elf import read_program

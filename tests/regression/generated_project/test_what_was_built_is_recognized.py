@@ -8,12 +8,12 @@ import pytest
 from model_factory import pipeline_of, random_pipeline_model, random_reduced_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.project import Project
 from protonn_edge.codegen import SOURCES, every_plan, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, save_model
-from protonn_edge.project import Project
 from protonn_edge.quantization import quantize
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 
 def project_of(model: ProtoNNModel, sources: dict[str, str], folder: Path) -> Project:

@@ -17,14 +17,14 @@ from command_line import run
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 
-from protonn_edge import verification
 from protonn_edge.boards import load_board
 from protonn_edge.cli import verify
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation import verification
+from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, ResultsFile, Session
 from protonn_edge.model import save_model
-from protonn_edge.possible_cycles import PossibleCycles
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32_model import float32_model
 from protonn_edge.report.evidence import gather

@@ -20,11 +20,11 @@ from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.sending import sendings
-from protonn_edge.library_check import LibraryWay, check_library
+from protonn_edge.evaluation.library_check import LibraryWay, check_library
+from protonn_edge.model.raw_units import MANY_DECIMALS, choose_exponents, decimals_of
 from protonn_edge.quantization import IntegerModel, quantize, raw_quantizer
 from protonn_edge.quantization.integer_model import InputQuantizer
-from protonn_edge.raw_units import MANY_DECIMALS, choose_exponents, decimals_of
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
 

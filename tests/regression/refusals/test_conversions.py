@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.conversion import from_reference, from_sklearn
+from protonn_edge.conversion.reference_model import ReferenceModel, read_reference_model
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
-from protonn_edge.reference_model import ReferenceModel, read_reference_model
 
 RNG = np.random.default_rng(0)
 Y = np.arange(45) % 3

@@ -12,12 +12,12 @@ from command_line import refusal, run
 from evidence_factory import evidence_of
 from model_factory import pipeline_of, random_model, random_pipeline_model, random_points
 
-from protonn_edge.deskewing import PixelScale
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, save_model
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.evidence import known_image_shape
 from protonn_edge.report.sections import _energy
+from protonn_edge.stages.deskew.deskewing import PixelScale
 from protonn_edge.training import ProtoNNClassifier
 
 

@@ -12,10 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import Usage, measure_usage
+from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.linkage import check_linked
+from protonn_edge.build.project import Project, exclusive
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.possible_cycles import PossibleCycles
+from protonn_edge.evaluation.verification import (
+    Agreement,
+    compare_results,
+    disagreement,
+    open_session,
+)
 from protonn_edge.hil import (
     Comparison,
     Origin,
@@ -30,12 +39,8 @@ from protonn_edge.hil import (
     run,
     summarize,
 )
-from protonn_edge.linkage import check_linked
-from protonn_edge.possible_cycles import PossibleCycles
-from protonn_edge.project import Project, exclusive
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.accuracy import answer_matrix
-from protonn_edge.verification import Agreement, compare_results, disagreement, open_session
 
 _COMPARED = 10  # points that are put to each of several boards
 

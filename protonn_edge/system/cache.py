@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from protonn_edge.errors import InputError
-from protonn_edge.scratch import scratch_folder
+from protonn_edge.system.scratch import scratch_folder
 
 
 def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], None]) -> Path:

@@ -43,25 +43,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from protonn_edge.activity import Activity
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
-from protonn_edge.deskewing import PixelScale
+from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.features.declaration import FeatureSet
-from protonn_edge.features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
-from protonn_edge.files import write_atomically
-from protonn_edge.raw_units import (
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.raw_units import (
     EXPONENT_LIMIT,
     Exponents,
     choose_exponents,
     decimals_of,
     decimals_of_ranges,
 )
-from protonn_edge.reduction import Reduction
-from protonn_edge.rejection import UNKNOWN, Rejection
-from protonn_edge.rows import Matrix, Sparse, dense_rows
-from protonn_edge.sizes import SizedByMatrices
+from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.window_features.declaration import FeatureSet
+from protonn_edge.stages.window_features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
+from protonn_edge.system.files import write_atomically
 
 FORMAT_VERSION = 6
 FILE_LIMIT_BYTES = 16 * 2**20
@@ -282,7 +282,7 @@ class ProtoNNModel(SizedByMatrices):
     activity : Activity, optional
         How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
-        Thresholds below which a point is of none of the classes; see `protonn_edge.rejection`.
+        Thresholds below which a point is of none of the classes; see `stages.decision`.
     pipeline : FeaturePipeline, optional
         What makes features of windows of raw samples before anything else; not with a reduction.
     raw_exponents : ndarray of int64, optional

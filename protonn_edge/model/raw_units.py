@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from protonn_edge.rows import Matrix, Sparse
+from protonn_edge.datasets.rows import Matrix, Sparse
 
 Exponents = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from protonn_edge.lock import InUse, try_lock
+from protonn_edge.system.lock import InUse, try_lock
 
 _NAME = re.compile(r"\.protonn-edge\.\d+\.\w+")
 _POSIX = hasattr(os, "getuid")  # elsewhere a folder can be neither opened nor locked

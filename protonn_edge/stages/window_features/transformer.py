@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.features.declaration import FeatureSet
-from protonn_edge.features.pipeline import FeaturePipeline
+from protonn_edge.stages.window_features.declaration import FeatureSet
+from protonn_edge.stages.window_features.pipeline import FeaturePipeline
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
-    """Features of windows of samples, by integer arithmetic; see `protonn_edge.features.pipeline`.
+    """Features of windows of samples, by integer arithmetic; see `window_features.pipeline`.
 
     In a model for a device, give the same text to `ProtoNNClassifier` as `features`: then the model
     holds the pipeline, and the device computes it.
@@ -41,7 +41,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from protonn_edge.features import WindowFeatures
+    >>> from protonn_edge.stages.window_features import WindowFeatures
     >>> windows = np.array([[0, 0, 0, 0], [0, 255, 0, 255]])
     >>> WindowFeatures(features="mean,deviation,max").fit_transform(windows)
     array([[-512,    0, -128],

@@ -44,8 +44,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.declaration import FeatureSet
-from protonn_edge.saturation import saturated_steps
+from protonn_edge.stages.input_quantizer.saturation import saturated_steps
+from protonn_edge.stages.window_features.declaration import FeatureSet
 
 Int64 = NDArray[np.int64]
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.deskewing import BYTES, SIDE_LIMIT, PixelScale, deskewed
 from protonn_edge.errors import InputError
+from protonn_edge.stages.deskew.deskewing import BYTES, SIDE_LIMIT, PixelScale, deskewed
 
 Shape = tuple[int, int]
 
@@ -91,7 +91,7 @@ class Reduction:
         Height and width of what it becomes.
     deskewed : PixelScale, optional
         How pixels become bytes, where slanted images are set upright first; see
-        `protonn_edge.deskewing`.
+        `protonn_edge.stages.deskew.deskewing`.
 
     Raises
     ------

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.pipeline import FeaturePipeline
-from protonn_edge.reduction import Reduction
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.window_features.pipeline import FeaturePipeline
 
 _VALUE_BYTES = 4
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file, write_together
-from protonn_edge.reduction import Reduction
-from protonn_edge.sizes import SizedByMatrices
+from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.system.files import check_file, write_together
 
 FILE_LIMIT_BYTES = 64 * 2**20
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.saturation import saturated_steps
+from protonn_edge.stages.input_quantizer.saturation import saturated_steps
 
 Int64 = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from protonn_edge.errors import InputError
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def resource(name: str) -> Path:

@@ -17,7 +17,8 @@ from pathlib import Path
 from protonn_edge.boards import Board
 from protonn_edge.boards.cores import CORES, UNO_CORE
 from protonn_edge.boards.environment import description, environment_section
-from protonn_edge.budget import OverBudget, Usage, check_estimate, check_flash, measure_usage
+from protonn_edge.build.budget import OverBudget, Usage, check_estimate, check_flash, measure_usage
+from protonn_edge.build.linkage import check_linked
 from protonn_edge.codegen import (
     HOST_MAIN,
     SOURCES,
@@ -32,9 +33,6 @@ from protonn_edge.codegen import (
     render_c,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.files import check_file, check_no_links, write_atomically, write_together
-from protonn_edge.linkage import check_linked
-from protonn_edge.lock import InUse, locked_folder
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import (
     Activity,
@@ -44,8 +42,10 @@ from protonn_edge.quantization import (
     device_model,
     precisions_of,
 )
-from protonn_edge.resources import resource
-from protonn_edge.scratch import scratch_folder
+from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
+from protonn_edge.system.lock import InUse, locked_folder
+from protonn_edge.system.resources import resource
+from protonn_edge.system.scratch import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
 _GENERATED = Path("firmware", "generated")

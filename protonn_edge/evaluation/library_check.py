@@ -19,22 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.budget import OverBudget
+from protonn_edge.build.budget import OverBudget
+from protonn_edge.build.project import raw_input_build
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil import Result
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.project import raw_input_build
-from protonn_edge.quantization import DeviceModel
-from protonn_edge.toolchain.host import has_compiler
-from protonn_edge.verification import (
+from protonn_edge.evaluation.verification import (
     Agreement,
     compare,
     disagreement,
     verify_device,
 )
+from protonn_edge.hil import Result
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.toolchain.host import has_compiler
 
 TOLERATED_LOSS = 0.005
 """By how much accuracy may fall on the library's way in: half a point."""

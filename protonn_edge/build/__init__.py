@@ -1,0 +1,1 @@
+"""From a model to a project whose firmware fits its board."""

@@ -1,0 +1,1 @@
+"""What executions answer, compared with the reference: verification and measurement."""

@@ -1,0 +1,1 @@
+"""Average pooling: averages of areas of an image."""

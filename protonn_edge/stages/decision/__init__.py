@@ -1,0 +1,1 @@
+"""The answer that follows from scores: a class, or unknown."""

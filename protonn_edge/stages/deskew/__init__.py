@@ -1,0 +1,1 @@
+"""Deskew: the rows of an image move until it stands upright."""

@@ -1,0 +1,1 @@
+"""Raw features become bytes."""

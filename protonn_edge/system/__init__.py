@@ -1,0 +1,1 @@
+"""Files, folders, caches and the shell: what the operating system gives."""
