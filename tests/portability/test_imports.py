@@ -36,8 +36,8 @@ CARE = {
     ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
     ("toolchain/launcher.py", "os.killpg"): "process group",  # only process.py runs it
     ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
-    ("lock.py", "fcntl"): "except ImportError:",
-    ("scratch.py", "os.getuid"): 'hasattr(os, "getuid")',
+    ("system/lock.py", "fcntl"): "except ImportError:",
+    ("system/scratch.py", "os.getuid"): 'hasattr(os, "getuid")',
     (
         "cli/emulate.py",
         "symlink_to",
