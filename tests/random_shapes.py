@@ -21,7 +21,7 @@ from protonn_edge.quantization.integer_model import (
     OFFSET_STEP,
     PROJECTION_MAXIMUM,
     PROJECTION_MINIMUM,
-    RESCALING_SHIFT,
+    REQUANTIZE_SHIFT,
 )
 from protonn_edge.stages.average_pooling.reduction import Reduction
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
@@ -167,7 +167,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
     bits = 16 if span.max() < 65_000 else 24
     upper = max(1, int(span.max()) >> (bits - 16))
     multiplier = int(np.clip(65_536 * rng.choice([60, 300, 3000]) / upper, 1, 30_000))
-    offset = rng.integers(-30, 30, shape.d) * (1 << RESCALING_SHIFT)
+    offset = rng.integers(-30, 30, shape.d) * (1 << REQUANTIZE_SHIFT)
     offset += rng.integers(0, 256, shape.d) * OFFSET_STEP
     model = IntegerModel(
         inputs=_random_inputs(rng, shape, maximum),

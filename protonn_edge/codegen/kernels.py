@@ -393,11 +393,11 @@ def class_cycles(score_bytes: int) -> tuple[int, int]:
     return clear + LARGEST_LEAST_CYCLES[score_bytes], clear + LARGEST_CYCLES[score_bytes]
 
 
-# What rescaling may take less than `rescaling_cycles`: in all, and a coordinate that is limited.
-RESCALING_SPREAD, CLAMPING_SPREAD = 5, 2
+# What requantizing may take less than `requantize_cycles`: in all, a coordinate that is limited.
+REQUANTIZE_SPREAD, CLAMPING_SPREAD = 5, 2
 
 
-def rescaling_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: bool) -> int:
+def requantize_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps: bool) -> int:
     """Return the cycles of bringing the sums to the scale of the prototypes, at most."""
     product = 10 if multiplier < 256 else 17
     return 12 + outputs * (21 + 2 * dropped_bytes + product + 13 * clamps)

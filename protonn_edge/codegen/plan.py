@@ -28,7 +28,7 @@ from protonn_edge.codegen.kernels import (
     GROUPS_BY_COMPILER,
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
-    RESCALING_SPREAD,
+    REQUANTIZE_SPREAD,
     ROUND_CYCLES,
     SAVED_REGISTER_CYCLES,
     SPLIT_BY_COMPILER,
@@ -44,7 +44,7 @@ from protonn_edge.codegen.kernels import (
     projection_bytes,
     rejection_bytes,
     rejection_cycles,
-    rescaling_cycles,
+    requantize_cycles,
     saved_registers,
     vote_cycles,
 )
@@ -226,7 +226,7 @@ def plan_with(
     stages = (
         *first.stages,
         _projection_stage(kernel, features, blocks, activity, weights + code, first),
-        _rescaling_stage(model),
+        _requantize_stage(model),
         _prototype_stage(model, votes, compared, neighbours, activity, core),
         *rejection,
     )
@@ -262,7 +262,7 @@ def plan_with(
 # 15 % of it. Windows of two pipelines took a quarter and a third less.
 _WITHOUT_MULTIPLIER = {
     "projection": 8.2,
-    "rescaling": 17.0,
+    "requantize": 17.0,
     "prototypes": 10.1,
     "upright": 8.2,
     "windows": 4.0,
@@ -354,12 +354,12 @@ def input_cycles(model: IntegerModel, plan: Plan) -> NDArray[np.int64]:
     return features.other - features.zero
 
 
-def _rescaling_stage(model: IntegerModel) -> Stage:
+def _requantize_stage(model: IntegerModel) -> Stage:
     dropped = model.accumulator_bits // 8 - 2
-    cycles = rescaling_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
-    least = cycles - RESCALING_SPREAD - CLAMPING_SPREAD * model.clamps * model.n_projections
+    cycles = requantize_cycles(model.n_projections, dropped, model.multiplier, model.clamps)
+    least = cycles - REQUANTIZE_SPREAD - CLAMPING_SPREAD * model.clamps * model.n_projections
     flash = model.n_projections * (3 + 2 * model.clamps)
-    return Stage("rescaling", "loop", flash, cycles, cycles, least)
+    return Stage("requantize", "loop", flash, cycles, cycles, least)
 
 
 def _prototype_stage(

@@ -22,7 +22,7 @@ from protonn_edge.codegen.plan import (
     prototype_costs,
 )
 from protonn_edge.quantization import FEATURE_MAXIMUM, IntegerModel, compared
-from protonn_edge.quantization.integer_model import RESCALING_SHIFT
+from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT
 from protonn_edge.stages.average_pooling.reduction import Reduction
 from protonn_edge.stages.deskew.deskewing import row_shifts
 
@@ -150,8 +150,8 @@ def _inputs_near(
 
 def _solved(model: IntegerModel, target: Int64, least: Int64, most: Int64) -> Int64:
     """Return inputs (D,) between limits whose projection comes close to a target (d,)."""
-    unit = model.multiplier / (1 << (RESCALING_SHIFT + model.accumulator_bits - 16))
-    constant = model.offset / (1 << RESCALING_SHIFT) + unit * model.start - 0.5
+    unit = model.multiplier / (1 << (REQUANTIZE_SHIFT + model.accumulator_bits - 16))
+    constant = model.offset / (1 << REQUANTIZE_SHIFT) + unit * model.start - 0.5
     free, inputs = most > least, least.copy()
     if free.any():
         W = unit * model.projection.astype(np.float64)

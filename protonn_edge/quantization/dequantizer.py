@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.quantization.exponential import KERNEL_MAXIMUM, distance_step
-from protonn_edge.quantization.integer_model import RESCALING_SHIFT, IntegerModel
+from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT, IntegerModel
 
 FloatArray = NDArray[np.float64]
 
@@ -43,13 +43,13 @@ class DequantizedModel:
 
 def dequantize(model: IntegerModel) -> DequantizedModel:
     """Return what the integers of a model stand for."""
-    step, half = distance_step(model.distance_shift), (1 << RESCALING_SHIFT) / 2
+    step, half = distance_step(model.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
     dropped = model.accumulator_bits - 16
-    unit = model.multiplier / (1 << (RESCALING_SHIFT + dropped))
+    unit = model.multiplier / (1 << (REQUANTIZE_SHIFT + dropped))
     projection = step * unit * model.projection.astype(np.float64) / model.inputs.step
     # Arithmetic right shifts lose half of what they can, on average.
     lost = model.multiplier * ((1 << dropped) - 1) / (2 << dropped)
-    constant = (model.offset - lost - half + 0.5) / (1 << RESCALING_SHIFT) + unit * model.start
+    constant = (model.offset - lost - half + 0.5) / (1 << REQUANTIZE_SHIFT) + unit * model.start
     return DequantizedModel(
         projection=projection,
         start=step * constant - projection @ model.inputs.zero,

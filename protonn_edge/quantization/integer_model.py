@@ -68,8 +68,8 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 PROJECTION_MINIMUM, PROJECTION_MAXIMUM = -128, 127
 MAXIMUM_MULTIPLIER = 0xFFFF
 OFFSET_STEP = 1 << 8  # a coordinate's offset has no lowest byte, which would take time to add
-RESCALED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
-RESCALING_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
+REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
+REQUANTIZE_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
 ACCUMULATOR_BITS = (16, 24)
 SCORE_BITS = (16, 32)
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
@@ -210,7 +210,7 @@ class IntegerModel(SizedByMatrices):
             ),
             (-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}"),
             (1 <= self.multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {self.multiplier:,}"),
-            (product < RESCALED_LIMIT, f"rescaled accumulators up to {product:,}"),
+            (product < REQUANTIZED_LIMIT, f"requantized accumulators up to {product:,}"),
             (not (self.offset % OFFSET_STEP).any(), "offsets that are no multiples of 256"),
             (
                 0 <= self.distance_shift <= MAXIMUM_DISTANCE_SHIFT,
@@ -337,12 +337,14 @@ class IntegerModel(SizedByMatrices):
 
     def project(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the projections p, (n, d) in -128..127, of the projection's inputs Q, (n, D)."""
-        return np.clip(self._rescaled(self.accumulate(Q)), PROJECTION_MINIMUM, PROJECTION_MAXIMUM)
+        return np.clip(
+            self._requantized(self.accumulate(Q)), PROJECTION_MINIMUM, PROJECTION_MAXIMUM
+        )
 
-    def _rescaled(self, accumulators: IntArray) -> IntArray:
+    def _requantized(self, accumulators: IntArray) -> IntArray:
         upper = accumulators >> (self.accumulator_bits - 16)
-        rescaled: IntArray = (upper * self.multiplier + self.offset) >> RESCALING_SHIFT
-        return rescaled
+        requantized: IntArray = (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
+        return requantized
 
     def squared_distances(self, P: IntArray) -> IntArray:
         """Return r, (n, m), the squares of the distances of projections P, (n, d)."""
@@ -411,7 +413,7 @@ class IntegerModel(SizedByMatrices):
 
     def projection_range(self) -> tuple[int, int]:
         """Return the least and the largest coordinate p, before it is clamped, of any input."""
-        reached = self._rescaled(
+        reached = self._requantized(
             np.array([[end] * self.n_projections for end in self.accumulator_range()])
         )
         return int(reached.min()), int(reached.max())
@@ -419,7 +421,7 @@ class IntegerModel(SizedByMatrices):
     def coordinate_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the least and the largest p of each coordinate, (d,), before it is clamped."""
         low, high = _ranges_of(self.projection, self.inputs.maximum, self.start)
-        return self._rescaled(low), self._rescaled(high)
+        return self._requantized(low), self._requantized(high)
 
     @property
     def clamps(self) -> bool:

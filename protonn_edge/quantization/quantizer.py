@@ -35,8 +35,8 @@ from protonn_edge.quantization.integer_model import (
     OFFSET_STEP,
     PROJECTION_MAXIMUM,
     PROJECTION_MINIMUM,
-    RESCALED_LIMIT,
-    RESCALING_SHIFT,
+    REQUANTIZE_SHIFT,
+    REQUANTIZED_LIMIT,
     InputQuantizer,
     IntArray,
     IntegerModel,
@@ -313,7 +313,7 @@ def _fit_projection(
         )
 
     dropped = accumulator_bits - 16
-    divisor = 1 << (RESCALING_SHIFT + dropped)
+    divisor = 1 << (REQUANTIZE_SHIFT + dropped)
     for multiplier in _multipliers(weights, inputs.maximum, accumulator_bits):
         unit = multiplier / divisor
         residuals = np.rint(weights / unit).astype(np.int64)
@@ -327,10 +327,10 @@ def _fit_projection(
         # What rounding adds on average is known, so it is taken off.
         constant = target - _dot(rounding, mean) - unit * start
         lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
-        offset = np.rint(((constant + 0.5) * (1 << RESCALING_SHIFT) + lost) / OFFSET_STEP)
+        offset = np.rint(((constant + 0.5) * (1 << REQUANTIZE_SHIFT) + lost) / OFFSET_STEP)
         offset *= OFFSET_STEP
         reach = (span.max() // 2 + 1 >> dropped) + 1
-        if not np.abs(offset).max() + reach * multiplier < RESCALED_LIMIT:
+        if not np.abs(offset).max() + reach * multiplier < REQUANTIZED_LIMIT:
             continue
         noise = np.square(rounding) @ variance + np.square(weights).sum(axis=1) / 12
         noise += (unit * ((1 << dropped) - 1)) ** 2 / 12
@@ -367,7 +367,7 @@ def _multipliers(weights: FloatArray, input_maximum: int, accumulator_bits: int)
     largest = float(np.abs(weights).max()) / _RESIDUAL_MAXIMUM
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
     unit = max(largest, row / _ACCUMULATOR_SPAN[accumulator_bits])
-    scale = 1 << (RESCALING_SHIFT + accumulator_bits - 16)
+    scale = 1 << (REQUANTIZE_SHIFT + accumulator_bits - 16)
     if not unit * scale <= MAXIMUM_MULTIPLIER:
         return range(0)
     first = max(1, math.ceil(unit * scale))

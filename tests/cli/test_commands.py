@@ -131,7 +131,7 @@ def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path
     plan = run_json(*arguments)["plan"]
     assert plan["kernel"] == "masked"
     assert 0 < plan["cycles"]["mean"] < plan["cycles"]["worst"]  # on the training points
-    assert [stage["name"] for stage in plan["stages"]] == ["projection", "rescaling", "prototypes"]
+    assert [stage["name"] for stage in plan["stages"]] == ["projection", "requantize", "prototypes"]
     assert plan["cycles"]["worst"] == sum(stage["worst"] for stage in plan["stages"])
     with_data = run_json(*arguments, "--data", folder / "iris.csv")["plan"]
     assert with_data["cycles"]["mean"] == pytest.approx(plan["cycles"]["mean"], rel=0.05)

@@ -140,7 +140,7 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
         make_plan(quantize(model)),
         make_plan(quantize(replace(model, rejection=None))),
     )
-    assert [stage.name for stage in without.stages] == ["projection", "rescaling", "prototypes"]
+    assert [stage.name for stage in without.stages] == ["projection", "requantize", "prototypes"]
     (stage,) = with_check.stages[3:]
     assert (stage.name, stage.kernel) == ("rejection", "score, margin")
     assert with_check.worst_cycles == without.worst_cycles + stage.worst

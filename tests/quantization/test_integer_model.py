@@ -147,7 +147,7 @@ def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
         ({"accumulator_bits": 32}, "32 bits"),
         ({"start": np.array([40_000, 0, 0])}, "accumulators in"),
         ({"multiplier": 65_536}, "multiplier 65,536"),
-        ({"offset": np.array([1 << 31, 0, 0])}, "rescaled accumulators up to 2,1"),
+        ({"offset": np.array([1 << 31, 0, 0])}, "requantized accumulators up to 2,1"),
         ({"offset": np.array([1, 0, 0])}, "no multiples of 256"),
         ({"distance_shift": 7}, "distance shift 7"),
     ],

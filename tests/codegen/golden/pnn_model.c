@@ -6,7 +6,7 @@
  *
  * The plan, on an ATmega328P:
  *     projection  columns, 138 B flash, at most 376 cycles
- *     rescaling   loop, 15 B flash, at most 165 cycles
+ *     requantize  loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *
  * With x the features, the arithmetic is
@@ -271,7 +271,7 @@ void pnn_push(pnn_input_t feature)
 
 /* Bring the sums to the scale of the prototypes; what is far from all of them comes nearer. */
 #ifdef PNN_ASSEMBLY
-static void rescale(void)
+static void requantize(void)
 {
     const struct scaling *next = scaling;
     __asm__ volatile(
@@ -324,7 +324,7 @@ static void rescale(void)
           "r25", "r26", "r27");
 }
 #else
-static void rescale(void)
+static void requantize(void)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
         const int16_t upper = (int16_t)(projected.sums[k]);
@@ -588,7 +588,7 @@ static uint8_t find_largest(pnn_score_t *largest_score)
 
 uint8_t pnn_finish(void)
 {
-    rescale();
+    requantize();
     clear_scores();
     add_votes();
 

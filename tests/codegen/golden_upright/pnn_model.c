@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     upright     loop, 900 B flash, at most 3034 cycles
  *     projection  columns, 138 B flash, at most 1591 cycles
- *     rescaling   loop, 15 B flash, at most 165 cycles
+ *     requantize  loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *
  * With b the pixels, and the weight of a pixel for an area how much they overlap, the averages are
@@ -624,7 +624,7 @@ void pnn_push(pnn_input_t feature)
 
 /* Bring the sums to the scale of the prototypes; what is far from all of them comes nearer. */
 #ifdef PNN_ASSEMBLY
-static void rescale(void)
+static void requantize(void)
 {
     const struct scaling *next = scaling;
     __asm__ volatile(
@@ -677,7 +677,7 @@ static void rescale(void)
           "r25", "r26", "r27");
 }
 #else
-static void rescale(void)
+static void requantize(void)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
         const int16_t upper = (int16_t)(projected.sums[k]);
@@ -942,7 +942,7 @@ static uint8_t find_largest(pnn_score_t *largest_score)
 static uint8_t classify(void)
 {
     project(averages, averages + INPUTS);
-    rescale();
+    requantize();
     clear_scores();
     add_votes();
 

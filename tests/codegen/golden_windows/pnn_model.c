@@ -7,7 +7,7 @@
  * The plan, on an ATmega328P:
  *     windows     sums, 1122 B flash, at most 4816 cycles
  *     projection  columns, 138 B flash, at most 376 cycles
- *     rescaling   loop, 15 B flash, at most 165 cycles
+ *     requantize  loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
  *
  * With b the samples of a window, x = b - 128, and N = 8 samples of a channel, its features are
@@ -574,7 +574,7 @@ void pnn_push(pnn_input_t feature)
 
 /* Bring the sums to the scale of the prototypes; what is far from all of them comes nearer. */
 #ifdef PNN_ASSEMBLY
-static void rescale(void)
+static void requantize(void)
 {
     const struct scaling *next = scaling;
     __asm__ volatile(
@@ -627,7 +627,7 @@ static void rescale(void)
           "r25", "r26", "r27");
 }
 #else
-static void rescale(void)
+static void requantize(void)
 {
     for (uint8_t k = 0; k < PNN_PROJECTIONS; ++k) {
         const int16_t upper = (int16_t)(projected.sums[k]);
@@ -896,7 +896,7 @@ uint8_t pnn_finish(void)
     }
     write_inputs();
     project(inputs, inputs + INPUTS);
-    rescale();
+    requantize();
     clear_scores();
     add_votes();
 
