@@ -149,7 +149,7 @@ def _model(case: Case) -> IntegerModel:
     return IntegerModel(
         inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),
         projection=weights.astype(np.int8),
-        start=np.zeros(case.outputs, np.int64),
+        bias=np.zeros(case.outputs, np.int64),
         accumulator_bits=case.sum_bits,
         multiplier=1,
         offset=np.zeros(case.outputs, np.int64),

@@ -124,7 +124,7 @@ def tiny_integer_model() -> IntegerModel:
         projection=np.array(
             [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]], np.int8
         ),
-        start=np.array([600, -158, 0], np.int64),
+        bias=np.array([600, -158, 0], np.int64),
         accumulator_bits=16,
         multiplier=1600,
         offset=np.array([32768, -960000, 4000000], np.int64),

@@ -55,14 +55,14 @@ def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
         W = (W * min(1.0, 60_000 / (1 + maximum * np.abs(W).sum(axis=1).max()))).astype(int)
     span = maximum * np.abs(W).sum(axis=1)
     bits = 16 if span.max() < 65_000 else 24
-    start = -(maximum * W.sum(axis=1)) // 2
+    bias = -(maximum * W.sum(axis=1)) // 2
     upper = max(1, int(span.max()) >> (bits - 16))
     multiplier = int(np.clip(65_536 * rng.choice([60, 300, 3000]) / upper, 1, 30_000))
     offset = rng.integers(-30, 30, d) * 65_536 + rng.integers(0, 256, d) * 256
     model = IntegerModel(
         inputs=InputQuantizer(np.zeros(features), np.ones(features), maximum),
         projection=W.astype(np.int8),
-        start=start.astype(np.int64),
+        bias=bias.astype(np.int64),
         accumulator_bits=bits,
         multiplier=multiplier,
         offset=offset.astype(np.int64),

@@ -172,7 +172,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
     model = IntegerModel(
         inputs=_random_inputs(rng, shape, maximum),
         projection=W.astype(np.int8),
-        start=-(maximum * W.sum(axis=1).astype(np.int64)) // 2,
+        bias=-(maximum * W.sum(axis=1).astype(np.int64)) // 2,
         accumulator_bits=bits,
         multiplier=multiplier,
         offset=offset.astype(np.int64),

@@ -190,7 +190,7 @@ class RenderContext:
     clamps: bool
     score_bits: int
     score_range: tuple[int, int]
-    start: tuple[int, ...]
+    bias: tuple[int, ...]
     multiplier: int
     distance_shift: int
     distance_limit: int
@@ -257,7 +257,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         clamps=model.clamps,
         score_bits=model.score_bits,
         score_range=model.score_range(),
-        start=tuple(model.start.tolist()),
+        bias=tuple(model.bias.tolist()),
         multiplier=model.multiplier,
         distance_shift=model.distance_shift,
         distance_limit=model.distance_limit,

@@ -82,7 +82,7 @@ class Float32Context:
     input_maximum: int
     limit: str
     score_scale: str
-    start: tuple[str, ...]
+    bias: tuple[str, ...]
     weights: Rows
     prototypes: Rows
     labels: Rows
@@ -111,7 +111,7 @@ def float32_context(model: Float32Model) -> Float32Context:
         input_maximum=model.inputs.maximum,
         limit=c_float(model.limit) if math.isfinite(model.limit) else "",
         score_scale=f"{model.score_scale:.6g}",
-        start=_rows(model.start[None, :])[0],
+        bias=_rows(model.bias[None, :])[0],
         weights=_rows(model.projection.T),
         prototypes=_rows(model.prototypes.T),
         labels=_rows(model.labels.T),

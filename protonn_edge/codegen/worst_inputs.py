@@ -151,7 +151,7 @@ def _inputs_near(
 def _solved(model: IntegerModel, target: Int64, least: Int64, most: Int64) -> Int64:
     """Return inputs (D,) between limits whose projection comes close to a target (d,)."""
     unit = model.multiplier / (1 << (REQUANTIZE_SHIFT + model.accumulator_bits - 16))
-    constant = model.offset / (1 << REQUANTIZE_SHIFT) + unit * model.start - 0.5
+    constant = model.offset / (1 << REQUANTIZE_SHIFT) + unit * model.bias - 0.5
     free, inputs = most > least, least.copy()
     if free.any():
         W = unit * model.projection.astype(np.float64)

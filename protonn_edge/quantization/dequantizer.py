@@ -21,13 +21,13 @@ FloatArray = NDArray[np.float64]
 class DequantizedModel:
     """Floats whose arithmetic is the integer model's, but for rounding projections and the table.
 
-    Distances are in units of 1/gamma: the kernel is ``exp(-||b_j - (W x + start)||^2)``.
+    Distances are in units of 1/gamma: the kernel is ``exp(-||b_j - (W x + bias)||^2)``.
 
     Attributes
     ----------
     projection : ndarray of shape (d, D), float64
         W, for raw features x, or averages of them, that an `InputQuantizer` can express exactly.
-    start : ndarray of shape (d,), float64
+    bias : ndarray of shape (d,), float64
         What a projected point begins with; rounding down is taken into account on average.
     prototypes : ndarray of shape (d, m), float64
         B.
@@ -36,7 +36,7 @@ class DequantizedModel:
     """
 
     projection: FloatArray
-    start: FloatArray
+    bias: FloatArray
     prototypes: FloatArray
     labels: FloatArray
 
@@ -49,10 +49,10 @@ def dequantize(model: IntegerModel) -> DequantizedModel:
     projection = step * unit * model.projection.astype(np.float64) / model.inputs.step
     # Arithmetic right shifts lose half of what they can, on average.
     lost = model.multiplier * ((1 << dropped) - 1) / (2 << dropped)
-    constant = (model.offset - lost - half + 0.5) / (1 << REQUANTIZE_SHIFT) + unit * model.start
+    constant = (model.offset - lost - half + 0.5) / (1 << REQUANTIZE_SHIFT) + unit * model.bias
     return DequantizedModel(
         projection=projection,
-        start=step * constant - projection @ model.inputs.zero,
+        bias=step * constant - projection @ model.inputs.zero,
         prototypes=step * model.prototypes.astype(np.float64),
         labels=KERNEL_MAXIMUM * model.score_scale * model.labels.astype(np.float64),
     )

@@ -2,7 +2,7 @@
 
 For an input ``q`` of D unsigned bytes, the same as the integer model's::
 
-    p_k = start_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
+    p_k = bias_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
     r_j = sum_k (p_k - B_jk)^2          "far" beyond `limit`
     e_j = exp(-r_j), or 0 where prototype j is far
     s_l = sum_j Z_lj e_j                then rounded to an integer
@@ -30,6 +30,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.model.raw_units import Exponents
 from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.quantization.hashed_names import hashed_name
 from protonn_edge.quantization.integer_model import UNHASHED, InputQuantizer, IntegerModel
 from protonn_edge.quantization.raw_inputs import (
     FloatQuantizer,
@@ -55,7 +56,7 @@ class Float32Model(SizedByMatrices):
         From raw features to bytes: the integer model's.
     projection : ndarray of shape (d, D), float32
         W, for bytes, in units of 1/gamma.
-    start : ndarray of shape (d,), float32
+    bias : ndarray of shape (d,), float32
         What a projection begins with.
     prototypes : ndarray of shape (d, m), float32
         B, in units of 1/gamma.
@@ -81,7 +82,7 @@ class Float32Model(SizedByMatrices):
 
     inputs: InputQuantizer
     projection: Float32
-    start: Float32
+    bias: Float32
     prototypes: Float32
     labels: Float32
     limit: float
@@ -120,12 +121,13 @@ class Float32Model(SizedByMatrices):
                 value = getattr(part, field.name)
                 if field.name in UNHASHED:
                     continue
+                name = hashed_name(field.name)
                 if isinstance(value, np.ndarray):
                     little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
-                    digest.update(f"{field.name}{little.dtype.str}{little.shape}:".encode())
+                    digest.update(f"{name}{little.dtype.str}{little.shape}:".encode())
                     digest.update(little.tobytes())
                 elif not isinstance(value, InputQuantizer):
-                    digest.update(f"{field.name}:{value!r}".encode())
+                    digest.update(f"{name}:{value!r}".encode())
         return digest.hexdigest()
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
@@ -150,7 +152,7 @@ class Float32Model(SizedByMatrices):
         return np.concatenate(parts) if parts else np.zeros((0, self.n_classes))
 
     def _part(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
-        P = np.tile(self.start, (len(Q), 1))
+        P = np.tile(self.bias, (len(Q), 1))
         for column, x in zip(self.projection.T, Q.T.astype(np.float32), strict=True):
             P += column * x[:, None]
         r = np.zeros((len(Q), self.n_prototypes), np.float32)
@@ -186,14 +188,14 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     inputs, gamma = integer_model.inputs, model.gamma
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
         per_raw_unit = gamma * model.projection.astype(np.float64) * model.normalizer.scale
-        start = per_raw_unit @ (inputs.zero - model.normalizer.offset)
+        bias = per_raw_unit @ (inputs.zero - model.normalizer.offset)
         labels = model.labels.astype(np.float64)
         largest = float(np.abs(labels).sum(axis=1).max())
         scale = 2.0 ** (math.ceil(math.log2(largest)) - _SCORE_BITS) if largest > 0 else math.nan
         made = Float32Model(
             inputs=inputs,
             projection=(per_raw_unit * inputs.step).astype(np.float32),
-            start=start.astype(np.float32),
+            bias=bias.astype(np.float32),
             prototypes=(gamma * model.prototypes.astype(np.float64)).astype(np.float32),
             labels=(labels / scale).astype(np.float32),
             limit=float(np.float32(-math.log(model.cutoff))) if model.cutoff else math.inf,
@@ -202,7 +204,7 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
             raw_exponents=integer_model.raw_exponents,
             feature_names=integer_model.feature_names,
         )
-    for numbers in (made.projection, made.start, made.prototypes, made.labels):
+    for numbers in (made.projection, made.bias, made.prototypes, made.labels):
         if not np.isfinite(numbers).all():
             raise InputError(
                 "the model's numbers do not fit floats of 32 bits; train it again with features of "

@@ -13,7 +13,7 @@ of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` ha
 
 The rest is the same for all::
 
-    a_k = start_k + sum_i W_ki q_i                    16 or 24 bits, never overflows
+    a_k = bias_k + sum_i W_ki q_i                    16 or 24 bits, never overflows
     h_k = a_k, or a_k >> 8 of 24 bits                 16 bits
     p_k = (h_k * multiplier + offset_k) >> 16         clamped to 8 bits
     r_j = sum_k (p_k - B_kj)^2                        "far" from 2^(8 + distance_shift) on
@@ -47,6 +47,7 @@ from protonn_edge.quantization.exponential import (
     TABLE_SIZE,
     kernel_of_squares,
 )
+from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
 from protonn_edge.quantization.raw_inputs import (
     FloatQuantizer,
     RawQuantizer,
@@ -137,7 +138,7 @@ class IntegerModel(SizedByMatrices):
         From raw features, or their averages, to the projection's inputs.
     projection : ndarray of shape (d, D), int8
         W.
-    start : ndarray of shape (d,), int64
+    bias : ndarray of shape (d,), int64
         What the accumulators begin with, chosen to centre their range.
     accumulator_bits : int
         16 or 24; every sum fits, on any input.
@@ -176,7 +177,7 @@ class IntegerModel(SizedByMatrices):
 
     inputs: InputQuantizer
     projection: NDArray[np.int8]
-    start: IntArray
+    bias: IntArray
     accumulator_bits: int
     multiplier: int
     offset: IntArray
@@ -310,7 +311,7 @@ class IntegerModel(SizedByMatrices):
                 value = getattr(part, field.name)
                 if value is None or isinstance(value, InputQuantizer) or field.name in UNHASHED:
                     continue
-                digest.update(f"{field.name}:".encode())
+                digest.update(f"{hashed_name(field.name)}:".encode())
                 digest.update(_canonical_bytes(value))
         if self.reduction is not None:
             digest.update(f"reduction_multiplier:{self.reduction_multiplier}".encode())
@@ -333,7 +334,7 @@ class IntegerModel(SizedByMatrices):
         """Return the accumulators a, (n, d), of the projection's inputs Q, (n, D) uint8."""
         # BLAS has no integer product; float64 is exact here, all sums are far below 2**53.
         sums = Q.astype(np.float64) @ self.projection.T.astype(np.float64)
-        return self.start + sums.astype(np.int64)
+        return self.bias + sums.astype(np.int64)
 
     def project(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the projections p, (n, d) in -128..127, of the projection's inputs Q, (n, D)."""
@@ -408,7 +409,7 @@ class IntegerModel(SizedByMatrices):
 
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""
-        low, high = _ranges_of(self.projection, self.inputs.maximum, self.start)
+        low, high = _ranges_of(self.projection, self.inputs.maximum, self.bias)
         return int(low.min()), int(high.max())
 
     def projection_range(self) -> tuple[int, int]:
@@ -420,7 +421,7 @@ class IntegerModel(SizedByMatrices):
 
     def coordinate_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the least and the largest p of each coordinate, (d,), before it is clamped."""
-        low, high = _ranges_of(self.projection, self.inputs.maximum, self.start)
+        low, high = _ranges_of(self.projection, self.inputs.maximum, self.bias)
         return self._requantized(low), self._requantized(high)
 
     @property
@@ -524,13 +525,11 @@ def check_counts(features: int, projections: int, prototypes: int, classes: int)
             )
 
 
-def _ranges_of(
-    matrix: NDArray[np.int8], maximum: int, start: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Bound start + matrix @ x over all x in 0..maximum: the extremes pick one sign each."""
+def _ranges_of(matrix: NDArray[np.int8], maximum: int, bias: IntArray) -> tuple[IntArray, IntArray]:
+    """Bound bias + matrix @ x over all x in 0..maximum: the extremes pick one sign each."""
     wide = matrix.astype(np.int64)
-    low = start + maximum * np.minimum(wide, 0).sum(axis=1)
-    high = start + maximum * np.maximum(wide, 0).sum(axis=1)
+    low = bias + maximum * np.minimum(wide, 0).sum(axis=1)
+    high = bias + maximum * np.maximum(wide, 0).sum(axis=1)
     return low, high
 
 
@@ -538,4 +537,4 @@ def _canonical_bytes(value: object) -> bytes:
     if isinstance(value, np.ndarray):
         little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
-    return repr(value).encode()
+    return hashed_text(value).encode()

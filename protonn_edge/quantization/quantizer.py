@@ -69,7 +69,7 @@ class _Projection:
 
     inputs: InputQuantizer
     residuals: NDArray[np.int8]
-    start: IntArray
+    bias: IntArray
     accumulator_bits: int
     multiplier: int
     offset: IntArray
@@ -171,7 +171,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
     return IntegerModel(
         inputs=best.inputs,
         projection=best.residuals,
-        start=best.start,
+        bias=best.bias,
         accumulator_bits=best.accumulator_bits,
         multiplier=best.multiplier,
         offset=best.offset,
@@ -322,10 +322,10 @@ def _fit_projection(
             continue
         if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
             continue
-        start = -(inputs.maximum * residuals.sum(axis=1)) // 2
+        bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
         rounding = unit * residuals - weights
         # What rounding adds on average is known, so it is taken off.
-        constant = target - _dot(rounding, mean) - unit * start
+        constant = target - _dot(rounding, mean) - unit * bias
         lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
         offset = np.rint(((constant + 0.5) * (1 << REQUANTIZE_SHIFT) + lost) / OFFSET_STEP)
         offset *= OFFSET_STEP
@@ -337,7 +337,7 @@ def _fit_projection(
         return _Projection(
             inputs=inputs,
             residuals=residuals.astype(np.int8),
-            start=start,
+            bias=bias,
             accumulator_bits=accumulator_bits,
             multiplier=multiplier,
             offset=offset.astype(np.int64),

@@ -97,7 +97,7 @@ def _scores(
     yield kernel(projected, coordinates, 1.0, model.cutoff) @ Z.T
     integers = dequantize(integer_model)
     centred = coordinates - centre_of(coordinates)
-    projected = restored @ integers.projection.T + integers.start
+    projected = restored @ integers.projection.T + integers.bias
     yield kernel(projected, centred, 1.0, model.cutoff) @ Z.T
     yield integer_model.kernels(integer_model.project(inputs)).astype(np.float64) @ Z.T
     yield integer_model.scores(fed)

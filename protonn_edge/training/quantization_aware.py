@@ -77,10 +77,10 @@ class QuantizationAware:
         floats = dequantize(integers)
         # W applies to raw features, x / scale + offset; a feature of scale 0 has no weight.
         scale = np.where(self._normalizer.scale == 0, np.inf, self._normalizer.scale)
-        start = floats.start + floats.projection @ self._normalizer.offset
+        bias = floats.bias + floats.projection @ self._normalizer.offset
         return Parameters(
             (floats.projection / scale).astype(np.float32),
-            (floats.prototypes - start[:, None]).astype(np.float32),
+            (floats.prototypes - bias[:, None]).astype(np.float32),
             floats.labels.astype(np.float32),
             parameters.sharpness,
         )

@@ -23,7 +23,7 @@ def with_prototypes(prototypes: np.ndarray) -> IntegerModel:
     return replace(
         tiny_integer_model(),
         projection=np.ones((d, 6), np.int8),
-        start=np.zeros(d, np.int64),
+        bias=np.zeros(d, np.int64),
         offset=np.zeros(d, np.int64),
         prototypes=prototypes.astype(np.int8),
         labels=np.ones((3, m), np.int8),

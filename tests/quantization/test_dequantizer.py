@@ -34,7 +34,7 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, X = bytes_and_points(model, seed)
     floats = dequantize(model)
-    exact = (X @ floats.projection.T + floats.start) / distance_step(model.distance_shift)
+    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.distance_shift)
     errors = np.clip(exact, -128, 127) - model.project(Q)
     assert np.abs(errors).max() <= 0.5 + 1e-4
     assert abs(errors.mean()) < 0.1

@@ -17,7 +17,7 @@ def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:
     """The arithmetic of the module's text, one Python integer at a time."""
     projection = []
     for k in range(model.n_projections):
-        a = int(model.start[k])
+        a = int(model.bias[k])
         for i in range(model.n_features):
             a += int(model.projection[k, i]) * int(q[i])
         upper = a >> (model.accumulator_bits - 16)
@@ -145,7 +145,7 @@ def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
     ("change", "words"),
     [
         ({"accumulator_bits": 32}, "32 bits"),
-        ({"start": np.array([40_000, 0, 0])}, "accumulators in"),
+        ({"bias": np.array([40_000, 0, 0])}, "accumulators in"),
         ({"multiplier": 65_536}, "multiplier 65,536"),
         ({"offset": np.array([1 << 31, 0, 0])}, "requantized accumulators up to 2,1"),
         ({"offset": np.array([1, 0, 0])}, "no multiples of 256"),
@@ -163,7 +163,7 @@ def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:
         dataclasses.replace(
             model,
             projection=np.zeros((256, 6), np.int8),
-            start=np.zeros(256, np.int64),
+            bias=np.zeros(256, np.int64),
             offset=np.zeros(256, np.int64),
             prototypes=np.zeros((256, 4), np.int8),
         )

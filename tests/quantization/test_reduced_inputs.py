@@ -40,7 +40,7 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
         reduction=reduction,
         inputs=dataclasses.replace(base.inputs, zero=np.zeros(n), step=np.ones(n), maximum=maximum),
         projection=np.zeros((3, n), np.int8),
-        start=np.zeros(3, np.int64),
+        bias=np.zeros(3, np.int64),
     )
     ends = np.array([[0], [255]], np.uint8).repeat(reduction.n_features, axis=1)
     assert model.reduce(ends).tolist() == [[0] * n, [maximum] * n]

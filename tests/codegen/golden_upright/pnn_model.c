@@ -17,7 +17,7 @@
  *
  * v is within 0..3060 (16 bits). With x these averages, the arithmetic is
  *
- *     a[k]     = start[k] + sum of weights[i][k] * x[i]
+ *     a[k]     = bias[k] + sum of weights[i][k] * x[i]
  *     p[k]     = (a[k] * MULTIPLIER + offset[k]) >> 16
  *                limited to 0..span[k], and then + least[k]
  *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" from 4096 on

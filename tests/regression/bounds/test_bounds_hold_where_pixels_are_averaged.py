@@ -32,7 +32,7 @@ def busy_model(d: int, reduction: Reduction) -> IntegerModel:
     return dataclasses.replace(
         model,
         projection=projection.reshape(model.projection.shape).astype(np.int8),
-        start=np.zeros(d, np.int64),
+        bias=np.zeros(d, np.int64),
         accumulator_bits=24,
         multiplier=1,
         rejection=None,

@@ -24,7 +24,7 @@ def far_model() -> IntegerModel:
     return IntegerModel(
         inputs=InputQuantizer(np.zeros(1), np.ones(1), 1),
         projection=np.full((D, 1), -100, np.int8),
-        start=np.full(D, 60, np.int64),
+        bias=np.full(D, 60, np.int64),
         accumulator_bits=16,
         multiplier=30_000,
         offset=np.full(D, -2 << 16, np.int64),

@@ -52,7 +52,7 @@ def model_of(d, m):
     return dataclasses.replace(
         base,
         projection=rng.integers(-20, 20, (d, 6)).astype(np.int8),
-        start=np.zeros(d, np.int64),
+        bias=np.zeros(d, np.int64),
         offset=np.zeros(d, np.int64),
         prototypes=rng.integers(-60, 60, (d, m)).astype(np.int8),
         labels=rng.integers(-60, 60, (3, m)).astype(np.int8),
