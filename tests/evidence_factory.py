@@ -14,7 +14,7 @@ from protonn_edge.hil import Origin, Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize, stage_losses
 from protonn_edge.report.evidence import Evidence, Firmware, Points
-from protonn_edge.stages.average_pooling.reduction import Shape
+from protonn_edge.stages.average_pooling.pooling import Shape
 from protonn_edge.toolchain.elf import Sections
 
 HOSTILE = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection, margins
 from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
@@ -55,10 +55,10 @@ def random_model(
     )
 
 
-def random_images(seed: int, n: int, reduction: Reduction) -> np.ndarray:
+def random_images(seed: int, n: int, pooling: AveragePooling) -> np.ndarray:
     """Return n images of bytes with dark and light areas, (n, pixels) uint8."""
     rng = np.random.default_rng(seed)
-    height, width = reduction.image_shape
+    height, width = pooling.image_shape
     coarse = rng.integers(0, 256, (n, -(-height // 3), -(-width // 3)))
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
@@ -70,12 +70,12 @@ def random_images(seed: int, n: int, reduction: Reduction) -> np.ndarray:
     return images.reshape(n, -1).astype(np.uint8)
 
 
-def random_reduced_model(reduction: Reduction, seed: int = 0, **sizes: float) -> ProtoNNModel:
+def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float) -> ProtoNNModel:
     """Return a float model of averages of images, else as `random_model` makes one."""
     rng = np.random.default_rng(seed)
-    model = random_model(seed, features=reduction.n_outputs, **sizes)
-    images = random_images(seed, 300, reduction)
-    averages = reduction.apply(images)
+    model = random_model(seed, features=pooling.n_outputs, **sizes)
+    images = random_images(seed, 300, pooling)
+    averages = pooling.apply(images)
     scale = 1.0 / np.maximum(averages.std(axis=0), 1.0)
     normalizer = Normalizer("standard", averages.mean(axis=0), scale)
     projected = normalizer.apply(averages) @ model.projection.T.astype(np.float64)
@@ -87,7 +87,7 @@ def random_reduced_model(reduction: Reduction, seed: int = 0, **sizes: float) ->
         gamma=sizes.get("gamma_numerator", 2.5) / float(np.median(distances)),
         normalizer=normalizer,
         inputs=InputStatistics.of_averages(images, averages),
-        reduction=reduction,
+        pooling=pooling,
     )
 
 
@@ -137,19 +137,19 @@ def tiny_integer_model() -> IntegerModel:
     )
 
 
-def tiny_reduced_model() -> IntegerModel:
+def tiny_pooling_model() -> IntegerModel:
     """Return the tiny model for 2x3 averages of the 3x4 pixels in the middle of 5x6."""
     return replace(
         tiny_integer_model(),
         inputs=InputQuantizer(zero=np.full(6, 0.5), step=np.full(6, 0.25), maximum=63),
-        reduction=Reduction((5, 6), (3, 4), (2, 3)),
+        pooling=AveragePooling((5, 6), (3, 4), (2, 3)),
     )
 
 
 def tiny_upright_model() -> IntegerModel:
     """Return the same one whose images are set upright first."""
-    model = tiny_reduced_model()
-    return replace(model, reduction=Reduction((5, 6), (3, 4), (2, 3), BYTES))
+    model = tiny_pooling_model()
+    return replace(model, pooling=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
 
 
 def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:

@@ -23,7 +23,7 @@ from protonn_edge.quantization.integer_model import (
     PROJECTION_MINIMUM,
     REQUANTIZE_SHIFT,
 )
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
 from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
@@ -47,7 +47,7 @@ class Shape:
     m: int
     classes: int
     inputs: int
-    before: Reduction | FeaturePipeline | None = None
+    before: AveragePooling | FeaturePipeline | None = None
 
 
 def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
@@ -96,15 +96,15 @@ def _plain(rng: Rng) -> tuple[None, int]:
     return None, _size(rng, _FEATURES, 400)
 
 
-def _averages(rng: Rng) -> tuple[Reduction, int]:
-    return _reduction(rng, 40, None)
+def _pooling(rng: Rng) -> tuple[AveragePooling, int]:
+    return _pooling(rng, 40, None)
 
 
-def _upright(rng: Rng) -> tuple[Reduction, int]:
-    return _reduction(rng, 32, BYTES)
+def _upright(rng: Rng) -> tuple[AveragePooling, int]:
+    return _pooling(rng, 32, BYTES)
 
 
-def _reduction(rng: Rng, side: int, deskewed: object) -> tuple[Reduction, int]:
+def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[AveragePooling, int]:
     while True:
         image = [int(rng.integers(1, side + 1)) for _ in range(2)]
         if deskewed is None and rng.random() < 0.2:
@@ -112,7 +112,7 @@ def _reduction(rng: Rng, side: int, deskewed: object) -> tuple[Reduction, int]:
         cropped = [int(rng.integers(max(1, s - 6), s + 1)) for s in image]
         shape = [_outputs(rng, pixels) for pixels in cropped]
         try:
-            made = Reduction(tuple(image), tuple(cropped), tuple(shape), deskewed)  # type: ignore[arg-type]
+            made = AveragePooling(tuple(image), tuple(cropped), tuple(shape), deskewed)  # type: ignore[arg-type]
         except InputError:
             continue
         if made.n_features <= 1000 and made.n_outputs <= 400:
@@ -143,9 +143,9 @@ def _windows(rng: Rng) -> tuple[FeaturePipeline, int]:
     return pipeline, pipeline.n_outputs
 
 
-_FIRST_STAGES: dict[str, Callable[[Rng], tuple[Reduction | FeaturePipeline | None, int]]] = {
+_FIRST_STAGES: dict[str, Callable[[Rng], tuple[AveragePooling | FeaturePipeline | None, int]]] = {
     "none": _plain,
-    "averages": _averages,
+    "average_pooling": _pooling,
     "upright": _upright,
     "windows": _windows,
 }
@@ -155,9 +155,9 @@ def first_stage_of(model: IntegerModel) -> str:
     """Return what the model has before its projection."""
     if model.pipeline is not None:
         return "windows"
-    if model.reduction is None:
+    if model.pooling is None:
         return "none"
-    return "averages" if model.reduction.deskewed is None else "upright"
+    return "average_pooling" if model.pooling.deskewed is None else "upright"
 
 
 def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
@@ -182,10 +182,10 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
         labels=_random_labels(rng, shape),
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(shape.classes)),
-        reduction=shape.before if isinstance(shape.before, Reduction) else None,
+        pooling=shape.before if isinstance(shape.before, AveragePooling) else None,
         pipeline=shape.before if isinstance(shape.before, FeaturePipeline) else None,
     )
-    points = model.project(model.reduce(random_points(rng, shape.m, model)))
+    points = model.project(model.projection_inputs(random_points(rng, shape.m, model)))
     if rng.random() < 0.5:  # all of them near one point
         points = np.repeat(points[-1:], shape.m, axis=0)
     points += rng.integers(-12, 13, points.shape) * int(rng.choice([0, 1, 8]))

@@ -20,7 +20,8 @@ from protonn_edge.toolchain.stack import worst_case_stack
 _FEATURE_CYCLES_LIMIT = 1_000
 
 _FLASH_REMEDY = (
-    "try fewer --prototypes, a smaller --projection-dim, or fewer features (of images: --reduce)"
+    "try fewer --prototypes, a smaller --projection-dim, or fewer features (of images: "
+    "--average-pooling)"
 )
 _SRAM_REMEDY = "try a smaller --projection-dim or fewer classes"
 

@@ -34,8 +34,8 @@ _SOFTWARE = "software"
 # The linker puts constants in front of the code, which begins with this.
 _BEHIND_CONSTANTS = "__ctors_start"
 
-# What pnn_begin takes, for all, for each output and for each sum of a reduction's row; read off the
-# emulator, with a tenth on top.
+# What pnn_begin takes, for all, for each output and for each sum of the pooling's row; read off
+# the emulator, with a tenth on top.
 _BEGIN_CYCLES = 60
 _BEGIN_CYCLES_PER_OUTPUT = 31
 _BEGIN_CYCLES_PER_SUM = 10
@@ -147,7 +147,7 @@ def spans_without_interrupts(
 
 def begin_cycles(model: DeviceModel) -> int:
     """Return what a call of ``pnn_begin`` takes at most."""
-    sums = 0 if model.reduction is None else model.reduction.columns.outputs
+    sums = 0 if model.pooling is None else model.pooling.columns.outputs
     outputs = _BEGIN_CYCLES_PER_OUTPUT * model.n_projections
     return _BEGIN_CYCLES + outputs + _BEGIN_CYCLES_PER_SUM * sums
 

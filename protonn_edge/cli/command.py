@@ -54,6 +54,8 @@ _WORD_LIMIT = 300  # characters, of a file name in a sentence
 _TERMINATED = 128 + signal.SIGTERM  # as a shell says it
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
 
+_FIRST_NAMES = {"reduce": "average-pooling"}  # of options, which still go by them
+
 BUG_EXIT_CODE = 70
 """What a command exits with if this package has a bug: EX_SOFTWARE of BSD's sysexits.h."""
 
@@ -116,6 +118,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; a null byte is in no file's name."""
+        ctx.token_normalize_func = lambda name: _FIRST_NAMES.get(name, name)
         for word in args:
             if "\0" in word:
                 raise click.UsageError(

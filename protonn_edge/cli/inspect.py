@@ -20,7 +20,7 @@ from protonn_edge.model.raw_units import unit_words
 from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
-from protonn_edge.stages.average_pooling.reduction import Reduction, shape_text
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
 from protonn_edge.stages.window_features import channel_names
 
 _NAMES_SHOWN = 12
@@ -57,7 +57,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
     reason = why_floats_alone(model)
     record = {
         "features": model.n_features,
-        "reduction": _reduction(model.reduction),
+        "reduction": _pooling(model.pooling),
         "pipeline": _pipeline(model),
         "feature_names": list(model.feature_names),
         "inputs": model.n_inputs,
@@ -100,14 +100,14 @@ def _describe_integers(model: ProtoNNModel) -> dict[str, Any]:
     }
 
 
-def _reduction(reduction: Reduction | None) -> dict[str, Any] | None:
-    if reduction is None:
+def _pooling(pooling: AveragePooling | None) -> dict[str, Any] | None:
+    if pooling is None:
         return None
     return {
-        "image_shape": list(reduction.image_shape),
-        "cropped_shape": list(reduction.cropped_shape),
-        "reduced_shape": list(reduction.shape),
-        "deskewed": reduction.deskewed is not None,
+        "image_shape": list(pooling.image_shape),
+        "cropped_shape": list(pooling.cropped_shape),
+        "reduced_shape": list(pooling.shape),
+        "deskewed": pooling.deskewed is not None,
     }
 
 
@@ -142,12 +142,12 @@ def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record["reduction"] is None:
         return [("features D", f"{record['features']:,}")]
     *shapes, deskewed = record["reduction"].values()
-    image, cropped, reduced = (shape_text(shape) for shape in shapes)
+    image, cropped, pooled = (shape_text(shape) for shape in shapes)
     middle = ", set upright" if deskewed else ""
     middle += f", of which {cropped} in the middle" if cropped != image else ""
     return [
         ("features", f"{record['features']:,}: {image} pixels{middle}"),
-        ("averages D", f"{record['inputs']:,}: {reduced}"),
+        ("averages D", f"{record['inputs']:,}: {pooled}"),
     ]
 
 

@@ -55,7 +55,7 @@ from protonn_edge.quantization import (
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.stages.average_pooling.reduction import reduction_for
+from protonn_edge.stages.average_pooling.pooling import pooling_for
 from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 from protonn_edge.stages.deskew.deskewing import PixelScale
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
@@ -185,10 +185,10 @@ def _setting(
 @_setting("--class-weight", "class_weight", click.Choice(["balanced"]), "Every class counts alike.")
 @_setting("--image-shape", "image_shape", ImageShape(), "The features are the pixels of images.")
 @_setting(
-    "--reduce",
+    "--average-pooling",
     "reduced_shape",
     ImageShape(),
-    "Project this many area averages, which the device makes of the pixels.",
+    "Project the averages of this many areas of an image, which the device makes.",
 )
 @_setting("--crop", "cropped_shape", ImageShape(), "Average this much, in the image's middle.")
 @_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Set slanted images upright, before.")
@@ -575,15 +575,15 @@ def settle_window(dataset: Dataset, settings: dict[str, Any]) -> None:
 def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     """Refuse what would only fail after the training, or for want of memory."""
     features = dataset.n_features
-    reduction = reduction_for(
+    pooling = pooling_for(
         settings["image_shape"],
         settings["reduced_shape"],
         settings["cropped_shape"],
         PixelScale(0.0, 1.0) if settings["deskew"] else None,
     )
     inputs, what = features, "features"
-    if reduction is not None:
-        inputs, what = reduction.n_outputs, "averages"
+    if pooling is not None:
+        inputs, what = pooling.n_outputs, "averages"
     elif settings["features"] is not None:
         windows = dense_features(dataset.X_train[:1], "the training part")
         declared = FeatureSet.of(settings["features"])

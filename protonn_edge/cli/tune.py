@@ -131,7 +131,7 @@ def _beside_output() -> Path | None:
     "train does.",
 )
 @click.option("--image-shape", type=ImageShape(), help="The features are the pixels of images.")
-@click.option("--reduce", "reduced_shape", type=ImageShape(), help="As of train.")
+@click.option("--average-pooling", "reduced_shape", type=ImageShape(), help="As of train.")
 @click.option("--crop", "cropped_shape", type=ImageShape(), help="As of train.")
 @click.option("--deskew", is_flag=True, default=None, help="As of train.")
 @click.option("--features", help="Project features of windows of samples, as of train.")

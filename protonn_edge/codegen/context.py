@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import __version__
-from protonn_edge.codegen.averaging import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
 from protonn_edge.codegen.first_stage import CHUNK_CYCLES, splits
 from protonn_edge.codegen.kernels import (
     GROUP,
@@ -20,6 +19,7 @@ from protonn_edge.codegen.kernels import (
     multiples_of,
 )
 from protonn_edge.codegen.plan import Plan, coordinates_of
+from protonn_edge.codegen.pooling import PIXELS_AT_ONCE, averages_at_once, has_whole_rows
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.codegen.windows import WindowContext, window_context
@@ -31,7 +31,7 @@ from protonn_edge.quantization import (
     IntegerModel,
     RawScale,
 )
-from protonn_edge.stages.average_pooling.reduction import Reduction, shape_text
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.deskew.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 
@@ -89,12 +89,12 @@ class ComparisonContext:
 
 
 @dataclass(frozen=True)
-class ReductionContext:
-    """The stage that averages areas: sides in pixels; widths and heights in units."""
+class PoolingContext:
+    """The stage that pools areas: sides in pixels; widths and heights in units."""
 
     image: str
     cropped: str
-    reduced: str
+    pooled: str
     is_cropped: bool
     pixels: int
     row_pixels: int
@@ -210,7 +210,7 @@ class RenderContext:
     push_cycles: int
     push_zero_cycles: int
     push_call_cycles: int
-    reduction: ReductionContext | None
+    pooling: PoolingContext | None
     upright: UprightContext | None
     windows: WindowContext | None
     raw: RawContext
@@ -284,8 +284,8 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_cycles=plan.push_cycles,
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
-        reduction=None if model.reduction is None else _reduction_context(model, model.reduction),
-        upright=_upright_context(model.reduction),
+        pooling=None if model.pooling is None else _pooling_context(model, model.pooling),
+        upright=_upright_context(model.pooling),
         windows=window_context(model),
         raw=raw_context(model),
         rejection=model.rejection,
@@ -309,13 +309,13 @@ def _coordinates(model: IntegerModel) -> tuple[CoordinateContext, ...]:
     return tuple(contexts)
 
 
-def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionContext:
-    rows, columns = reduction.rows, reduction.columns
-    return ReductionContext(
-        image=shape_text(reduction.image_shape),
-        cropped=shape_text(reduction.cropped_shape),
-        reduced=shape_text(reduction.shape),
-        is_cropped=reduction.cropped_shape != reduction.image_shape,
+def _pooling_context(model: IntegerModel, pooling: AveragePooling) -> PoolingContext:
+    rows, columns = pooling.rows, pooling.columns
+    return PoolingContext(
+        image=shape_text(pooling.image_shape),
+        cropped=shape_text(pooling.cropped_shape),
+        pooled=shape_text(pooling.shape),
+        is_cropped=pooling.cropped_shape != pooling.image_shape,
         pixels=(rows.first + rows.pixels - 1) * columns.side + columns.first + columns.pixels,
         row_pixels=columns.pixels,
         pixels_before=rows.first * columns.side + columns.first,
@@ -325,18 +325,18 @@ def _reduction_context(model: IntegerModel, reduction: Reduction) -> ReductionCo
         pixel_height=rows.pixel_units,
         area_height=rows.output_units,
         areas_in_row=columns.outputs,
-        multiplier=model.reduction_multiplier,
-        sum_maximum=FEATURE_MAXIMUM * reduction.area,
+        multiplier=model.pooling_multiplier,
+        sum_maximum=FEATURE_MAXIMUM * pooling.area,
         pixels_at_once=PIXELS_AT_ONCE,
-        averages_at_once=averages_at_once(reduction),
-        whole_rows=has_whole_rows(reduction),
+        averages_at_once=averages_at_once(pooling),
+        whole_rows=has_whole_rows(pooling),
     )
 
 
-def _upright_context(reduction: Reduction | None) -> UprightContext | None:
-    if reduction is None or reduction.deskewed is None:
+def _upright_context(pooling: AveragePooling | None) -> UprightContext | None:
+    if pooling is None or pooling.deskewed is None:
         return None
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     return UprightContext(
         height=rows.side,
         width=columns.side,

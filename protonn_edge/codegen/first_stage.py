@@ -1,7 +1,7 @@
 """What comes before the projection: how features arrive, and what is made of them on the way.
 
-Here, nothing is made of them. `averaging` and `windows` have the stages that make averages of areas
-and features of windows, each with its own cycles and bytes, so that the plan adds up whatever there
+Here, nothing is made of them. `pooling` and `windows` have the stages that pool areas and make
+features of windows, each with its own cycles and bytes, so that the plan adds up whatever there
 is.
 """
 
@@ -114,7 +114,7 @@ class FirstStage:
 
     @property
     def keeps_averages(self) -> bool:
-        """Whether all averages of a reduction wait for the last one before they are projected."""
+        """Whether all averages wait for the last one before they are projected."""
         return False
 
     @property

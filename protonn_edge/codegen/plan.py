@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import UNO_CORE, Core
-from protonn_edge.codegen.averaging import Averaging, Upright
 from protonn_edge.codegen.first_stage import CHUNK_CYCLES, FirstStage, PushCycles, splits
 from protonn_edge.codegen.kernels import (
     ACCIDENT_CYCLES,
@@ -48,6 +47,7 @@ from protonn_edge.codegen.kernels import (
     saved_registers,
     vote_cycles,
 )
+from protonn_edge.codegen.pooling import AveragePoolingStage, Upright
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.codegen.windows import WindowStage
@@ -96,7 +96,7 @@ class Plan:
     neighbours_at_once : int
         Near prototypes that vote together.
     keeps_averages : bool
-        Whether all averages of a reduction wait for the last one before they are projected.
+        Whether all averages wait for the last one before they are projected.
     chunk_features : int
         Features that the firmware collects before it pushes them; if all, it needs one call.
     table_bytes : int
@@ -204,7 +204,7 @@ def plan_with(
 ) -> Plan:
     """Return the plan with a given kernel of the projection, with all features in SRAM or not.
 
-    The same is asked about the averages of a reduction. Cycles are those of chips with this core.
+    The same is asked about the averages of pooled images. Cycles are those of chips with this core.
     """
     d, classes = model.n_projections, model.n_classes
     width, score_bytes = model.accumulator_bits // 8, model.score_bits // 8
@@ -288,13 +288,13 @@ def _first_stage(
     keeps: bool,
 ) -> FirstStage:
     """Return what comes before the projection."""
-    reduction = model.reduction
+    pooling = model.pooling
     if model.pipeline is not None:
         return WindowStage(model, kernel, projecting, buffered, core, model.pipeline)
-    if reduction is None:
+    if pooling is None:
         return FirstStage(model, kernel, projecting, buffered, core)
-    kind = Averaging if reduction.deskewed is None else Upright
-    return kind(model, kernel, projecting, buffered, core, reduction, keeps)
+    kind = AveragePoolingStage if pooling.deskewed is None else Upright
+    return kind(model, kernel, projecting, buffered, core, pooling, keeps)
 
 
 def _push_cycles(

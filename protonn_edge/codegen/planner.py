@@ -95,7 +95,7 @@ def every_plan(
     """Yield every plan that there is for a kind of chip, whether it fits or not."""
     for each in _kernels(kernel, core):
         for buffered in _buffering(model, core):
-            for keeps in (True,) if model.reduction is None else (True, False):
+            for keeps in (True,) if model.pooling is None else (True, False):
                 yield plan_with(
                     model, each, activity, buffered=buffered, keeps_averages=keeps, core=core
                 )

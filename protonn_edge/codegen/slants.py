@@ -11,31 +11,31 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.reduction import Axis, Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, Axis
 from protonn_edge.stages.deskew.deskewing import CENTRE_BITS, SLOPE_BITS, along_slope
 
 Int64 = NDArray[np.int64]
 
 
-def most_with_slants(reduction: Reduction, moved_row: int, inputs: Int64) -> int:
+def most_with_slants(pooling: AveragePooling, moved_row: int, inputs: Int64) -> int:
     """Return the most cycles of rows that move, less those of the inputs that are 0 then.
 
     Parameters
     ----------
-    reduction : Reduction
+    pooling : AveragePooling
         One that sets images upright.
     moved_row : int
         Cycles of a row that is not read in place.
     inputs : ndarray of shape (D,), int64
         Cycles that each input takes less if it is 0.
     """
-    return _most_with_slants(reduction, moved_row, tuple(inputs.tolist()))
+    return _most_with_slants(pooling, moved_row, tuple(inputs.tolist()))
 
 
 @lru_cache(maxsize=8)
-def _most_with_slants(reduction: Reduction, moved_row: int, inputs: tuple[int, ...]) -> int:
-    rows, columns = reduction.rows, reduction.columns
-    left, right = _saved(columns, np.array(inputs, np.int64).reshape(reduction.shape))
+def _most_with_slants(pooling: AveragePooling, moved_row: int, inputs: tuple[int, ...]) -> int:
+    rows, columns = pooling.rows, pooling.columns
+    left, right = _saved(columns, np.array(inputs, np.int64).reshape(pooling.shape))
     bands = _rows_of_bands(rows)
     middle = rows.side // 2
     centres = np.arange(-middle << CENTRE_BITS, (rows.side - middle) << CENTRE_BITS)
@@ -43,7 +43,7 @@ def _most_with_slants(reduction: Reduction, moved_row: int, inputs: tuple[int, .
     for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
         first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
         shifts = along_slope(np.unique(first), slope, rows.side)
-        begin, moved = moved_rows(reduction, shifts)
+        begin, moved = moved_rows(pooling, shifts)
         longer = moved * moved_row > most
         if not longer.any():
             continue
@@ -58,13 +58,13 @@ def _most_with_slants(reduction: Reduction, moved_row: int, inputs: tuple[int, .
     return most
 
 
-def moved_rows(reduction: Reduction, shifts: Int64) -> tuple[Int64, Int64]:
+def moved_rows(pooling: AveragePooling, shifts: Int64) -> tuple[Int64, Int64]:
     """Return where the rows that count begin, (n, h), and how many move too far, (n,).
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
     not move too far is read in place.
     """
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     begin: Int64 = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
     far = (begin < 0) | (begin > columns.side - columns.pixels)
     return begin, far.sum(axis=1)

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from protonn_edge.codegen.averaging import moved_cycles
 from protonn_edge.codegen.plan import (
     Plan,
     input_cycles,
     prototype_costs,
 )
+from protonn_edge.codegen.pooling import moved_cycles
 from protonn_edge.quantization import FEATURE_MAXIMUM, IntegerModel, compared
 from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import row_shifts
 
 Int64 = NDArray[np.int64]
@@ -55,7 +55,7 @@ def worst_inputs(
     Parameters
     ----------
     model : IntegerModel
-        The model; with a reduction the inputs are images.
+        The model; with average pooling the inputs are images.
     plan : Plan
         What says how long a prototype takes.
     count : int
@@ -70,8 +70,8 @@ def worst_inputs(
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
-    if model.reduction is not None and model.reduction.deskewed is not None:
-        slanting = _slanting(model, model.reduction, targets, costs, generator, effort)
+    if model.pooling is not None and model.pooling.deskewed is not None:
+        slanting = _slanting(model, model.pooling, targets, costs, generator, effort)
         images = np.concatenate(list(slanting))
         return _refine_images(model, plan, images, generator, effort)[:count]
     return images_of(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
@@ -188,53 +188,53 @@ def _ascend(
 
 
 def images_of(model: IntegerModel, inputs: Int64) -> NDArray[np.uint8]:
-    """Return what the device is fed for inputs of the projection: with a reduction, plain areas."""
-    if model.reduction is None:
+    """Return what the device is fed for inputs of the projection: plain areas with pooling."""
+    if model.pooling is None:
         return inputs.astype(np.uint8)
-    rows, columns = model.reduction.rows, model.reduction.columns
+    rows, columns = model.pooling.rows, model.pooling.columns
     images = np.zeros((len(inputs), rows.side, columns.side), np.uint8)
     last, right = rows.first + rows.pixels, columns.first + columns.pixels
     everywhere = np.ones((rows.pixels, columns.pixels), np.bool_)
-    pixels = _pixels(model, model.reduction, inputs, everywhere)
+    pixels = _pixels(model, model.pooling, inputs, everywhere)
     images[:, rows.first : last, columns.first : right] = pixels
     return images.reshape(len(inputs), -1)
 
 
-def _area_of(reduction: Reduction) -> Int64:
+def _area_of(pooling: AveragePooling) -> Int64:
     """Return the number of the area, (h, w), in which each pixel that counts begins."""
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
     x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
     numbers: Int64 = y[:, None] * columns.outputs + x
     return numbers
 
 
-def _shares(reduction: Reduction, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _shares(pooling: AveragePooling, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return how much of each area (D,) pixels (h, w) are that are inside of the image."""
-    area = _area_of(reduction)
-    every = np.bincount(area.ravel(), minlength=reduction.n_outputs)
-    counted = np.bincount(area[inside], minlength=reduction.n_outputs)
+    area = _area_of(pooling)
+    every = np.bincount(area.ravel(), minlength=pooling.n_outputs)
+    counted = np.bincount(area[inside], minlength=pooling.n_outputs)
     shares: NDArray[np.float64] = counted / every
     return shares
 
 
 def _pixels(
-    model: IntegerModel, reduction: Reduction, inputs: Int64, inside: NDArray[np.bool_]
+    model: IntegerModel, pooling: AveragePooling, inputs: Int64, inside: NDArray[np.bool_]
 ) -> Int64:
     """Return pixels (n, h, w) that are 0 where not inside, and average to these inputs, about.
 
     Areas of whole pixels do so exactly, as long as a byte is enough.
     """
-    area, shares = _area_of(reduction), _shares(reduction, inside)
-    sums = np.rint(inputs * ((1 << 16) / model.reduction_multiplier))
-    wanted = (sums / np.maximum(shares * reduction.area, 1))[:, area]
-    ordered = np.argsort(np.where(inside, area, reduction.n_outputs), axis=None, kind="stable")
+    area, shares = _area_of(pooling), _shares(pooling, inside)
+    sums = np.rint(inputs * ((1 << 16) / model.pooling_multiplier))
+    wanted = (sums / np.maximum(shares * pooling.area, 1))[:, area]
+    ordered = np.argsort(np.where(inside, area, pooling.n_outputs), axis=None, kind="stable")
     sorted_areas = area.ravel()[ordered]
     place = np.empty(area.size)
     place[ordered] = np.arange(area.size) - np.searchsorted(
         sorted_areas[: inside.sum()], sorted_areas
     )
-    count = np.bincount(area[inside], minlength=reduction.n_outputs)[area]
+    count = np.bincount(area[inside], minlength=pooling.n_outputs)[area]
     more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
     pixels: Int64 = np.clip(np.floor(wanted) + more, 0, FEATURE_MAXIMUM).astype(np.int64)
     return np.where(inside, pixels, 0)
@@ -242,7 +242,7 @@ def _pixels(
 
 def _slanting(
     model: IntegerModel,
-    reduction: Reduction,
+    pooling: AveragePooling,
     targets: Int64,
     costs: Int64,
     generator: np.random.Generator,
@@ -253,24 +253,26 @@ def _slanting(
     The pixels that do not count are free to give an image its slope, from which follows how far
     rows move, and so what inputs there may be.
     """
-    y = np.arange(reduction.rows.side) - reduction.rows.side // 2
+    y = np.arange(pooling.rows.side) - pooling.rows.side // 2
     for slope in _SLOPES:
         shifts = np.rint(slope * y).astype(np.int64)
         for _ in range(_SETTLINGS):
-            inside, _ = _inside(reduction, shifts)
-            most = np.floor(_shares(reduction, inside) * model.inputs.maximum).astype(np.int64)
+            inside, _ = _inside(pooling, shifts)
+            most = np.floor(_shares(pooling, inside) * model.inputs.maximum).astype(np.int64)
             inputs = _inputs_near(model, targets, most, costs, generator, effort)[0]
-            image = _slanted(model, reduction, inputs, shifts, slope)
+            image = _slanted(model, pooling, inputs, shifts, slope)
             yield image.reshape(1, -1)
             shifts = row_shifts(image)[0]
 
 
-def _inside(reduction: Reduction, shifts: Int64) -> tuple[NDArray[np.bool_], tuple[Int64, Int64]]:
+def _inside(
+    pooling: AveragePooling, shifts: Int64
+) -> tuple[NDArray[np.bool_], tuple[Int64, Int64]]:
     """Return which pixels that count, (h, w), are inside of an image whose rows move so.
 
     And where these are in the image.
     """
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     y = np.arange(rows.first, rows.first + rows.pixels)[:, None]
     x = np.arange(columns.pixels) + columns.first + shifts[y]
     inside = (x >= 0) & (x < columns.side)
@@ -278,13 +280,13 @@ def _inside(reduction: Reduction, shifts: Int64) -> tuple[NDArray[np.bool_], tup
 
 
 def _slanted(
-    model: IntegerModel, reduction: Reduction, inputs: Int64, shifts: Int64, slope: float
+    model: IntegerModel, pooling: AveragePooling, inputs: Int64, shifts: Int64, slope: float
 ) -> NDArray[np.uint8]:
     """Return an image (1, H, W) that has these inputs (D,) once its rows have moved."""
-    inside, at = _inside(reduction, shifts)
-    image = np.zeros((1, *reduction.image_shape))
-    image[:, *at] = _pixels(model, reduction, inputs[None], inside)[:, inside]
-    free = np.ones(reduction.image_shape, np.bool_)
+    inside, at = _inside(pooling, shifts)
+    image = np.zeros((1, *pooling.image_shape))
+    image[:, *at] = _pixels(model, pooling, inputs[None], inside)[:, inside]
+    free = np.ones(pooling.image_shape, np.bool_)
     free[at] = False
     return _with_slope(image, free, slope)
 
@@ -321,12 +323,12 @@ def _refine_images(
 
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)
-        inputs = model.reduce(fed)
+        inputs = model.projection_inputs(fed)
         taken: Int64 = prototype_cycles(model, model.project(inputs), costs)
         taken += (inputs != 0) @ weights
-        assert model.reduction is not None
-        shape = model.reduction.image_shape
-        taken += moved_cycles(model.reduction, row_shifts(fed.reshape(-1, *shape)))
+        assert model.pooling is not None
+        shape = model.pooling.image_shape
+        taken += moved_cycles(model.pooling, row_shifts(fed.reshape(-1, *shape)))
         return taken
 
     def changed(images: Int64) -> Int64:

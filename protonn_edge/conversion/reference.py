@@ -97,7 +97,7 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
     ----------
     model : ProtoNNModel
     features : {"raw", "normalized"}
-        What the matrices are for. "raw" folds the normalization, and averages of images, into W and
+        What the matrices are for. "raw" folds the normalization, and average pooling, into W and
         B; "normalized" leaves them to whoever feeds the other program.
 
     Raises
@@ -110,16 +110,16 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
     _check(windows, "makes features of windows of samples", "convert a model of the features")
     if features == "normalized":
         _check(model.clipped, "clips outliers", "train without clip")
-        _check(model.reduction is not None, "averages areas of images", "take raw features")
+        _check(model.pooling is not None, "pools images", "take raw features")
         return ReferenceModel(model.projection, model.prototypes, model.labels, model.gamma)
     _check(model.clipped, "clips outliers", "train without clip")
     _check(model.normalizer.kind == "l2", "scales points to unit norm", "take normalized features")
     W = model.projection.astype(np.float64) * model.normalizer.scale
     B = model.prototypes + (W @ model.normalizer.offset)[:, None]
-    if model.reduction is not None:
-        upright = model.reduction.deskewed is not None
+    if model.pooling is not None:
+        upright = model.pooling.deskewed is not None
         _check(upright, "sets images upright", "train without deskew")
-        W = W @ model.reduction.apply(np.eye(model.n_features)).T
+        W = W @ model.pooling.apply(np.eye(model.n_features)).T
     with np.errstate(over="ignore"):
         folded = ReferenceModel(
             W.astype(np.float32), B.astype(np.float32), model.labels, model.gamma
@@ -138,7 +138,7 @@ def _check_folded(
 ) -> None:
     """Refuse matrices that float32 moves by a part of the kernel's width that would be seen."""
     extent = np.maximum(np.abs(model.inputs.lower), np.abs(model.inputs.upper))
-    if model.reduction is not None:
+    if model.pooling is not None:
         extent = np.full(model.n_features, extent.max())
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
     widths = model.gamma * float(np.sqrt(np.square(moved).sum()))

@@ -181,7 +181,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         buffered=model.pipeline is None and sram_bytes <= board.sram_bytes,
         jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         pins=model.n_features <= _ANALOG_PINS,
-        pixels=model.reduction is not None,
+        pixels=model.pooling is not None,
         window=_window(model.pipeline),
         features=_features(model, library.feature_names),
         sendings=sent,

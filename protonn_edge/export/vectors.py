@@ -88,7 +88,7 @@ def vectors_from_ranges(
     Parameters
     ----------
     model : IntegerModel
-        The model; with a reduction the vectors are images, with a pipeline windows.
+        The model; with average pooling the vectors are images, with a pipeline windows.
     start : ndarray of shape (D,), uint8
         Inputs of the projection to begin with: those of a mean point.
     count : int

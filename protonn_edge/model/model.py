@@ -56,7 +56,7 @@ from protonn_edge.model.raw_units import (
     decimals_of_ranges,
 )
 from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.stages.deskew.deskewing import PixelScale
 from protonn_edge.stages.window_features.declaration import FeatureSet
@@ -167,18 +167,18 @@ class Normalizer:
 class InputStatistics:
     """What the quantizer calibrates with: statistics of the projection's inputs in training.
 
-    They are the raw features, the averages of a reduction, or the features of a pipeline.
+    They are the raw features, the averages of areas, or the features of a pipeline.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (D,), float64
-        Smallest and largest value of each feature that is told apart; with a reduction those of any
-        of its pixels.
+        Smallest and largest value of each feature that is told apart; with average pooling those
+        of any pixel.
     mean, deviation : ndarray of shape (D,), float64
         Mean and standard deviation (of the population) of each feature.
     background : ndarray of shape (D,), float64
         The most frequent value of each feature, the smallest such; the code skips inputs equal to
-        it. With a reduction, that of its pixels.
+        it. With average pooling, that of its pixels.
     """
 
     lower: Float64
@@ -269,8 +269,8 @@ class ProtoNNModel(SizedByMatrices):
         A display name for each feature of a point, or empty.
     record : mapping
         How the model was trained; whatever JSON can hold.
-    reduction : Reduction, optional
-        What averages the features before anything else.
+    pooling : AveragePooling, optional
+        What pools the features before anything else.
     threshold : float, optional
         In a model of label sets (multi-label), the score from which on a point has a label; None
         where each point has exactly one class.
@@ -284,10 +284,10 @@ class ProtoNNModel(SizedByMatrices):
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `stages.decision`.
     pipeline : FeaturePipeline, optional
-        What makes features of windows of raw samples before anything else; not with a reduction.
+        What makes features of windows of raw samples before anything else; not with pooling.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
-        of 16 bits: (features,), of windows (channels,), of images that are reduced (1,). None is
+        of 16 bits: (features,), of windows (channels,), of images that are pooled (1,). None is
         what the range of the training data suggests; see `units`.
 
     Raises
@@ -305,7 +305,7 @@ class ProtoNNModel(SizedByMatrices):
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
-    reduction: Reduction | None = None
+    pooling: AveragePooling | None = None
     threshold: float | None = None
     cutoff: float = 0.0
     clipped: bool = False
@@ -341,7 +341,7 @@ class ProtoNNModel(SizedByMatrices):
                     f"array {name!r} has {size:,} features, 'W' has {self.n_inputs:,}; "
                     "train the model again"
                 )
-        self._check_reduction()
+        self._check_pooling()
         if self.activity is not None:
             sizes = self.n_inputs, self.n_projections, self.n_prototypes
             Activity.of_array(self.activity.to_array(), sizes)
@@ -354,12 +354,12 @@ class ProtoNNModel(SizedByMatrices):
             _check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
 
-    def _check_reduction(self) -> None:
-        if self.reduction is None:
+    def _check_pooling(self) -> None:
+        if self.pooling is None:
             return
-        if self.reduction.n_outputs != self.n_inputs:
+        if self.pooling.n_outputs != self.n_inputs:
             raise InputError(
-                f"array 'reduction_shapes' gives {self.reduction.n_outputs:,} averages, 'W' has "
+                f"array 'reduction_shapes' gives {self.pooling.n_outputs:,} averages, 'W' has "
                 f"{self.n_inputs:,} columns; train the model again"
             )
         for name in ("lower", "upper", "background"):
@@ -372,10 +372,10 @@ class ProtoNNModel(SizedByMatrices):
     def _check_pipeline(self) -> None:
         if self.pipeline is None:
             return
-        if self.reduction is not None:
+        if self.pooling is not None:
             raise InputError(
-                "the model has both a pipeline and a reduction of images; train it again with one "
-                "of the two"
+                "the model has both a pipeline and average pooling; train it again with one of the "
+                "two"
             )
         if self.pipeline.n_outputs != self.n_inputs:
             raise InputError(
@@ -422,7 +422,7 @@ class ProtoNNModel(SizedByMatrices):
         if self.pipeline is not None:
             lower = np.array(self.pipeline.zero)
             return lower, lower + SAMPLE_MAXIMUM * np.array(self.pipeline.step)
-        some = slice(None) if self.reduction is None else slice(1)
+        some = slice(None) if self.pooling is None else slice(1)
         return self.inputs.lower[some], self.inputs.upper[some]
 
     @property
@@ -617,7 +617,7 @@ def load_model(path: Path) -> ProtoNNModel:
         raise InputError(message if str(path) in message else f"{path}: {message}") from error
 
 
-def _without_reduction(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _without_pooling(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return arrays | {"reduction_shapes": np.empty((0, 2), dtype=np.int64)}
 
 
@@ -638,7 +638,7 @@ def _without_raw_exponents(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray
 
 
 _UPGRADES: dict[int, Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]] = {
-    1: _without_reduction,
+    1: _without_pooling,
     2: _without_threshold,
     3: _neither_clipped_nor_deskewed,
     4: _without_optional_arrays,
@@ -675,14 +675,14 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "inputs_mean": model.inputs.mean,
         "inputs_deviation": model.inputs.deviation,
         "inputs_background": model.inputs.background,
-        "reduction_shapes": _shapes(model.reduction),
+        "reduction_shapes": _shapes(model.pooling),
         "classes": np.array(model.classes, dtype="<U"),
         "feature_names": np.array(model.feature_names, dtype="<U"),
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
         "threshold": np.array([] if model.threshold is None else [model.threshold], dtype="<f8"),
         "cutoff": np.array(model.cutoff, dtype="<f8"),
         "clipped": np.array(model.clipped, dtype="<i8"),
-        "deskewed": _pixel_scale(model.reduction),
+        "deskewed": _pixel_scale(model.pooling),
         "raw_exponents": model.units,
         **_declaration(model.pipeline),
     }
@@ -734,7 +734,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=_parsed_json(arrays["record"], "record"),
-        reduction=_reduction(arrays["reduction_shapes"], arrays["deskewed"]),
+        pooling=_pooling(arrays["reduction_shapes"], arrays["deskewed"]),
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
@@ -784,19 +784,19 @@ def _pipeline(array: NDArray[Any]) -> FeaturePipeline:
     return FeaturePipeline(features, rate=rate, **declared)
 
 
-def _shapes(reduction: Reduction | None) -> NDArray[np.int64]:
-    if reduction is None:
+def _shapes(pooling: AveragePooling | None) -> NDArray[np.int64]:
+    if pooling is None:
         return np.empty((0, 2), dtype=np.int64)
-    shapes = (reduction.image_shape, reduction.cropped_shape, reduction.shape)
+    shapes = (pooling.image_shape, pooling.cropped_shape, pooling.shape)
     return np.array(shapes, dtype=np.int64)
 
 
-def _pixel_scale(reduction: Reduction | None) -> NDArray[np.float64]:
-    scale = None if reduction is None else reduction.deskewed
+def _pixel_scale(pooling: AveragePooling | None) -> NDArray[np.float64]:
+    scale = None if pooling is None else pooling.deskewed
     return np.array([] if scale is None else [scale.zero, scale.step], dtype="<f8")
 
 
-def _reduction(array: NDArray[Any], deskewed: NDArray[Any]) -> Reduction | None:
+def _pooling(array: NDArray[Any], deskewed: NDArray[Any]) -> AveragePooling | None:
     _check_type(array, "reduction_shapes", "i8")
     scale = _deskewed(deskewed)
     if array.shape == (0, 2):
@@ -806,8 +806,8 @@ def _reduction(array: NDArray[Any], deskewed: NDArray[Any]) -> Reduction | None:
             f"array 'reduction_shapes' has the shape {array.shape}; it must be three rows of a "
             f"height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
         )
-    image, cropped, reduced = ((int(height), int(width)) for height, width in array)
-    return Reduction(image, cropped, reduced, scale)
+    image, cropped, pooled = ((int(height), int(width)) for height, width in array)
+    return AveragePooling(image, cropped, pooled, scale)
 
 
 def _rejection(array: NDArray[Any] | None) -> Rejection | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.window_features.pipeline import FeaturePipeline
 
 _VALUE_BYTES = 4
@@ -21,20 +21,20 @@ _VALUE_BYTES = 4
 class SizedByMatrices:
     """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers.
 
-    The projection's inputs are what a point has, or, with a reduction, averages of that, or, with a
-    pipeline, features of it.
+    The projection's inputs are what a point has, or, with average pooling, averages of that, or,
+    with a pipeline, features of it.
     """
 
     projection: NDArray[Any]
     prototypes: NDArray[Any]
     labels: NDArray[Any]
-    reduction: Reduction | None
+    pooling: AveragePooling | None
     pipeline: FeaturePipeline | None = None
 
     @property
-    def first_stage(self) -> Reduction | FeaturePipeline | None:
+    def first_stage(self) -> AveragePooling | FeaturePipeline | None:
         """What makes the projection's inputs of a point, if anything does."""
-        return self.pipeline if self.reduction is None else self.reduction
+        return self.pipeline if self.pooling is None else self.pooling
 
     @property
     def n_features(self) -> int:

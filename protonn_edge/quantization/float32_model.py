@@ -75,7 +75,7 @@ class Float32Model(SizedByMatrices):
         Names of the features of a point, or none.
     """
 
-    reduction = None
+    pooling = None
     rejection = None
     score_tolerance: ClassVar[int] = 1 << 8
     """Units by which scores may differ between executions: 1/65536 of the largest score."""
@@ -169,12 +169,12 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     Raises
     ------
     InputError
-        If a number does not fit a float of 32 bits, all of Z is zero, or the model has a reduction
-        or a pipeline, or rejects points.
+        If a number does not fit a float of 32 bits, all of Z is zero, or the model pools images,
+        has a pipeline, or rejects points.
     """
-    if model.reduction is not None:
+    if model.pooling is not None:
         raise InputError(
-            "a float build does not reduce images; build in int8, or train without --reduce"
+            "a float build does not pool images; build in int8, or train without --average-pooling"
         )
     if model.pipeline is not None:
         raise InputError(

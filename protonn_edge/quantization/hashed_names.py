@@ -9,6 +9,8 @@ from dataclasses import fields, is_dataclass
 
 _FIRST_NAMES = {
     "bias": "start",
+    "pooling": "reduction",
+    "AveragePooling": "Reduction",
 }
 
 

@@ -1,10 +1,10 @@
 """The integer model: the exact arithmetic that every generated program reproduces.
 
-A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with a reduction, an image of more of
-them, ``b``, of which the device makes D averages first::
+A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with average pooling, an image of
+more of them, ``b``, of which the device makes D averages first::
 
     v_i = sum_n weight_in b_n                         16 bits, never overflows
-    q_i = (v_i * reduction_multiplier + 2^15) >> 16   0..maximum
+    q_i = (v_i * pooling_multiplier + 2^15) >> 16     0..maximum
 
 With a pipeline it is a window of samples, b again, of which the device makes D features, integers
 of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::
@@ -54,7 +54,7 @@ from protonn_edge.quantization.raw_inputs import (
     float_quantizer,
     raw_quantizer,
 )
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.input_quantizer.saturation import saturated_steps
 from protonn_edge.stages.window_features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
@@ -159,8 +159,8 @@ class IntegerModel(SizedByMatrices):
         What one unit of an integer score is worth in the float model's scores.
     classes : tuple of str
         Names of the L classes.
-    reduction : Reduction, optional
-        What the device averages before it projects.
+    pooling : AveragePooling, optional
+        What the device pools before it projects.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
     pipeline : FeaturePipeline, optional
@@ -187,7 +187,7 @@ class IntegerModel(SizedByMatrices):
     labels: NDArray[np.int8]
     score_scale: float
     classes: tuple[str, ...]
-    reduction: Reduction | None = None
+    pooling: AveragePooling | None = None
     rejection: IntegerRejection | None = None
     pipeline: FeaturePipeline | None = None
     raw_exponents: Exponents | None = None
@@ -217,7 +217,7 @@ class IntegerModel(SizedByMatrices):
                 0 <= self.distance_shift <= MAXIMUM_DISTANCE_SHIFT,
                 f"distance shift {self.distance_shift}",
             ),
-            (self._reduction_fits(), "a reduction that does not give the projection's inputs"),
+            (self._pooling_fits(), "average pooling that does not give the projection's inputs"),
             (self._pipeline_fits(), "a pipeline that does not give the projection's inputs"),
             (self._rejection_fits(), "thresholds that no score or no kernel reaches"),
         ):
@@ -227,23 +227,23 @@ class IntegerModel(SizedByMatrices):
                     "model that was trained here"
                 )
 
-    def _reduction_fits(self) -> bool:
+    def _pooling_fits(self) -> bool:
         """Whether all pixels become bytes alike, and their averages the projection's inputs."""
-        if self.reduction is None:
+        if self.pooling is None:
             return True
         same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
-        largest = self.reduction.area * FEATURE_MAXIMUM * self.reduction_multiplier
+        largest = self.pooling.area * FEATURE_MAXIMUM * self.pooling_multiplier
         return bool(
             same
-            and self.reduction.n_outputs == self.n_inputs
-            and self.reduction_multiplier <= MAXIMUM_MULTIPLIER
+            and self.pooling.n_outputs == self.n_inputs
+            and self.pooling_multiplier <= MAXIMUM_MULTIPLIER
             and (largest + _HALF) >> 16 == self.inputs.maximum
         )
 
     def _pipeline_fits(self) -> bool:
         if self.pipeline is None:
             return True
-        return self.reduction is None and self.pipeline.n_outputs == self.n_inputs
+        return self.pooling is None and self.pipeline.n_outputs == self.n_inputs
 
     def _rejection_fits(self) -> bool:
         """Whether thresholds are within what they are compared with, on any input."""
@@ -265,7 +265,7 @@ class IntegerModel(SizedByMatrices):
             window = self.pipeline.window
             zeros, steps = np.tile(self.pipeline.zero, window), np.tile(self.pipeline.step, window)
             return InputQuantizer(zeros, steps, SAMPLE_MAXIMUM)
-        if self.reduction is None:
+        if self.pooling is None:
             return self.inputs
         finer = self.inputs.maximum / FEATURE_MAXIMUM
         zero, step = float(self.inputs.zero[0]), float(self.inputs.step[0]) * finer
@@ -291,11 +291,11 @@ class IntegerModel(SizedByMatrices):
         return raw_quantizer(self.inputs)
 
     @property
-    def reduction_multiplier(self) -> int:
+    def pooling_multiplier(self) -> int:
         """What brings the sum of an area to 0..maximum, in units of 2**-16; 0 if none is made."""
-        if self.reduction is None:
+        if self.pooling is None:
             return 0
-        return round(self.inputs.maximum * 65_536 / (FEATURE_MAXIMUM * self.reduction.area))
+        return round(self.inputs.maximum * 65_536 / (FEATURE_MAXIMUM * self.pooling.area))
 
     @property
     def model_bytes(self) -> int:
@@ -313,21 +313,21 @@ class IntegerModel(SizedByMatrices):
                     continue
                 digest.update(f"{hashed_name(field.name)}:".encode())
                 digest.update(_canonical_bytes(value))
-        if self.reduction is not None:
-            digest.update(f"reduction_multiplier:{self.reduction_multiplier}".encode())
+        if self.pooling is not None:
+            digest.update(f"reduction_multiplier:{self.pooling_multiplier}".encode())
         return digest.hexdigest()
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
         return self.features.quantize(X)
 
-    def reduce(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def projection_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the projection's inputs, (n, D), of what the device is fed, both uint8."""
         if self.pipeline is not None:
             return self.feature_inputs.quantize(self.pipeline.of_bytes(Q))
-        if self.reduction is None:
+        if self.pooling is None:
             return Q
-        scaled = self.reduction.sums(Q).astype(np.uint32) * np.uint32(self.reduction_multiplier)
+        scaled = self.pooling.sums(Q).astype(np.uint32) * np.uint32(self.pooling_multiplier)
         return ((scaled + np.uint32(_HALF)) >> 16).astype(np.uint8)
 
     def accumulate(self, Q: NDArray[np.uint8]) -> IntArray:
@@ -387,7 +387,7 @@ class IntegerModel(SizedByMatrices):
         labels = self.labels.T.astype(np.int64)
         for begin in range(0, len(Q), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            kernels = self.kernels(self.project(self.reduce(Q[part])))
+            kernels = self.kernels(self.project(self.projection_inputs(Q[part])))
             scores[part], nearest[part] = kernels @ labels, kernels.max(axis=1)
         return scores, nearest
 

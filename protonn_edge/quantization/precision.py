@@ -15,9 +15,9 @@ DeviceModel = IntegerModel | Float32Model
 def precisions_of(model: ProtoNNModel) -> tuple[str, ...]:
     """Return the precisions in which a model can be built.
 
-    Floats neither reduce, nor make features of windows, nor reject.
+    Floats neither pool, nor make features of windows, nor reject.
     """
-    integers_alone = (model.reduction, model.pipeline, model.rejection)
+    integers_alone = (model.pooling, model.pipeline, model.rejection)
     return PRECISIONS[:1] if any(part is not None for part in integers_alone) else PRECISIONS
 
 

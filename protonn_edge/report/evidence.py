@@ -35,7 +35,7 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.report.accuracy import answer_matrix
-from protonn_edge.stages.average_pooling.reduction import Shape
+from protonn_edge.stages.average_pooling.pooling import Shape
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.toolchain.elf import Sections, read_program, read_sections
 
@@ -211,8 +211,8 @@ def gather(
 
 def known_image_shape(model: ProtoNNModel) -> Shape | None:
     """Return height and width of a point if the model, or the record of its training, has them."""
-    if model.reduction is not None:
-        return model.reduction.image_shape
+    if model.pooling is not None:
+        return model.pooling.image_shape
     if model.pipeline is not None:  # a signal, where there is but one
         return (1, model.pipeline.window) if model.pipeline.channels == 1 else None
     settings = model.record.get("settings")

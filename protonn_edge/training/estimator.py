@@ -150,7 +150,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     gamma : float, default=None
         The kernel's width at the start, in place of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
-        A model to go on from, with its normalizer and reduction; sizes and initializations are then
+        A model to go on from, with its normalizer and pooling; sizes and initializations are then
         not used.
     image_shape : tuple of two int, default=None
         Height and width, where the features are the pixels of an image, row by row; a signal is an

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import InputStatistics
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 Float64 = NDArray[np.float64]
 
@@ -74,13 +74,13 @@ class RunningInputs:
     ----------
     n_inputs : int
         Features, or averages of them.
-    reduction : Reduction, optional
+    pooling : AveragePooling, optional
         What averages raw points.
     """
 
-    def __init__(self, n_inputs: int, reduction: Reduction | None = None) -> None:
+    def __init__(self, n_inputs: int, pooling: AveragePooling | None = None) -> None:
         self._of_inputs = RunningStatistics(n_inputs)
-        self._reduction = reduction
+        self._pooling = pooling
         self._lower, self._upper = np.inf, -np.inf  # of all pixels
 
     def follow(self, inputs: InputStatistics, total: float) -> None:
@@ -92,10 +92,10 @@ class RunningInputs:
         """Take in raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
         if not len(points):
             return
-        if self._reduction is not None:
+        if self._pooling is not None:
             self._lower = min(self._lower, float(points.min()))
             self._upper = max(self._upper, float(points.max()))
-            points = self._reduction.apply(points)
+            points = self._pooling.apply(points)
         self._of_inputs.add(points, weights)
 
     @property
@@ -108,7 +108,7 @@ class RunningInputs:
         """Return the statistics, with the most frequent values (D,) found in some other way."""
         found = self._of_inputs
         lower, upper = found.lower, found.upper
-        if self._reduction is not None:  # see `InputStatistics.of_averages`
+        if self._pooling is not None:  # see `InputStatistics.of_averages`
             lower, upper = np.full_like(lower, self._lower), np.full_like(upper, self._upper)
         return InputStatistics(
             lower=lower,

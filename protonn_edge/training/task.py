@@ -19,7 +19,7 @@ from protonn_edge.model import (
 )
 from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction, reduction_for
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
 from protonn_edge.stages.deskew.deskewing import PixelScale
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
@@ -120,11 +120,11 @@ class Task:
         self._stored = stored
         self._known = int(points.shape[0])
         self._add_strangers()
-        self._reduction = self._chosen_reduction()
+        self._pooling = self._chosen_pooling()
         self._pipeline = self._chosen_pipeline()
         self._ends = self._clipping()
-        self._points = self.reduced(self._raw)
-        self.running = RunningInputs(self._points.shape[1], self._reduction)
+        self._points = self.projection_inputs(self._raw)
+        self.running = RunningInputs(self._points.shape[1], self._pooling)
         self.data_sha256 = "" if stored is None else stored.survey(self.running)
         self.inputs = self._statistics()
         check_varying(self.inputs.lower, self.inputs.upper)
@@ -153,17 +153,17 @@ class Task:
 
     def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points (n, D) as training sees them."""
-        return normalized(self._normalizer, self.reduced(points))
+        return normalized(self._normalizer, self.projection_inputs(points))
 
-    def reduced(self, points: Float32 | Sparse) -> Float32 | Sparse:
-        """Return what the model's reduction or pipeline makes of raw points, without outliers."""
-        if self._reduction is not None:
+    def projection_inputs(self, points: Float32 | Sparse) -> Float32 | Sparse:
+        """Return what the model's pooling or pipeline makes of raw points, without outliers."""
+        if self._pooling is not None:
             if issparse(points):
                 raise InputError(
-                    "the images are reduced to averages, but the points are sparse; give dense "
+                    "the images are pooled to averages, but the points are sparse; give dense "
                     "images"
                 )
-            points = self._reduction.apply(points)
+            points = self._pooling.apply(points)
         if self._pipeline is not None:
             points = self._pipeline.apply(points)
         return points if self._ends is None else np.clip(points, *self._ends)
@@ -218,7 +218,7 @@ class Task:
             classes=classes,
             feature_names=feature_names,
             record=record,
-            reduction=self._reduction,
+            pooling=self._pooling,
             threshold=0.0 if self._multilabel else None,
             cutoff=trained.cutoff,
             clipped=self._ends is not None,
@@ -296,13 +296,13 @@ class Task:
         """Whether what is trained can become integers; what cannot need not heed them."""
         return not self._multilabel and self._normalizer.kind != "l2"
 
-    def _chosen_reduction(self) -> Reduction | None:
+    def _chosen_pooling(self) -> AveragePooling | None:
         """Return that of the model to start from, or the one that the settings ask for."""
         settings, given = self._settings, self._settings.initial_model
         n_features = self._raw.shape[1]
         if settings.image_shape is not None:
             check_image_shape(settings.image_shape, n_features)
-        asked = reduction_for(
+        asked = pooling_for(
             settings.image_shape,
             settings.reduced_shape,
             settings.cropped_shape,
@@ -311,12 +311,12 @@ class Task:
         if given is None:
             return asked
         self._check_kind_of(given)
-        if asked is not None and _shapes(asked) != _shapes(given.reduction):
+        if asked is not None and _shapes(asked) != _shapes(given.pooling):
             raise InputError(
-                "the model to start from reduces its images in another way than reduced_shape, "
+                "the model to start from pools its images in another way than reduced_shape, "
                 "cropped_shape and deskew say; leave them out"
             )
-        return given.reduction
+        return given.pooling
 
     def _chosen_pipeline(self) -> FeaturePipeline | None:
         """Return that of the model to start from, or the one that the settings ask for."""
@@ -331,7 +331,7 @@ class Task:
             return None
         for refused, what in (
             (issparse(self._raw), "the points are sparse"),
-            (self._reduction is not None, "images are reduced"),
+            (self._pooling is not None, "images are pooled"),
             (settings.augment, "augment moves images"),
             (self._stored is not None, "the points are read in blocks"),
         ):
@@ -372,7 +372,7 @@ class Task:
             asked, remedy = "the model to start from clips outliers", "take another one"
         for refused, what in (
             (issparse(self._raw), "the points are sparse"),
-            (self._reduction is not None, "images are reduced"),
+            (self._pooling is not None, "images are pooled"),
             (settings.augment, "augment moves images"),
             (self._stored is not None, "the points are read in blocks"),
             (given is not None and not continued, "the model to start from clips nothing"),
@@ -397,7 +397,7 @@ class Task:
     def _statistics(self) -> InputStatistics:
         if issparse(self._raw):
             return sparse_statistics(self._raw, self._weights)
-        if self._reduction is None:
+        if self._pooling is None:
             inputs = InputStatistics.of(self._points, self._weights)
         else:
             inputs = InputStatistics.of_averages(self._raw, self._points, self._weights)
@@ -407,9 +407,9 @@ class Task:
 
     def _dead_zone(self) -> float:
         share = float(self._settings.dead_zone)
-        if share > 0 and self._reduction is not None:
+        if share > 0 and self._pooling is not None:
             raise InputError(
-                f"dead_zone is {share:g}, but images are reduced, and their pixels have none; "
+                f"dead_zone is {share:g}, but images are pooled, and their pixels have none; "
                 "leave it, or reduced_shape, out"
             )
         return share
@@ -524,7 +524,7 @@ class Task:
                 "augment is True, but the alternating optimizer takes the points as they are; set "
                 "optimizer to joint"
             )
-        return ImageAugmentation(self._raw, shape, self._normalizer, self._reduction)
+        return ImageAugmentation(self._raw, shape, self._normalizer, self._pooling)
 
     def _with_group_shift(self, data: TrainingSet, augment: Augment | None) -> Augment | None:
         """Return what changes batches: the augmentation, and then the shift between groups."""
@@ -598,9 +598,9 @@ def _ends_without_outliers(
     return lower, upper
 
 
-def _shapes(reduction: Reduction | None) -> tuple[object, ...] | None:
-    """Return what a reduction does, but for how raw pixels become bytes."""
-    if reduction is None:
+def _shapes(pooling: AveragePooling | None) -> tuple[object, ...] | None:
+    """Return what average pooling does, but for how raw pixels become bytes."""
+    if pooling is None:
         return None
-    shapes = reduction.image_shape, reduction.cropped_shape, reduction.shape
-    return *shapes, reduction.deskewed is not None
+    shapes = pooling.image_shape, pooling.cropped_shape, pooling.shape
+    return *shapes, pooling.deskewed is not None

@@ -376,7 +376,7 @@ class Search:
         sizes = ", ".join(f"{name} {nearest.settings[name]}" for name in _SIZES)
         return (
             f"none of {tried:,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
-            "raise that limit, or give fewer features (of images: --reduce)"
+            "raise that limit, or give fewer features (of images: --average-pooling)"
         )
 
 

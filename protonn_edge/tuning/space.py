@@ -18,7 +18,7 @@ from optuna.distributions import (
 )
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.reduction import reduction_for
+from protonn_edge.stages.average_pooling.pooling import pooling_for
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training.budget_rules import sizes_within
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
@@ -91,10 +91,10 @@ class SearchSpace:
     def of(cls, points: Points, *, at_random: bool = False) -> SearchSpace:
         """Return the space for these points, their board and their limits."""
         fixed = points.fixed
-        reduction = reduction_for(
+        pooling = pooling_for(
             fixed.get("image_shape"), fixed.get("reduced_shape"), fixed.get("cropped_shape")
         )
-        n_inputs = points.X.shape[1] if reduction is None else reduction.n_outputs
+        n_inputs = points.X.shape[1] if pooling is None else pooling.n_outputs
         if fixed.get("features") is not None:
             features, shape = FeatureSet.of(fixed["features"]), fixed.get("window_shape")
             shape = shape or (n_inputs, 1)

@@ -9,7 +9,7 @@ from model_factory import (
     random_inputs,
     random_model,
     random_points,
-    random_reduced_model,
+    random_pooling_model,
 )
 
 from protonn_edge.boards import load_board
@@ -20,7 +20,7 @@ from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.hil import protocol
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import device_model, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.training import ProtoNNClassifier
 
 OVERFLOW_CYCLES = 35
@@ -77,10 +77,10 @@ def test_a_prediction_longer_than_the_timer_takes_the_same_cycles(avr8js):
     assert min(assert_both_emulators_agree(avr8js, model, Q)) > 2 * 65_536
 
 
-def test_images_that_are_reduced_take_the_same_cycles(avr8js):
-    reduction = Reduction((16, 15), (12, 14), (5, 6))
-    model = random_reduced_model(reduction, projections=12)
-    images = random_images(4, 20, reduction)
+def test_images_that_are_pooled_take_the_same_cycles(avr8js):
+    pooling = AveragePooling((16, 15), (12, 14), (5, 6))
+    model = random_pooling_model(pooling, projections=12)
+    images = random_images(4, 20, pooling)
     assert_both_emulators_agree(avr8js, model, quantize(model).quantize(images))
 
 

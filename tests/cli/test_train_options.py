@@ -51,9 +51,9 @@ def train(data: Path, *options: object) -> ProtoNNModel:
         (["--no-quantization-aware"], "quantization_aware", False),
         (["--dead-zone", 0.25], "dead_zone", 0.25),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
-        (["--image-shape", "3x4", "--reduce", "2x2"], "reduced_shape", [2, 2]),
+        (["--image-shape", "3x4", "--average-pooling", "2x2"], "reduced_shape", [2, 2]),
         (
-            ["--image-shape", "3x4", "--crop", "2x4", "--reduce", "1x2"],
+            ["--image-shape", "3x4", "--crop", "2x4", "--average-pooling", "1x2"],
             "cropped_shape",
             [2, 4],
         ),
@@ -64,6 +64,14 @@ def test_options_are_settings(data: Path, options: list[str], name: str, value: 
     settings = train(data, *options).record["settings"]
     assert settings[name] == value
     assert settings["pass_epochs"] == 2
+
+
+def test_an_option_goes_by_its_first_name_too_which_the_help_does_not_show(data: Path) -> None:
+    first = run_train(data, "--image-shape", "3x4", "--reduce", "2x2", "--json")
+    assert json.loads(first.stdout) == json.loads(
+        run_train(data, "--image-shape", "3x4", "--average-pooling=2x2", "--json").stdout
+    )
+    assert "--reduce" not in run("train", "--help").stdout
 
 
 def test_gamma_is_that_of_the_model(data: Path) -> None:
@@ -94,9 +102,9 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--augment"], "image_shape"),
         (["--group-shift", 2], "--group-shift is given without --groups"),
         (["--groups", "nowhere.txt"], "'nowhere.txt', not a file"),
-        (["--reduce", "2x2"], "its own shape is not given"),
-        (["--image-shape", "3x4", "--crop", "2x2"], "not to be reduced"),
-        (["--image-shape", "3x4", "--reduce", "3x4"], "averages nothing"),
+        (["--average-pooling", "2x2"], "its own shape is not given"),
+        (["--image-shape", "3x4", "--crop", "2x2"], "not to be pooled"),
+        (["--image-shape", "3x4", "--average-pooling", "3x4"], "averages nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
         (["--projection-dim", 13], "--projection-dim is 13, the data has 12 features"),
         (["--prototypes", 61], "--prototypes is 61, the data has 60 points"),

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model_factory import (
     tiny_integer_model,
-    tiny_reduced_model,
+    tiny_pooling_model,
     tiny_upright_model,
     tiny_windows_model,
 )
@@ -21,7 +21,7 @@ from protonn_edge.system.files import write_atomically
 CASES = {
     "golden": (tiny_integer_model, "columns"),
     "golden_masked": (tiny_integer_model, "masked"),
-    "golden_reduced": (tiny_reduced_model, "unrolled"),
+    "golden_pooling": (tiny_pooling_model, "unrolled"),
     "golden_upright": (tiny_upright_model, "columns"),
     "golden_windows": (tiny_windows_model, "columns"),
 }

@@ -17,7 +17,7 @@ from model_factory import (
     random_inputs,
     random_model,
     random_pipeline_model,
-    random_reduced_model,
+    random_pooling_model,
 )
 
 from protonn_edge.boards import load_board
@@ -29,7 +29,7 @@ from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.toolchain.elf import read_sections
 
@@ -118,29 +118,29 @@ def assert_cycles_are_the_emulators(
 
 
 OVERFLOW_CYCLES = 35  # of the timer's interrupt
-REDUCTIONS = [
-    Reduction((28, 28), (28, 28), (16, 16)),
-    Reduction((28, 28), (24, 24), (12, 12)),
-    Reduction((9, 11), (7, 8), (7, 3)),
-    Reduction((13, 14), (12, 12), (3, 4)),
-    Reduction((1, 140), (1, 140), (1, 35)),
-    Reduction((3, 300), (2, 280), (1, 200)),
+POOLINGS = [
+    AveragePooling((28, 28), (28, 28), (16, 16)),
+    AveragePooling((28, 28), (24, 24), (12, 12)),
+    AveragePooling((9, 11), (7, 8), (7, 3)),
+    AveragePooling((13, 14), (12, 12), (3, 4)),
+    AveragePooling((1, 140), (1, 140), (1, 35)),
+    AveragePooling((3, 300), (2, 280), (1, 200)),
 ]
 UPRIGHT = [
-    Reduction((28, 28), (24, 24), (12, 12), BYTES),
-    Reduction((9, 11), (7, 8), (7, 3), BYTES),
-    Reduction((32, 5), (30, 4), (10, 2), BYTES),
+    AveragePooling((28, 28), (24, 24), (12, 12), BYTES),
+    AveragePooling((9, 11), (7, 8), (7, 3), BYTES),
+    AveragePooling((32, 5), (30, 4), (10, 2), BYTES),
 ]
 
 
 @pytest.mark.parametrize("short_of_sram", [False, True])
-@pytest.mark.parametrize("reduction", [*REDUCTIONS, *UPRIGHT], ids=str)
-def test_whole_firmware_reduces_as_the_reference_does(
-    reduction: Reduction, short_of_sram: bool
+@pytest.mark.parametrize("pooling", [*POOLINGS, *UPRIGHT], ids=str)
+def test_whole_firmware_pools_as_the_reference_does(
+    pooling: AveragePooling, short_of_sram: bool
 ) -> None:
     """With all averages kept until they are projected, and where SRAM is too short for that."""
-    model = random_reduced_model(reduction, projections=12)
-    Q = random_images(0, 12, reduction)
+    model = random_pooling_model(pooling, projections=12)
+    Q = random_images(0, 12, pooling)
     Q[0], Q[1] = 0, 255
     least = plan_with(quantize(model), "columns", buffered=False, keeps_averages=False).sram_bytes
     wishes = Wishes(sram_bytes=least + 20 if short_of_sram else None)
@@ -148,11 +148,11 @@ def test_whole_firmware_reduces_as_the_reference_does(
     assert plan.keeps_averages or short_of_sram
 
 
-@pytest.mark.parametrize("reduction", [None, *REDUCTIONS, *UPRIGHT], ids=str)
+@pytest.mark.parametrize("pooling", [None, *POOLINGS, *UPRIGHT], ids=str)
 def test_variables_take_the_bytes_that_the_plan_says(
-    tmp_path: Path, reduction: Reduction | None
+    tmp_path: Path, pooling: AveragePooling | None
 ) -> None:
-    model = quantize(random_model() if reduction is None else random_reduced_model(reduction))
+    model = quantize(random_model() if pooling is None else random_pooling_model(pooling))
     plan = make_plan(model)
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
     sections = read_sections(compile_with(model, program, tmp_path, plan=plan))
@@ -180,19 +180,19 @@ static void push_all(void)
 @pytest.mark.parametrize("keeps_averages", [False, True])
 @pytest.mark.parametrize("projections", [1, 33])
 @pytest.mark.parametrize(
-    "reduction",
+    "pooling",
     [
-        *REDUCTIONS[:4],
-        Reduction((8, 8), (8, 8), (6, 6)),
-        Reduction((30, 3), (30, 2), (15, 1)),
-        Reduction((50, 1), (50, 1), (35, 1)),
+        *POOLINGS[:4],
+        AveragePooling((8, 8), (8, 8), (6, 6)),
+        AveragePooling((30, 3), (30, 2), (15, 1)),
+        AveragePooling((50, 1), (50, 1), (35, 1)),
     ],
     ids=str,
 )
 def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
-    tmp_path: Path, reduction: Reduction, projections: int, keeps_averages: bool
+    tmp_path: Path, pooling: AveragePooling, projections: int, keeps_averages: bool
 ) -> None:
-    model = quantize(random_reduced_model(reduction, projections=projections, prototypes=3))
+    model = quantize(random_pooling_model(pooling, projections=projections, prototypes=3))
     plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
     for count in (1, 7, 32):
         taken = longest_push(model, PUSH_IMAGES, tmp_path, count, plan)
@@ -223,7 +223,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
 
 
 @pytest.mark.parametrize(
-    "model", ["golden", "golden_masked", "golden_reduced", "golden_upright", "golden_windows"]
+    "model", ["golden", "golden_masked", "golden_pooling", "golden_upright", "golden_windows"]
 )
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier
@@ -247,7 +247,7 @@ def test_generated_c_compiles_at_every_optimization(
     "model",
     [
         random_model(6, features=40, projections=12, prototypes=20, classes=5),
-        random_reduced_model(REDUCTIONS[2], projections=12),
+        random_pooling_model(POOLINGS[2], projections=12),
         random_pipeline_model(pipeline_of("mean,deviation,min,max,change,crossings,bands", 40)),
     ],
 )

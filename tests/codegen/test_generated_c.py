@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_reductions import reductions
+from drawn_poolings import poolings
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +15,9 @@ from model_factory import (
     random_images,
     random_inputs,
     random_model,
-    random_reduced_model,
+    random_pooling_model,
     tiny_integer_model,
-    tiny_reduced_model,
+    tiny_pooling_model,
     tiny_upright_model,
     tiny_windows_model,
 )
@@ -27,7 +27,7 @@ from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import BYTES
 
 HERE = Path(__file__).parent
@@ -39,7 +39,7 @@ HERE = Path(__file__).parent
     [
         ("golden", tiny_integer_model(), "columns"),
         ("golden_masked", tiny_integer_model(), "masked"),
-        ("golden_reduced", tiny_reduced_model(), "unrolled"),
+        ("golden_pooling", tiny_pooling_model(), "unrolled"),
         ("golden_upright", tiny_upright_model(), "columns"),
         ("golden_windows", tiny_windows_model(), "columns"),
     ],
@@ -53,7 +53,7 @@ def test_small_model_renders_to_the_golden_file(
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("model", [tiny_integer_model(), tiny_reduced_model()])
+@pytest.mark.parametrize("model", [tiny_integer_model(), tiny_pooling_model()])
 def test_golden_model_gives_the_reference_scores_under_sanitizers(
     model: IntegerModel, kernel: KernelName
 ) -> None:
@@ -96,25 +96,25 @@ def test_random_models_give_the_reference_scores(
         assert_equal_to_reference(program, model, random_inputs(seed, 60, model))
 
 
-REDUCTIONS = [
-    Reduction((28, 28), (28, 28), (16, 16)),
-    Reduction((28, 28), (24, 24), (12, 12)),
-    Reduction((9, 11), (7, 8), (7, 3)),
-    Reduction((16, 16), (16, 16), (1, 1)),
-    Reduction((1, 140), (1, 140), (1, 35)),
-    Reduction((3, 300), (2, 280), (1, 200)),
-    Reduction((50, 1), (50, 1), (35, 1)),
-    Reduction((28, 28), (24, 24), (12, 12), BYTES),
-    Reduction((9, 11), (7, 8), (7, 3), BYTES),
-    Reduction((32, 32), (32, 32), (16, 16), BYTES),
-    Reduction((32, 5), (30, 4), (10, 2), BYTES),
+POOLINGS = [
+    AveragePooling((28, 28), (28, 28), (16, 16)),
+    AveragePooling((28, 28), (24, 24), (12, 12)),
+    AveragePooling((9, 11), (7, 8), (7, 3)),
+    AveragePooling((16, 16), (16, 16), (1, 1)),
+    AveragePooling((1, 140), (1, 140), (1, 35)),
+    AveragePooling((3, 300), (2, 280), (1, 200)),
+    AveragePooling((50, 1), (50, 1), (35, 1)),
+    AveragePooling((28, 28), (24, 24), (12, 12), BYTES),
+    AveragePooling((9, 11), (7, 8), (7, 3), BYTES),
+    AveragePooling((32, 32), (32, 32), (16, 16), BYTES),
+    AveragePooling((32, 5), (30, 4), (10, 2), BYTES),
 ]
 
 
-@pytest.mark.parametrize("reduction", REDUCTIONS, ids=str)
-def test_reductions_give_the_reference_scores_under_sanitizers(reduction: Reduction) -> None:
-    model = quantize(random_reduced_model(reduction))
-    Q = random_images(1, 30, reduction)
+@pytest.mark.parametrize("pooling", POOLINGS, ids=str)
+def test_poolings_give_the_reference_scores_under_sanitizers(pooling: AveragePooling) -> None:
+    model = quantize(random_pooling_model(pooling))
+    Q = random_images(1, 30, pooling)
     Q[0], Q[1] = 0, 255
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, Q)
@@ -122,16 +122,16 @@ def test_reductions_give_the_reference_scores_under_sanitizers(reduction: Reduct
 
 @given(
     seed=st.integers(0, 1_000),
-    reduction=reductions(
+    pooling=poolings(
         st.tuples(st.integers(1, 20), st.integers(1, 20)),
         crops=True,
         scales=st.sampled_from([None, BYTES]),
     ),
 )
 @settings(max_examples=12, deadline=None)
-def test_random_reductions_give_the_reference_scores(seed: int, reduction: Reduction) -> None:
-    model = quantize(random_reduced_model(reduction, seed))
-    Q = random_images(seed, 40, reduction)
+def test_random_poolings_give_the_reference_scores(seed: int, pooling: AveragePooling) -> None:
+    model = quantize(random_pooling_model(pooling, seed))
+    Q = random_images(seed, 40, pooling)
     Q[0], Q[1] = 0, 255
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, Q)

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import compile_with, write_c
-from model_factory import random_model, random_reduced_model
+from model_factory import random_model, random_pooling_model
 
 from protonn_edge.build.linkage import check_no_floats
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.quantization import DeviceModel, InputQuantizer, float32_model, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
 
@@ -88,7 +88,7 @@ MODELS = {
     "many": model_of_many_scales,
     "decimals": model_of_decimals,
     "decimals in floats": lambda: model_of_decimals("float32"),
-    "pixels": lambda: quantize(random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))),
+    "pixels": lambda: quantize(random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))),
 }
 
 

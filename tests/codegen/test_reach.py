@@ -9,12 +9,12 @@ import pytest
 from model_factory import random_model, tiny_integer_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.averaging import moved_cycles
 from protonn_edge.codegen.plan import prototype_costs
+from protonn_edge.codegen.pooling import moved_cycles
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
 from protonn_edge.quantization import InputQuantizer, IntegerModel, compared, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import BYTES, row_shifts
 
 
@@ -70,17 +70,17 @@ def test_prototypes_in_one_place_are_all_near() -> None:
 
 
 def test_images_to_search_are_set_upright_and_take_longer_for_it() -> None:
-    reduction = Reduction((12, 12), (10, 10), (5, 5), BYTES)
+    pooling = AveragePooling((12, 12), (10, 10), (5, 5), BYTES)
     model = replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),
         inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
-        reduction=reduction,
+        pooling=pooling,
     )
     plan = make_plan(model)
     images = worst_inputs(model, plan, 4)
     assert images.shape == (4, 144)
     shifts = row_shifts(images.reshape(-1, 12, 12))
-    assert moved_cycles(reduction, shifts)[0] > 0
+    assert moved_cycles(pooling, shifts)[0] > 0
 
 
 def test_worst_inputs_take_long_and_none_is_0() -> None:

@@ -17,7 +17,7 @@ from model_factory import (
     random_inputs,
     random_model,
     random_points,
-    random_reduced_model,
+    random_pooling_model,
     rejecting_some,
     tiny_integer_model,
 )
@@ -41,7 +41,7 @@ from protonn_edge.quantization import (
     statistics_of,
     with_rejection,
 )
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
 from protonn_edge.stages.deskew.deskewing import BYTES
 
@@ -70,9 +70,9 @@ def test_host_c_rejects_what_the_reference_rejects(seed: int, which: int) -> Non
 
 
 @pytest.mark.parametrize("deskewed", [None, BYTES])
-def test_images_that_are_reduced_are_rejected_alike(deskewed: object) -> None:
-    reduction = Reduction((9, 11), (7, 8), (7, 3), deskewed)
-    model, Q = quantize(random_reduced_model(reduction)), random_images(1, 60, reduction)
+def test_images_that_are_pooled_are_rejected_alike(deskewed: object) -> None:
+    pooling = AveragePooling((9, 11), (7, 8), (7, 3), deskewed)
+    model, Q = quantize(random_pooling_model(pooling)), random_images(1, 60, pooling)
     model = rejecting_some(model, Q, 7)
     classes, _ = model.answers(Q)
     assert 0 < np.count_nonzero(classes == UNKNOWN) < len(Q)

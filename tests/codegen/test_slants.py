@@ -9,10 +9,10 @@ import pytest
 from model_factory import tiny_upright_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.averaging import moved_cycles
+from protonn_edge.codegen.pooling import moved_cycles
 from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.report.terminal import plan_table
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import BYTES, row_shifts
 
 SHAPES = [
@@ -38,17 +38,17 @@ def slanted_images(rng: np.random.Generator, n: int, height: int, width: int) ->
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_no_image_takes_more(shapes: tuple[tuple[int, int], ...]) -> None:
     rng = np.random.default_rng(0)
-    reduction = Reduction(*shapes, BYTES)
-    inputs = rng.integers(0, 200, reduction.n_outputs)
+    pooling = AveragePooling(*shapes, BYTES)
+    inputs = rng.integers(0, 200, pooling.n_outputs)
     images = slanted_images(rng, 3_000, *shapes[0])
     images[0] = 255
-    moved = moved_cycles(reduction, row_shifts(images))
-    row = int(moved_cycles(Reduction(*shapes, BYTES), np.full((1, shapes[0][0]), 99))[0])
-    row //= reduction.rows.pixels
-    zeros = reduction.sums(images.reshape(len(images), -1)) == 0
+    moved = moved_cycles(pooling, row_shifts(images))
+    row = int(moved_cycles(AveragePooling(*shapes, BYTES), np.full((1, shapes[0][0]), 99))[0])
+    row //= pooling.rows.pixels
+    zeros = pooling.sums(images.reshape(len(images), -1)) == 0
     taken = moved - zeros @ inputs
-    most = most_with_slants(reduction, row, inputs)
-    assert taken.max() <= most <= reduction.rows.pixels * row
+    most = most_with_slants(pooling, row, inputs)
+    assert taken.max() <= most <= pooling.rows.pixels * row
     assert moved.max() > 0
 
 
@@ -62,8 +62,8 @@ def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
 
 
 def test_inputs_that_cost_nothing_save_nothing() -> None:
-    reduction = Reduction((12, 12), (10, 10), (5, 5), BYTES)
-    free = most_with_slants(reduction, 100, np.zeros(25, np.int64))
-    dear = most_with_slants(reduction, 100, np.full(25, 1_000))
+    pooling = AveragePooling((12, 12), (10, 10), (5, 5), BYTES)
+    free = most_with_slants(pooling, 100, np.zeros(25, np.int64))
+    dear = most_with_slants(pooling, 100, np.full(25, 1_000))
     assert free == 1_000  # all ten rows, of what begins at the image's rim
     assert 0 < dear < free

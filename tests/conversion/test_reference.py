@@ -16,7 +16,7 @@ from model_factory import (
     random_model,
     random_pipeline_model,
     random_points,
-    random_reduced_model,
+    random_pooling_model,
 )
 from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
@@ -30,7 +30,7 @@ from protonn_edge.conversion.reference_model import (
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer, ProtoNNModel
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.training import ProtoNNClassifier
 
@@ -143,8 +143,8 @@ def test_a_way_there_and_back_changes_no_answer():
 
 
 def test_averages_of_images_are_folded_in():
-    reduction = Reduction((6, 8), (6, 8), (3, 4))
-    model, images = random_reduced_model(reduction), random_images(1, 40, reduction)
+    pooling = AveragePooling((6, 8), (6, 8), (3, 4))
+    model, images = random_pooling_model(pooling), random_images(1, 40, pooling)
     reference = to_reference(model)
     assert reference.projection.shape[1] == 48
     there = its_scores(reference, images.astype(float))
@@ -168,11 +168,15 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
             "scales points to unit norm, .* take normalized features",
         ),
         (
-            random_reduced_model(Reduction((6, 8), (6, 8), (3, 4), BYTES)),
+            random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4), BYTES)),
             "raw",
             "sets images upright",
         ),
-        (random_reduced_model(Reduction((6, 8), (6, 8), (3, 4))), "normalized", "averages areas"),
+        (
+            random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4))),
+            "normalized",
+            "averages areas",
+        ),
         (random_pipeline_model(pipeline_of("mean,max")), "raw", "makes features of windows"),
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),
     ],

@@ -11,11 +11,11 @@ from model_factory import (
     pipeline_of,
     random_model,
     random_pipeline_model,
-    random_reduced_model,
+    random_pooling_model,
 )
 
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import Rejection
 from protonn_edge.stages.deskew.deskewing import BYTES
 
@@ -24,9 +24,11 @@ MODELS = {
     "few pins": lambda: random_model(features=4),
     "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),
-    "pixels": lambda: random_reduced_model(Reduction((28, 28), (28, 28), (14, 14)), projections=8),
-    "upright": lambda: random_reduced_model(
-        Reduction((28, 28), (24, 24), (12, 12), BYTES), projections=8
+    "pixels": lambda: random_pooling_model(
+        AveragePooling((28, 28), (28, 28), (14, 14)), projections=8
+    ),
+    "upright": lambda: random_pooling_model(
+        AveragePooling((28, 28), (24, 24), (12, 12), BYTES), projections=8
     ),
     "samples": lambda: random_pipeline_model(
         pipeline_of("mean,deviation,min,max,change,crossings,bands", 100, 3), projections=8

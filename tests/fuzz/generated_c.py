@@ -17,7 +17,7 @@ from model_factory import (
     random_inputs,
     random_model,
     random_pipeline_model,
-    random_reduced_model,
+    random_pooling_model,
     random_windows,
     rejecting_some,
 )
@@ -30,7 +30,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.verification import compare
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, device_model, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskewing import BYTES
 from protonn_edge.stages.window_features import KINDS
 
@@ -98,11 +98,11 @@ def _images(rng: np.random.Generator, folder: Path) -> _Made:
     cropped = rng.integers(1, image + 1)
     shape = rng.integers(1, cropped + 1)
     scale = BYTES if rng.random() < 0.5 else None
-    reduction = Reduction(_pair(image), _pair(cropped), _pair(shape), scale)
+    pooling = AveragePooling(_pair(image), _pair(cropped), _pair(shape), scale)
     seed = int(rng.integers(1 << 31))
-    Q = random_images(seed, _POINTS, reduction)
+    Q = random_images(seed, _POINTS, pooling)
     Q[0], Q[1] = 0, 255
-    return quantize(random_reduced_model(reduction, seed)), Q
+    return quantize(random_pooling_model(pooling, seed)), Q
 
 
 def _pair(sides: np.ndarray) -> tuple[int, int]:

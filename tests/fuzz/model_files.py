@@ -22,7 +22,7 @@ from model_factory import (
     random_inputs,
     random_model,
     random_pipeline_model,
-    random_reduced_model,
+    random_pooling_model,
 )
 
 from protonn_edge.codegen import make_plan, render_c
@@ -35,7 +35,7 @@ from protonn_edge.model import (
     save_model,
 )
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.stages.deskew.deskewing import BYTES
 
@@ -105,8 +105,8 @@ def _models() -> tuple[ProtoNNModel, ...]:
         replace(plain, rejection=Rejection(0.1, 0.2, 0.05)),
         replace(plain, normalizer=Normalizer.identity(12, "l2")),
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
-        random_reduced_model(Reduction((5, 6), (3, 4), (2, 3))),
-        random_reduced_model(Reduction((5, 6), (5, 6), (2, 3), BYTES)),
+        random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),
+        random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
         random_pipeline_model(replace(windows, rate=50.0)),
     )
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from avr_tools import needs_emulated_avr
 from generated_programs import compile_with, marked_cycles
-from model_factory import random_model, random_reduced_model
+from model_factory import random_model, random_pooling_model
 
 from protonn_edge.build.linkage import begin_cycles
 from protonn_edge.quantization import device_model
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 pytestmark = needs_emulated_avr
 
@@ -31,8 +31,8 @@ MODELS = {
     "one output": (random_model(projections=1), "int8"),
     "many outputs": (random_model(projections=40), "int8"),
     "wide sums": (random_model(features=100, projections=20, gamma_numerator=25.0), "int8"),
-    "image": (random_reduced_model(Reduction((28, 28), (24, 24), (12, 12))), "int8"),
-    "wide image": (random_reduced_model(Reduction((40, 200), (40, 200), (20, 100))), "int8"),
+    "image": (random_pooling_model(AveragePooling((28, 28), (24, 24), (12, 12))), "int8"),
+    "wide image": (random_pooling_model(AveragePooling((40, 200), (40, 200), (20, 100))), "int8"),
     "floats": (random_model(), "float32"),
 }
 

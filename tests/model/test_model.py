@@ -19,7 +19,7 @@ from model_factory import (
     plain_model,
     random_images,
     random_pipeline_model,
-    random_reduced_model,
+    random_pooling_model,
 )
 
 from protonn_edge.errors import InputError
@@ -36,7 +36,7 @@ from protonn_edge.model import (
 from protonn_edge.model import model as model_module
 from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import Rejection
 from protonn_edge.stages.deskew.deskewing import PixelScale
 
@@ -259,12 +259,12 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
 
 
 def test_a_file_of_the_first_format_still_loads() -> None:
-    """It was written before there were reductions, by ``save_model`` of version 1."""
+    """It was written before there was average pooling, by ``save_model`` of version 1."""
     model = load_model(Path(__file__).parent / "format_1.npz")
     assert model_bytes(model) == model_bytes(
         replace(plain_model(), record={"trainer": "joint", "seed": 0})
     )
-    assert model.reduction is None
+    assert model.pooling is None
 
 
 def test_a_file_of_the_second_format_still_loads() -> None:
@@ -366,19 +366,19 @@ def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) 
         load_model(tmp_path / "model.npz")
 
 
-def test_a_model_has_a_pipeline_or_a_reduction() -> None:
-    reduction = Reduction((4, 6), (4, 6), (2, 3))
-    with pytest.raises(InputError, match="both a pipeline and a reduction"):
-        replace(random_reduced_model(reduction), pipeline=pipeline_of("mean", 4, 6))
+def test_a_model_has_a_pipeline_or_average_pooling() -> None:
+    pooling = AveragePooling((4, 6), (4, 6), (2, 3))
+    with pytest.raises(InputError, match="both a pipeline and average pooling"):
+        replace(random_pooling_model(pooling), pipeline=pipeline_of("mean", 4, 6))
 
 
 def test_a_model_that_clips_or_sets_images_upright_is_read_as_it_was(tmp_path: Path) -> None:
-    reduction = Reduction((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
-    reduced = random_reduced_model(reduction)
-    for model in (replace(plain_model(), clipped=True), reduced):
+    pooling = AveragePooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
+    pooled = random_pooling_model(pooling)
+    for model in (replace(plain_model(), clipped=True), pooled):
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert (loaded.clipped, loaded.reduction) == (model.clipped, model.reduction)
+        assert (loaded.clipped, loaded.pooling) == (model.clipped, model.pooling)
 
 
 def test_a_file_of_the_fourth_format_still_loads() -> None:
@@ -512,11 +512,11 @@ def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
         load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
 
 
-def test_a_reduction_comes_back_from_the_file(tmp_path: Path) -> None:
-    model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
+def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
+    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.reduction == model.reduction
+    assert loaded.pooling == model.pooling
     assert model_bytes(loaded) == model_bytes(model)
 
 
@@ -531,27 +531,27 @@ def test_a_reduction_comes_back_from_the_file(tmp_path: Path) -> None:
         (np.array([[9, 8], [6, 4], [6, 4]]), "averages nothing"),
     ],
 )
-def test_a_reduction_that_cannot_be_is_refused(
+def test_average_pooling_that_cannot_be_is_refused(
     tmp_path: Path, shapes: np.ndarray, problem: str
 ) -> None:
-    arrays = arrays_of(random_reduced_model(Reduction((9, 8), (8, 8), (6, 4))))
+    arrays = arrays_of(random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4))))
     np.savez(tmp_path / "model.npz", **(arrays | {"reduction_shapes": shapes}))
     with pytest.raises(InputError, match=problem):
         load_model(tmp_path / "model.npz")
 
 
 def test_averages_have_one_range_and_background() -> None:
-    model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
+    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
     lower = model.inputs.lower - np.arange(24)
     with pytest.raises(InputError, match="'inputs_lower' differs"):
         replace(model, inputs=replace(model.inputs, lower=lower))
 
 
 def test_scores_are_those_of_the_averages() -> None:
-    model = random_reduced_model(Reduction((9, 8), (8, 8), (6, 4)))
-    images = random_images(0, 30, model.reduction)
-    averages = model.reduction.apply(images)
-    plain = replace(model, reduction=None)
+    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
+    images = random_images(0, 30, model.pooling)
+    averages = model.pooling.apply(images)
+    plain = replace(model, pooling=None)
     np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
     assert (model.n_features, model.n_inputs) == (72, 24)
     with pytest.raises(InputError, match="24 features, the model wants 72"):

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from model_factory import random_model, random_points, random_reduced_model
+from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import device_model, float32_model, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
@@ -48,9 +48,9 @@ def test_scores_use_24_bits_whatever_the_labels_are():
         assert 1 << 23 <= np.abs(floats.labels).sum(axis=1).max() <= 1 << 24
 
 
-def test_a_reduction_is_refused():
-    model = random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))
-    with pytest.raises(InputError, match="does not reduce images"):
+def test_average_pooling_is_refused():
+    model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
+    with pytest.raises(InputError, match="does not pool images"):
         device_model(model, "float32")
 
 

@@ -6,12 +6,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from model_factory import random_images, random_model, random_points, random_reduced_model
+from model_factory import random_images, random_model, random_points, random_pooling_model
 
 from protonn_edge.quantization import STAGES, dequantize, quantize, stage_losses
 from protonn_edge.quantization.quantizer import far_coordinates_first
 from protonn_edge.quantization.stages import centre_of
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 
 def test_the_first_stage_is_the_float_model_and_the_last_the_integer_model():
@@ -53,10 +53,10 @@ def test_the_centre_is_that_of_the_quantizer(seed):
     assert np.abs(coordinates - centre_of(coordinates) - stand_for).max() <= 0.501 * step
 
 
-def test_images_that_are_reduced_have_the_same_stages():
-    reduction = Reduction((12, 12), (12, 12), (6, 6))
-    model = random_reduced_model(reduction, prototypes=20)
-    X = random_images(3, 200, reduction).astype(np.float32)
+def test_images_that_are_pooled_have_the_same_stages():
+    pooling = AveragePooling((12, 12), (12, 12), (6, 6))
+    model = random_pooling_model(pooling, prototypes=20)
+    X = random_images(3, 200, pooling).astype(np.float32)
     losses = stage_losses(model, X, model.predict(X))
     integer_model = quantize(model)
     assert losses[-1].accuracy == np.mean(

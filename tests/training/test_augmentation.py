@@ -10,7 +10,7 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer, model_bytes
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.augmentation import (
     ImageAugmentation,
@@ -120,10 +120,10 @@ def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: s
         fit(**settings)
 
 
-def test_it_is_the_whole_image_that_moves_before_it_is_reduced() -> None:
+def test_it_is_the_whole_image_that_moves_before_it_is_pooled() -> None:
     images = DIGITS.X_train[:40].astype(np.float32)
-    halved, rows = Reduction((8, 8), (8, 8), (4, 4)), np.arange(40)
+    halved, rows = AveragePooling((8, 8), (8, 8), (4, 4)), np.arange(40)
     whole = ImageAugmentation(images, (8, 8), Normalizer.identity(64))
-    reduced = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved)
+    pooled = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved)
     expected = halved.apply(whole(rows, np.random.default_rng(0)))
-    np.testing.assert_allclose(reduced(rows, np.random.default_rng(0)), expected, rtol=1e-6)
+    np.testing.assert_allclose(pooled(rows, np.random.default_rng(0)), expected, rtol=1e-6)

@@ -168,7 +168,7 @@ def test_a_long_history_is_thinned_in_the_record_and_ends_at_its_end() -> None:
     assert recorded[-1] == round(estimator.history_[-1].objective, 6)
 
 
-def test_images_that_come_in_parts_are_reduced() -> None:
+def test_images_that_come_in_parts_are_pooled() -> None:
     estimator = gone_through(
         classifier(image_shape=(8, 8), reduced_shape=(4, 4), budget=600, n_prototypes=None)
     )

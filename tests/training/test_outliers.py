@@ -71,7 +71,7 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
     ("settings", "sparse", "what"),
     [
         ({"normalization": "none"}, True, "the points are sparse"),
-        ({"image_shape": (1, 2), "reduced_shape": (1, 1)}, False, "images are reduced"),
+        ({"image_shape": (1, 2), "reduced_shape": (1, 1)}, False, "images are pooled"),
         ({"image_shape": (1, 2), "augment": True}, False, "augment moves images"),
     ],
 )

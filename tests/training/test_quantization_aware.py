@@ -63,8 +63,8 @@ def test_a_dead_zone_makes_more_inputs_zero_and_costs_little() -> None:
     assert rights[1] > rights[0] - 0.02
 
 
-def test_a_dead_zone_of_reduced_images_is_refused() -> None:
-    with pytest.raises(InputError, match=r"dead_zone is 0\.1, but images are reduced"):
+def test_a_dead_zone_of_pooled_images_is_refused() -> None:
+    with pytest.raises(InputError, match=r"dead_zone is 0\.1, but images are pooled"):
         trained_model(dead_zone=0.1, image_shape=(8, 8), reduced_shape=(4, 4), epochs=1)
 
 

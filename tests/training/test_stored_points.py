@@ -256,7 +256,7 @@ def test_a_large_file_takes_less_memory_than_half_of_it(large_file: tuple[Path, 
     assert measured["score"] > 0.9
 
 
-def test_images_in_blocks_are_reduced_as_those_in_memory(
+def test_images_in_blocks_are_pooled_as_those_in_memory(
     monkeypatch: pytest.MonkeyPatch, small_limits: None
 ) -> None:
     shapes = {"image_shape": (8, 8), "reduced_shape": (4, 4)}

@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
         ({"window_shape": (30, 2)}, "windows of 30x2 have 60 samples"),
         ({"window_shape": None, "features": "bands:7"}, "at most 6 bands"),
         ({"features": None}, "window_shape is given, but no features"),
-        ({"image_shape": (32, 2), "reduced_shape": (16, 2)}, "but images are reduced"),
+        ({"image_shape": (32, 2), "reduced_shape": (16, 2)}, "but images are pooled"),
         ({"image_shape": (32, 2), "augment": True}, "but augment moves images"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Average pooling: averages of areas of an image."""
+"""Average pooling: a smaller image of averages, in place of a larger one."""

@@ -98,7 +98,7 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define PIXEL_HEIGHT 2u
 #define AREA_HEIGHT 3u
 #define AREAS_IN_ROW 3u
-#define AVERAGE_MULTIPLIER 1349u
+#define POOLING_MULTIPLIER 1349u
 
 typedef int16_t accumulator_t;
 typedef uint16_t unsigned_score_t;
@@ -304,12 +304,12 @@ static PNN_NOINLINE void project(const pnn_input_t *first, const pnn_input_t *en
     consumed = (uint16_t)(consumed + (end - first));
 }
 
-/* ---- Reduction, pixel by pixel -------------------------------------------------------------- */
+/* ---- Average pooling, pixel by pixel -------------------------------------------------------- */
 
 /* Sum the next `count` pixels of a row, at least one; write the averages of the areas that they
  * complete, and return where the next one goes. */
 #ifdef PNN_ASSEMBLY
-static PNN_NOINLINE pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static PNN_NOINLINE pnn_input_t *pool_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
     uint16_t sum = row_sum;
     uint8_t right = units_right;
@@ -397,7 +397,7 @@ static PNN_NOINLINE pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t co
         "9:  clr   __zero_reg__\n"
         : [pixel] "+x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
           [right] "+&d"(right), [area] "+z"(area)
-        : [multiplier] "r"((uint16_t)AVERAGE_MULTIPLIER), [width] "r"((uint8_t)PIXEL_WIDTH),
+        : [multiplier] "r"((uint16_t)POOLING_MULTIPLIER), [width] "r"((uint8_t)PIXEL_WIDTH),
           [complete] "r"(complete), [within] "r"(within), [below] "r"(below)
         : "memory", "r0", "r18", "r19", "r20", "r21", "r22");
     row_sum = sum;
@@ -408,10 +408,10 @@ static PNN_NOINLINE pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t co
 #else
 static uint8_t average_of(uint16_t sum)
 {
-    return (uint8_t)(((uint32_t)sum * AVERAGE_MULTIPLIER + 0x8000u) >> 16);
+    return (uint8_t)(((uint32_t)sum * POOLING_MULTIPLIER + 0x8000u) >> 16);
 }
 
-static pnn_input_t *reduce_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
+static pnn_input_t *pool_row(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
     for (; count > 0; --count) {
         const uint8_t x = *pixel++;
@@ -593,7 +593,7 @@ static void average_upright(const pnn_input_t *pixels)
     for (uint8_t row = ROWS; row > 0; --row) {
         const int8_t column = (int8_t)(FIRST_COLUMN + (slant.shift >> SLOPE_BITS));
         const pnn_input_t *part = part_of_row(pixels, column, moved);
-        average = reduce_row(part, ROW_PIXELS, average);
+        average = pool_row(part, ROW_PIXELS, average);
         begin_row();
         pixels += IMAGE_WIDTH;
         slant.shift = (int16_t)(slant.shift + slant.slope);

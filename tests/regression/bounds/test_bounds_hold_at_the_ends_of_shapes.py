@@ -17,7 +17,7 @@ from random_shapes import Shape, random_model_of, random_points
 from protonn_edge.codegen import KernelName, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection
 from protonn_edge.stages.deskew.deskewing import BYTES
 
@@ -29,7 +29,7 @@ def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerMode
     rng = np.random.default_rng(seed)
     model = random_model_of(rng, shape)
     Q = random_points(rng, 6, model)[::-1]
-    place = model.project(model.reduce(Q[:1]))
+    place = model.project(model.projection_inputs(Q[:1]))
     Z = rng.integers(-labels, labels, model.labels.shape)
     return dataclasses.replace(
         model,
@@ -59,7 +59,7 @@ def test_many_classes_with_scores_of_four_bytes(tmp_path: Path) -> None:
 
 
 def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
-    before = Reduction((16, 8), (16, 8), (15, 6), BYTES)
+    before = AveragePooling((16, 8), (16, 8), (15, 6), BYTES)
     model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
     _, high = model.score_range()
     rejection = IntegerRejection(score=min(100, high), kernel=60, margin=100)

@@ -19,14 +19,14 @@ from random_shapes import Shape, random_model_of
 from protonn_edge.codegen import KernelName
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 pytestmark = needs_emulated_avr
 
 
-def busy_model(d: int, reduction: Reduction) -> IntegerModel:
+def busy_model(d: int, pooling: AveragePooling) -> IntegerModel:
     """Return a model each of whose weights counts, with one prototype."""
-    shape = Shape(d=d, m=1, classes=2, inputs=reduction.n_outputs, before=reduction)
+    shape = Shape(d=d, m=1, classes=2, inputs=pooling.n_outputs, before=pooling)
     model = random_model_of(np.random.default_rng(0), shape)
     projection = np.where(np.arange(model.projection.size) % 2, 3, -2)
     return dataclasses.replace(
@@ -41,19 +41,19 @@ def busy_model(d: int, reduction: Reduction) -> IntegerModel:
 
 @pytest.mark.parametrize("kernel", ["columns", "unrolled"])
 def test_averages_that_are_projected_chunk_by_chunk(tmp_path: Path, kernel: KernelName) -> None:
-    model = busy_model(7, Reduction((16, 8), (16, 8), (15, 6)))
+    model = busy_model(7, AveragePooling((16, 8), (16, 8), (15, 6)))
     plan = plan_with(model, kernel, buffered=False, keeps_averages=False)
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points(kernel, model, plan, bright, tmp_path)
 
 
 def test_rows_that_areas_cut(tmp_path: Path) -> None:
-    model = busy_model(1, Reduction((28, 1), (25, 1), (23, 1)))
+    model = busy_model(1, AveragePooling((28, 1), (25, 1), (23, 1)))
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points("rows", model, plan_with(model, "columns"), bright, tmp_path)
 
 
 def test_sums_of_a_row_of_areas_that_are_set_to_0(tmp_path: Path) -> None:
-    model = busy_model(1, Reduction((4, 64), (3, 60), (1, 30)))
+    model = busy_model(1, AveragePooling((4, 64), (3, 60), (1, 30)))
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points("sums", model, plan_with(model, "columns"), bright, tmp_path)

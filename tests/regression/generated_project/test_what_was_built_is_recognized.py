@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from model_factory import pipeline_of, random_pipeline_model, random_reduced_model
+from model_factory import pipeline_of, random_pipeline_model, random_pooling_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project
@@ -13,7 +13,7 @@ from protonn_edge.codegen import SOURCES, every_plan, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 
 def project_of(model: ProtoNNModel, sources: dict[str, str], folder: Path) -> Project:
@@ -27,7 +27,7 @@ def project_of(model: ProtoNNModel, sources: dict[str, str], folder: Path) -> Pr
 
 def test_a_plan_that_keeps_no_averages_is_recognized(tmp_path: Path) -> None:
     """Where SRAM is too short for them."""
-    model = random_reduced_model(Reduction((28, 28), (28, 28), (14, 14)))
+    model = random_pooling_model(AveragePooling((28, 28), (28, 28), (14, 14)))
     reference = quantize(model)
     plan = next(plan for plan in every_plan(reference) if not plan.keeps_averages)
     project = project_of(model, render_c(reference, plan), tmp_path)
@@ -36,7 +36,7 @@ def test_a_plan_that_keeps_no_averages_is_recognized(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", ["uno", "mega2560", "attiny85"])
 def test_every_plan_for_a_board_is_recognized(board: str, tmp_path: Path) -> None:
-    model = random_reduced_model(Reduction((8, 8), (8, 8), (4, 4)))
+    model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
     reference = quantize(model)
     for number, plan in enumerate(every_plan(reference, load_board(board).cpu)):
         sources = render_c(reference, plan)

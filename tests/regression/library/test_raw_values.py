@@ -13,7 +13,7 @@ from model_factory import (
     random_images,
     random_model,
     random_pipeline_model,
-    random_reduced_model,
+    random_pooling_model,
 )
 
 from protonn_edge.boards import load_board
@@ -24,7 +24,7 @@ from protonn_edge.evaluation.library_check import LibraryWay, check_library
 from protonn_edge.model.raw_units import MANY_DECIMALS, choose_exponents, decimals_of
 from protonn_edge.quantization import IntegerModel, quantize, raw_quantizer
 from protonn_edge.quantization.integer_model import InputQuantizer
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
 
@@ -116,10 +116,10 @@ def test_decimals_are_counted_column_by_column_and_in_turn() -> None:
 
 
 def test_bytes_that_pass_unchanged_are_not_emulated() -> None:
-    reduction = Reduction((8, 8), (8, 8), (4, 4))
-    model = random_reduced_model(reduction)
+    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
+    model = random_pooling_model(pooling)
     reference = quantize(model)
-    images = random_images(0, 20, reduction)
+    images = random_images(0, 20, pooling)
     way = LibraryWay(reference, images, np.zeros(20, np.int64))
     check = check_library(model, way, make_plan(reference), load_board("uno"))
     assert check.identity

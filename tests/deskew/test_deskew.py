@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.reduction import Reduction, reduction_for
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
 from protonn_edge.stages.deskew.deskewing import SIDE_LIMIT, PixelScale, row_shifts, upright
 
 _SCALE = PixelScale(0.0, 1.0)
@@ -75,24 +75,24 @@ def test_shifts_are_those_of_the_formula_and_no_larger_than_the_image(image: np.
 @given(arrays(np.uint8, (3, 12 * 10)))
 @settings(max_examples=30)
 def test_floats_and_bytes_are_averaged_alike(images: np.ndarray) -> None:
-    reduction = Reduction((12, 10), (12, 10), (6, 5), _SCALE)
+    pooling = AveragePooling((12, 10), (12, 10), (6, 5), _SCALE)
 
-    assert np.array_equal(reduction.apply(images) * reduction.area, reduction.sums(images))
+    assert np.array_equal(pooling.apply(images) * pooling.area, pooling.sums(images))
 
 
 def test_dark_on_light_is_set_upright_as_light_on_dark() -> None:
     image = _stroke(0.5).reshape(1, -1).astype(np.float64)
-    light = Reduction((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 0.0))
-    dark = Reduction((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 255.0))
+    light = AveragePooling((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 0.0))
+    dark = AveragePooling((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 255.0))
 
     assert np.allclose(dark.apply(255.0 - image), 255.0 - light.apply(image), atol=1e-9)
 
 
 def test_large_images_are_refused() -> None:
     with pytest.raises(InputError, match="up to 32 pixels a side"):
-        Reduction((33, 28), (33, 28), (11, 14), _SCALE)
+        AveragePooling((33, 28), (33, 28), (11, 14), _SCALE)
 
 
 def test_setting_upright_alone_is_refused() -> None:
-    with pytest.raises(InputError, match="set upright, but not to be reduced"):
-        reduction_for((28, 28), None, None, _SCALE)
+    with pytest.raises(InputError, match="set upright, but not to be pooled"):
+        pooling_for((28, 28), None, None, _SCALE)

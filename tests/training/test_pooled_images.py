@@ -1,4 +1,4 @@
-"""Training on area averages: the estimator takes whole images and learns from the averages."""
+"""Training on average pooling: the estimator takes whole images and learns from the averages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
 from protonn_edge.quantization import quantize, tabulated_kernel
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import squared_distances
 from protonn_edge.training.quantization_aware import QuantizationAware
@@ -36,25 +36,25 @@ def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: fl
     model = estimator.to_model()
     integers = quantize(model)
     right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
-    assert model.reduction == Reduction((8, 8), (8, 8), shape)
+    assert model.pooling == AveragePooling((8, 8), (8, 8), shape)
     assert (model.n_features, model.n_inputs) == (64, shape[0] * shape[1])
     assert estimator.score(DIGITS.X_test, DIGITS.y_test) > accuracy
     assert right.mean() > accuracy - 0.01
 
 
 def test_it_learns_from_the_averages_alone() -> None:
-    averages = Reduction((8, 8), (6, 6), (3, 3))
+    averages = AveragePooling((8, 8), (6, 6), (3, 3))
     settings = {"normalization": "none", "quantization_aware": False}
-    reduced = trained(cropped_shape=(6, 6), reduced_shape=(3, 3), **settings)
+    pooled = trained(cropped_shape=(6, 6), reduced_shape=(3, 3), **settings)
     plain = classifier(image_shape=None, reduced_shape=None, **settings)
     plain.fit(averages.apply(DIGITS.X_train), DIGITS.y_train)
     accuracy = plain.score(averages.apply(DIGITS.X_test), DIGITS.y_test)
-    assert reduced.score(DIGITS.X_test, DIGITS.y_test) == pytest.approx(accuracy, abs=0.03)
+    assert pooled.score(DIGITS.X_test, DIGITS.y_test) == pytest.approx(accuracy, abs=0.03)
 
 
 def test_scores_in_training_are_the_integer_models() -> None:
     model = trained(normalization="standard").to_model()
-    assert model.reduction is not None
+    assert model.pooling is not None
     rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs)
     parameters = parameters_of(model, scores_are_logits=False)
     assert rounding.choose_precision(parameters)
@@ -62,13 +62,15 @@ def test_scores_in_training_are_the_integer_models() -> None:
     assert rounded is not None
     integers = quantize(model)
     bytes_of_pixels = integers.quantize(DIGITS.X_test)
-    seen = integers.inputs.restore(integers.reduce(bytes_of_pixels))  # averages, as on the device
+    seen = integers.inputs.restore(
+        integers.projection_inputs(bytes_of_pixels)
+    )  # averages, as on the device
     points = model.normalizer.apply(seen).astype(np.float32)
     squares = squared_distances(rounded, points @ rounded.projection.T)
     scores = tabulated_kernel(squares) @ rounded.labels.T
     expected = integers.scores(bytes_of_pixels) * integers.score_scale
     assert (scores.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.97
-    averages = model.reduction.apply(DIGITS.X_test.astype(np.float32))
+    averages = model.pooling.apply(DIGITS.X_test.astype(np.float32))
     in_training = rounding.rounded_points(model.normalizer.apply(averages).astype(np.float32))
     steps = np.abs(in_training - points) / (integers.inputs.step * model.normalizer.scale)
     assert steps.max() < 1.01  # two roundings in place of one
@@ -97,10 +99,10 @@ def test_test_points_are_whole_images_too() -> None:
     )
 
 
-def test_going_on_keeps_the_reduction() -> None:
+def test_going_on_keeps_average_pooling() -> None:
     model = trained(epochs=3).to_model()
     more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
-    assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().reduction == model.reduction
+    assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().pooling == model.pooling
     with pytest.raises(InputError, match="another way"):
         trained(initial_model=model, reduced_shape=(4, 4))
 
@@ -113,7 +115,7 @@ def test_the_same_settings_give_the_same_model() -> None:
     ("settings", "words"),
     [
         ({"image_shape": None}, "its own shape is not given"),
-        ({"reduced_shape": None, "cropped_shape": (6, 6)}, "not to be reduced"),
+        ({"reduced_shape": None, "cropped_shape": (6, 6)}, "not to be pooled"),
         ({"image_shape": (8, 9)}, "72 pixels, the points have 64"),
         ({"reduced_shape": (9, 8)}, "larger than its 8x8 pixels"),
         ({"cropped_shape": (4, 4)}, "6x6, which is larger than its 4x4"),
@@ -148,14 +150,14 @@ def test_images_are_set_upright_in_training_in_the_model_and_in_the_integers() -
     integers = quantize(model)
     Q = integers.quantize(X_test)
 
-    assert model.reduction is not None
-    assert model.reduction.deskewed is not None
-    assert np.array_equal(model.reduction.deskewed.to_bytes(X_test), Q)
+    assert model.pooling is not None
+    assert model.pooling.deskewed is not None
+    assert np.array_equal(model.pooling.deskewed.to_bytes(X_test), Q)
     assert np.mean(integers.predict(Q) == y_test) > 0.92
     assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97
 
 
-def test_setting_upright_without_a_reduction_is_refused() -> None:
+def test_setting_upright_without_average_pooling_is_refused() -> None:
     X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="set upright, but not to be reduced"):
+    with pytest.raises(InputError, match="set upright, but not to be pooled"):
         ProtoNNClassifier(image_shape=(16, 16), deskew=True).fit(X, y)

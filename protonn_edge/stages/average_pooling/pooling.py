@@ -1,4 +1,4 @@
-"""Area averages: a smaller image in place of a larger one, as a part of the model.
+"""Average pooling: a smaller image in place of a larger one, as a part of the model.
 
 A device that is sent a whole image of bytes can average areas of pixels as they arrive and project
 the averages: the projection, which fills the flash, then has a row for each average only. A signal
@@ -78,7 +78,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Reduction:
+class AveragePooling:
     """Averages over areas of an image whose pixels are a point's features, row by row.
 
     Attributes
@@ -111,7 +111,7 @@ class Reduction:
             object.__setattr__(self, name, _checked_shape(getattr(self, name)))
         for smaller, larger, what in (
             (self.cropped_shape, self.image_shape, "the image cannot be cropped to"),
-            (self.shape, self.cropped_shape, "an image cannot be reduced to"),
+            (self.shape, self.cropped_shape, "an image cannot be pooled to"),
         ):
             if smaller[0] > larger[0] or smaller[1] > larger[1]:
                 raise InputError(
@@ -202,32 +202,32 @@ class Reduction:
             "averages nothing" if self.area < 2 else "has averages that 16 bits cannot sum exactly"
         )
         raise InputError(
-            f"a reduction of {shape_text(self.cropped_shape)} to {shape_text(self.shape)} "
+            f"average pooling of {shape_text(self.cropped_shape)} to {shape_text(self.shape)} "
             f"{reason}; {_advice(self.cropped_shape, self.shape)}"
         )
 
 
-def reduction_for(
+def pooling_for(
     image_shape: Shape | None,
     reduced_shape: Shape | None,
     cropped_shape: Shape | None,
     deskewed: PixelScale | None = None,
-) -> Reduction | None:
-    """Return the reduction that these settings of training mean; None without a `reduced_shape`."""
+) -> AveragePooling | None:
+    """Return the pooling that these settings of training mean; None without a `reduced_shape`."""
     if reduced_shape is None:
         for asked, what in ((cropped_shape, "cropped"), (deskewed, "set upright")):
             if asked is not None:
                 raise InputError(
-                    f"the image is to be {what}, but not to be reduced; say what it becomes with "
+                    f"the image is to be {what}, but not to be pooled; say what it becomes with "
                     "reduced_shape"
                 )
         return None
     if image_shape is None:
         raise InputError(
-            f"the image is to be reduced to {reduced_shape!r}, but its own shape is not given; say "
+            f"the image is to be pooled to {reduced_shape!r}, but its own shape is not given; say "
             "its height and width"
         )
-    return Reduction(image_shape, cropped_shape or image_shape, reduced_shape, deskewed)
+    return AveragePooling(image_shape, cropped_shape or image_shape, reduced_shape, deskewed)
 
 
 def shape_text(shape: Shape) -> str:

@@ -1,4 +1,4 @@
-"""The reduction in integers: exact sums, averages up to the largest input, bytes as they come."""
+"""Average pooling in integers: exact sums, averages up to the largest input, bytes as they come."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import dataclasses
 
 import numpy as np
 import pytest
-from drawn_reductions import reductions
+from drawn_poolings import poolings
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_factory import random_images, random_reduced_model, tiny_reduced_model
+from model_factory import random_images, random_pooling_model, tiny_pooling_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, input_quantizer, quantize
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
-HALVED = Reduction((8, 8), (8, 8), (4, 4))
+HALVED = AveragePooling((8, 8), (8, 8), (4, 4))
 
 
 def test_device_averages_as_the_formula_says() -> None:
-    model = tiny_reduced_model()
+    model = tiny_pooling_model()
     Q = np.arange(30, dtype=np.uint8)[None] * 8
     image = Q[0].reshape(5, 6)[1:4, 1:5].astype(int)
     rows = np.array([[2, 1, 0], [0, 1, 2]])
     columns = np.array([[3, 1, 0, 0], [0, 2, 2, 0], [0, 0, 1, 3]])
     sums = rows @ image @ columns.T
-    assert model.reduction_multiplier == round(63 * 65_536 / (255 * 12))
-    assert (model.reduce(Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
+    assert model.pooling_multiplier == round(63 * 65_536 / (255 * 12))
+    assert (model.projection_inputs(Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
 
 
 @pytest.mark.parametrize("maximum", [15, 31, 63, 127, 255])
 @pytest.mark.parametrize("shape", [(8, 8), (5, 7), (1, 16), (13, 10)])
 def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, int]) -> None:
-    reduction = Reduction((16, 16), (16, 16), shape) if shape != (13, 10) else HALVED
-    base = tiny_reduced_model()
-    n = reduction.n_outputs
+    pooling = AveragePooling((16, 16), (16, 16), shape) if shape != (13, 10) else HALVED
+    base = tiny_pooling_model()
+    n = pooling.n_outputs
     model = dataclasses.replace(
         base,
-        reduction=reduction,
+        pooling=pooling,
         inputs=dataclasses.replace(base.inputs, zero=np.zeros(n), step=np.ones(n), maximum=maximum),
         projection=np.zeros((3, n), np.int8),
         bias=np.zeros(3, np.int64),
     )
-    ends = np.array([[0], [255]], np.uint8).repeat(reduction.n_features, axis=1)
-    assert model.reduce(ends).tolist() == [[0] * n, [maximum] * n]
+    ends = np.array([[0], [255]], np.uint8).repeat(pooling.n_features, axis=1)
+    assert model.projection_inputs(ends).tolist() == [[0] * n, [maximum] * n]
 
 
 def test_bytes_of_an_image_pass_unchanged() -> None:
-    model = quantize(random_reduced_model(HALVED))
+    model = quantize(random_pooling_model(HALVED))
     images = random_images(1, 20, HALVED)
     assert (model.quantize(images) == images).all()
 
@@ -55,7 +55,7 @@ def test_bytes_of_an_image_pass_unchanged() -> None:
 def test_pixels_that_rest_light_are_turned_around() -> None:
     """Zero is the end of the range that is nearer to the most frequent value, for all pixels."""
     images = 255 - random_images(0, 300, HALVED)
-    model = random_reduced_model(HALVED)
+    model = random_pooling_model(HALVED)
     statistics = type(model.inputs).of_averages(images, HALVED.apply(images))
     assert set(statistics.background) == {255.0}
     quantizer = input_quantizer(statistics, 8)
@@ -67,42 +67,42 @@ def test_pixels_that_rest_light_are_turned_around() -> None:
 
 @given(
     seed=st.integers(0, 1_000),
-    reduction=reductions(
+    pooling=poolings(
         st.tuples(st.integers(1, 12), st.integers(2, 14)), crops=False, scales=st.none()
     ),
 )
 @settings(max_examples=40, deadline=None)
-def test_inputs_are_averages_rounded_once(seed: int, reduction: Reduction) -> None:
-    model = quantize(random_reduced_model(reduction, seed))
-    images = random_images(seed, 30, reduction)
+def test_inputs_are_averages_rounded_once(seed: int, pooling: AveragePooling) -> None:
+    model = quantize(random_pooling_model(pooling, seed))
+    images = random_images(seed, 30, pooling)
     images[0], images[-1] = 0, 255
-    inputs = model.reduce(model.quantize(images))
-    expected = (reduction.apply(images) - model.inputs.zero) / model.inputs.step
-    multiplied = 0.5 * 255 * reduction.area / 65_536  # the rounding of the multiplier, at most
+    inputs = model.projection_inputs(model.quantize(images))
+    expected = (pooling.apply(images) - model.inputs.zero) / model.inputs.step
+    multiplied = 0.5 * 255 * pooling.area / 65_536  # the rounding of the multiplier, at most
     assert np.abs(inputs - expected).max() <= 0.5 + multiplied + 1e-6
     assert int(inputs.max()) <= model.inputs.maximum
 
 
-def test_hash_covers_the_reduction() -> None:
-    model = tiny_reduced_model()
-    other = dataclasses.replace(model, reduction=Reduction((5, 6), (4, 6), (2, 3)))
+def test_hash_covers_average_pooling() -> None:
+    model = tiny_pooling_model()
+    other = dataclasses.replace(model, pooling=AveragePooling((5, 6), (4, 6), (2, 3)))
     assert len({model.model_sha256, other.model_sha256}) == 2
 
 
 @pytest.mark.parametrize("change", ["zero", "step", "shape"])
-def test_a_reduction_that_does_not_fit_is_refused(change: str) -> None:
-    model = tiny_reduced_model()
-    inputs, reduction = model.inputs, model.reduction
+def test_average_pooling_that_does_not_fit_is_refused(change: str) -> None:
+    model = tiny_pooling_model()
+    inputs, pooling = model.inputs, model.pooling
     if change == "shape":
-        reduction = Reduction((5, 6), (5, 6), (1, 3))
+        pooling = AveragePooling((5, 6), (5, 6), (1, 3))
     else:
         inputs = dataclasses.replace(inputs, **{change: np.arange(1.0, 7.0)})
-    with pytest.raises(InputError, match="a reduction that does not give"):
-        dataclasses.replace(model, inputs=inputs, reduction=reduction)
+    with pytest.raises(InputError, match="average pooling that does not give"):
+        dataclasses.replace(model, inputs=inputs, pooling=pooling)
 
 
 def test_points_have_as_many_features_as_pixels() -> None:
-    model: IntegerModel = tiny_reduced_model()
+    model: IntegerModel = tiny_pooling_model()
     assert (model.n_features, model.n_inputs) == (30, 6)
     with pytest.raises(InputError, match=r"\(n, 30\) uint8"):
         model.scores(np.zeros((1, 6), np.uint8))

@@ -1,4 +1,4 @@
-"""Area averages: the weights, the crop, memory, and sizes that are refused."""
+"""Average pooling: the weights, the crop, memory, and sizes that are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.reduction import Axis, Reduction, reduction_for
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, Axis, pooling_for
 
 SIDES = st.integers(1, 40)
 
@@ -48,26 +48,26 @@ def test_a_pixel_counts_for_two_outputs_at_most(pixels: int, outputs: int) -> No
 def test_averages_are_means_over_areas(
     image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int]
 ) -> None:
-    reduction = Reduction(image, cropped, shape)
+    pooling = AveragePooling(image, cropped, shape)
     X = np.random.default_rng(0).normal(size=(7, image[0] * image[1]))
     top, left = (image[0] - cropped[0]) // 2, (image[1] - cropped[1]) // 2
     middle = X.reshape(-1, *image)[:, top : top + cropped[0], left : left + cropped[1]]
-    np.testing.assert_allclose(reduction.apply(X), averages_by_repetition(middle, shape))
+    np.testing.assert_allclose(pooling.apply(X), averages_by_repetition(middle, shape))
 
 
 def test_sums_of_bytes_are_exact_and_fit_16_bits() -> None:
-    reduction = Reduction((16, 32), (16, 32), (1, 2))
-    sums = reduction.sums(np.full((3, 512), 255, np.uint8))
+    pooling = AveragePooling((16, 32), (16, 32), (1, 2))
+    sums = pooling.sums(np.full((3, 512), 255, np.uint8))
     assert sums.dtype == np.uint16
     assert (sums == 255 * 256).all()
 
 
 def test_memory_is_bounded_for_many_points() -> None:
-    reduction = Reduction((28, 28), (28, 28), (16, 16))
+    pooling = AveragePooling((28, 28), (28, 28), (16, 16))
     X = np.zeros((20_000, 784), np.uint8)
-    reduction.apply(X[:1])
+    pooling.apply(X[:1])
     tracemalloc.start()
-    averages = reduction.apply(X)
+    averages = pooling.apply(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < averages.nbytes + 60 * 2**20
@@ -78,7 +78,7 @@ def test_memory_is_bounded_for_many_points() -> None:
     [
         ((28, 28), (28, 28), (17, 17), "28x28 to 17x17 has averages .* try .*16x16"),
         ((28, 28), (28, 28), (28, 28), "averages nothing; try .*"),
-        ((28, 28), (28, 28), (29, 28), "reduced to 29x28, which is larger than its 28x28"),
+        ((28, 28), (28, 28), (29, 28), "pooled to 29x28, which is larger than its 28x28"),
         ((28, 28), (24, 29), (12, 12), "cropped to 24x29, which is larger than its 28x28"),
         ((1, 256), (1, 256), (1, 1), "try 1x2"),
         ((263, 1), (263, 1), (2, 1), "crop the image to sides that have common divisors"),
@@ -91,7 +91,7 @@ def test_sizes_that_cannot_be_are_refused(
     image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int], words: str
 ) -> None:
     with pytest.raises(InputError, match=words) as caught:
-        Reduction(image, cropped, shape)
+        AveragePooling(image, cropped, shape)
     assert "\n" not in str(caught.value)
 
 
@@ -99,7 +99,7 @@ def test_sizes_that_cannot_be_are_refused(
 def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[int, int]) -> None:
     shape = min(shape[0], cropped[0]), min(shape[1], cropped[1])
     try:
-        Reduction(cropped, cropped, shape)
+        AveragePooling(cropped, cropped, shape)
     except InputError as error:
         words = str(error)
     else:
@@ -107,14 +107,14 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
     sizes = re.findall(r"\b(\d+)x(\d+)\b", words.partition("; try ")[2])
     assert sizes or "; crop the image to sides that have common divisors" in words
     for height, width in sizes:
-        Reduction(cropped, cropped, (int(height), int(width)))
+        AveragePooling(cropped, cropped, (int(height), int(width)))
 
 
-def test_settings_of_training_say_which_reduction() -> None:
-    assert reduction_for((8, 8), None, None) is None
-    assert reduction_for((8, 8), (4, 4), None) == Reduction((8, 8), (8, 8), (4, 4))
-    assert reduction_for((8, 8), (3, 3), (6, 6)) == Reduction((8, 8), (6, 6), (3, 3))
+def test_settings_of_training_say_which_pooling() -> None:
+    assert pooling_for((8, 8), None, None) is None
+    assert pooling_for((8, 8), (4, 4), None) == AveragePooling((8, 8), (8, 8), (4, 4))
+    assert pooling_for((8, 8), (3, 3), (6, 6)) == AveragePooling((8, 8), (6, 6), (3, 3))
     with pytest.raises(InputError, match="its own shape is not given"):
-        reduction_for(None, (4, 4), None)
-    with pytest.raises(InputError, match="but not to be reduced"):
-        reduction_for((8, 8), None, (4, 4))
+        pooling_for(None, (4, 4), None)
+    with pytest.raises(InputError, match="but not to be pooled"):
+        pooling_for((8, 8), None, (4, 4))

@@ -1,4 +1,4 @@
-"""The stages that average areas of an image, and set it upright before: what they take."""
+"""The stages that pool areas of an image, and deskew it before: what they take."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from protonn_edge.codegen.first_stage import COUNTED_IN_A_BYTE, FirstStage, Push
 from protonn_edge.codegen.kernels import PUSH_CALL_BY_COMPILER
 from protonn_edge.codegen.slants import most_with_slants, moved_rows
 from protonn_edge.codegen.stage import Stage
-from protonn_edge.stages.average_pooling.reduction import Reduction
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 _CODE_BYTES = 800
 
-# What the reduction adds to the projection's bounds: for a pixel, for an area that a pixel
+# What the pooling adds to the projection's bounds: for a pixel, for an area that a pixel
 # completes, for the end of an image's row, and for a call. The first two follow from the assembly,
 # the others were read off the emulator.
 _PIXEL_CYCLES, _PIXEL_LEAST = 12, 9
@@ -71,10 +71,10 @@ _COPYING = PushCycles(12, 12, 40, 40)
 
 
 @dataclass(frozen=True)
-class Averaging(FirstStage):
-    """Averages of areas of an image; `keeps` says whether it is to keep them, where it can."""
+class AveragePoolingStage(FirstStage):
+    """Average pooling of an image; `keeps` says whether it is to keep them, where it can."""
 
-    reduction: Reduction
+    pooling: AveragePooling
     keeps: bool
 
     @property
@@ -85,7 +85,7 @@ class Averaging(FirstStage):
         they are: a pixel that is 0 may be the last of an area that is not.
         """
         projecting = _NOT_PROJECTING if self.keeps_averages else self.projecting
-        n, k = self.reduction.columns.pixels, self.reduction.columns.outputs
+        n, k = self.pooling.columns.pixels, self.pooling.columns.outputs
         area = _AREA_CYCLES + projecting.feature
         row = _ROW_CYCLES + _ROW_CALLS * self.core.call_cycles
         around = _CALL_CYCLES + _ROW_CALLS * self.core.call_cycles
@@ -101,7 +101,7 @@ class Averaging(FirstStage):
     @property
     def keeps_averages(self) -> bool:
         """Whether all averages wait for the last one before they are projected."""
-        return self.keeps and self.reduction.n_outputs <= _KEPT_AVERAGES
+        return self.keeps and self.pooling.n_outputs <= _KEPT_AVERAGES
 
     @property
     def skips_zeros(self) -> bool:
@@ -111,9 +111,9 @@ class Averaging(FirstStage):
     @property
     def least_cycles(self) -> int:
         """What all pixels that count take if they are 0."""
-        rows, columns = self.reduction.rows, self.reduction.columns
-        if self.keeps_averages and self.comes_whole and has_whole_rows(self.reduction):
-            return _whole_rows_least(self.reduction)
+        rows, columns = self.pooling.rows, self.pooling.columns
+        if self.keeps_averages and self.comes_whole and has_whole_rows(self.pooling):
+            return _whole_rows_least(self.pooling)
         pixel = _PIXEL_LEAST if columns.pixel_units == 1 else _PIXEL_CYCLES
         return pixel * rows.pixels * columns.pixels
 
@@ -125,10 +125,10 @@ class Averaging(FirstStage):
     @property
     def state_bytes(self) -> int:
         """SRAM of the sums under way, and of averages."""
-        columns = self.reduction.columns
-        cropped = self.reduction.cropped_shape != self.reduction.image_shape
+        columns = self.pooling.columns
+        cropped = self.pooling.cropped_shape != self.pooling.image_shape
         counted = 1 if columns.pixels < 256 else 2
-        kept = averages_at_once(self.reduction)
+        kept = averages_at_once(self.pooling)
         if self.keeps_averages:
             kept = self.model.n_inputs + 2
         return 5 + counted + 2 * cropped + self.sums_bytes + kept
@@ -136,23 +136,23 @@ class Averaging(FirstStage):
     @property
     def sums_bytes(self) -> int:
         """SRAM of the sums of a row of areas."""
-        return 3 + 2 * self.reduction.columns.outputs if self.reduction.rows.output_units > 1 else 0
+        return 3 + 2 * self.pooling.columns.outputs if self.pooling.rows.output_units > 1 else 0
 
     def calls_cycles(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all calls, but for the projection's loops."""
         at_most = bool(share.min() == 1)
-        begin = _begin_cycles(self.reduction)
-        pixels = begin + _reduction_cycles(self.reduction, self.core, at_most=at_most)
+        begin = _begin_cycles(self.pooling)
+        pixels = begin + _pooling_cycles(self.pooling, self.core, at_most=at_most)
         if not self.keeps_averages:
-            return pixels + self._reductions * (self.projecting.call + self._around)
+            return pixels + self._poolings * (self.projecting.call + self._around)
         projecting = self.projecting.whole * self.parts(self.model.n_inputs)
-        if self.comes_whole and has_whole_rows(self.reduction):
-            return begin + _whole_rows_cycles(self.reduction, share, self.core) + projecting
-        return pixels + projecting + self._reductions * (_NOT_PROJECTING.whole + self._around)
+        if self.comes_whole and has_whole_rows(self.pooling):
+            return begin + _whole_rows_cycles(self.pooling, share, self.core) + projecting
+        return pixels + projecting + self._poolings * (_NOT_PROJECTING.whole + self._around)
 
     @property
-    def _reductions(self) -> int:
-        """How often pixels are reduced, in parts that may end within a row."""
+    def _poolings(self) -> int:
+        """How often pixels are pooled, in parts that may end within a row."""
         if self.holds_all:
             return 1 if self.keeps_averages else -(-self.model.n_features // PIXELS_AT_ONCE)
         return math.ceil(self.calls([self.push.feature] * self.model.n_features))
@@ -169,7 +169,7 @@ class Averaging(FirstStage):
 
 
 @dataclass(frozen=True)
-class Upright(Averaging):
+class Upright(AveragePoolingStage):
     """Averages of an image that is set upright first, for which it must be there as a whole."""
 
     @property
@@ -180,10 +180,10 @@ class Upright(Averaging):
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stage that finds the slant of an image and moves the rows that count."""
-        rows, pixels = self.reduction.rows, self.reduction.n_features
+        rows, pixels = self.pooling.rows, self.pooling.n_features
         calls = self.core.call_cycles * _UPRIGHT_CALLS
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
-        moved = rows.pixels * (_moved_row_cycles(self.reduction) + calls)
+        moved = rows.pixels * (_moved_row_cycles(self.pooling) + calls)
         pushes = -(-pixels // PIXELS_AT_ONCE)
         copies = 0 if self.buffered else _COPYING.feature * pixels + _COPYING.call * pushes
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
@@ -207,8 +207,8 @@ class Upright(Averaging):
         return True
 
     @property
-    def _reductions(self) -> int:
-        """An image is reduced at once."""
+    def _poolings(self) -> int:
+        """An image is pooled at once."""
         return 1
 
     @property
@@ -224,40 +224,40 @@ class Upright(Averaging):
     @property
     def state_bytes(self) -> int:
         """SRAM of the image, a row that moved, sums and averages."""
-        under_way = 0 if has_whole_rows(self.reduction) else 5
-        image = self.model.n_inputs + self.model.n_features + self.reduction.columns.pixels
+        under_way = 0 if has_whole_rows(self.pooling) else 5
+        image = self.model.n_inputs + self.model.n_features + self.pooling.columns.pixels
         return under_way + self.sums_bytes + image
 
     def apart_cycles(self, inputs: NDArray[np.int64]) -> int:
         """Return what rows that move and inputs that are not 0 do not take together."""
-        row = _moved_row_cycles(self.reduction)
-        return self.reduction.rows.pixels * row - most_with_slants(self.reduction, row, inputs)
+        row = _moved_row_cycles(self.pooling)
+        return self.pooling.rows.pixels * row - most_with_slants(self.pooling, row, inputs)
 
 
-def _moved_row_cycles(reduction: Reduction) -> int:
-    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * reduction.columns.pixels
+def _moved_row_cycles(pooling: AveragePooling) -> int:
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * pooling.columns.pixels
 
 
-def moved_cycles(reduction: Reduction, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+def moved_cycles(pooling: AveragePooling, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the cycles (n,) of the rows that move too far to be read in place, at most.
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves.
     """
-    _, moved = moved_rows(reduction, shifts)
-    cycles: NDArray[np.int64] = moved * _moved_row_cycles(reduction)
+    _, moved = moved_rows(pooling, shifts)
+    cycles: NDArray[np.int64] = moved * _moved_row_cycles(pooling)
     return cycles
 
 
-def _begin_cycles(reduction: Reduction) -> int:
-    sums = reduction.columns.outputs if reduction.rows.output_units > 1 else 0
+def _begin_cycles(pooling: AveragePooling) -> int:
+    sums = pooling.columns.outputs if pooling.rows.output_units > 1 else 0
     return _BEGIN_IMAGE_CYCLES + _BEGIN_SUM_CYCLES * sums
 
 
-def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int:
+def _pooling_cycles(pooling: AveragePooling, core: Core, *, at_most: bool) -> int:
     """Return the cycles that all pixels of an image take, but for those of the calls."""
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
-    if reduction.deskewed is not None:
+    if pooling.deskewed is not None:
         row = _UPRIGHT_CUT_ROW_CYCLES
     if not at_most:
         pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
@@ -266,40 +266,40 @@ def _reduction_cycles(reduction: Reduction, core: Core, *, at_most: bool) -> int
     return rows.pixels * (pixel * columns.pixels + area * columns.outputs + row)
 
 
-def _whole_rows_cycles(reduction: Reduction, share: NDArray[np.float64], core: Core) -> float:
+def _whole_rows_cycles(pooling: AveragePooling, share: NDArray[np.float64], core: Core) -> float:
     """Return the cycles of an image that comes at once, if averages are not 0 with this share."""
-    rows, width = reduction.rows.pixels, reduction.columns.output_units
-    last, areas = reduction.rows.outputs, reduction.columns.outputs
-    summed = _summed_rows_cycles(reduction)
+    rows, width = pooling.rows.pixels, pooling.columns.output_units
+    last, areas = pooling.rows.outputs, pooling.columns.outputs
+    summed = _summed_rows_cycles(pooling)
     complete = float(
         last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
     )
-    row = _WHOLE_ROW_CYCLES if reduction.deskewed is None else _UPRIGHT_ROW_CYCLES
+    row = _WHOLE_ROW_CYCLES if pooling.deskewed is None else _UPRIGHT_ROW_CYCLES
     row += _ROW_CALLS * core.call_cycles
     return summed + complete + rows * row + _CALL_CYCLES
 
 
-def _whole_rows_least(reduction: Reduction) -> int:
+def _whole_rows_least(pooling: AveragePooling) -> int:
     """Return the cycles of the loops over an image that comes at once, if all of it is 0."""
-    columns, last = reduction.columns, reduction.rows.outputs
+    columns, last = pooling.columns, pooling.rows.outputs
     completed = last * columns.outputs * (3 * columns.output_units + 13)
-    return _summed_rows_cycles(reduction) + completed
+    return _summed_rows_cycles(pooling) + completed
 
 
-def _summed_rows_cycles(reduction: Reduction) -> int:
+def _summed_rows_cycles(pooling: AveragePooling) -> int:
     """Return the cycles of the loops over rows that complete no area.
 
     Where areas have one such row, it is stored; of several, each is added to what is there.
     """
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     adding = 6 if rows.output_units > 2 else 0
     area = 4 * columns.output_units + 6 + adding
     return (rows.pixels - rows.outputs) * columns.outputs * area
 
 
-def has_whole_rows(reduction: Reduction) -> bool:
+def has_whole_rows(pooling: AveragePooling) -> bool:
     """Whether a row whose pixels come at once has a loop of its own."""
-    rows, columns = reduction.rows, reduction.columns
+    rows, columns = pooling.rows, pooling.columns
     return (
         rows.pixel_units == columns.pixel_units == 1
         and rows.output_units > 1
@@ -308,7 +308,7 @@ def has_whole_rows(reduction: Reduction) -> bool:
     )
 
 
-def averages_at_once(reduction: Reduction) -> int:
+def averages_at_once(pooling: AveragePooling) -> int:
     """Return how many averages `PIXELS_AT_ONCE` pixels can complete."""
-    columns = reduction.columns
+    columns = pooling.columns
     return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)

@@ -1,4 +1,4 @@
-"""Reductions of images for property tests: any that exist, drawn by Hypothesis."""
+"""Average poolings of images for property tests: any that exist, drawn by Hypothesis."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.reduction import Reduction, Shape
+from protonn_edge.stages.average_pooling.pooling import AveragePooling, Shape
 from protonn_edge.stages.deskew.deskewing import PixelScale
 
 
 @st.composite
-def reductions(
+def poolings(
     draw: st.DrawFn,
     images: st.SearchStrategy[Shape],
     *,
     crops: bool,
     scales: st.SearchStrategy[PixelScale | None],
-) -> Reduction:
-    """Draw a reduction; one is refused only for an area that is too small or too large."""
+) -> AveragePooling:
+    """Draw average pooling; one is refused only for an area that is too small or too large."""
     image = draw(images)
     cropped = draw(_within(image)) if crops else image
     shape, scale = draw(_within(cropped)), draw(scales)
     try:
-        return Reduction(image, cropped, shape, scale)
+        return AveragePooling(image, cropped, shape, scale)
     except InputError as error:
         assume("averages" not in str(error))
         raise
