@@ -17,7 +17,7 @@ from protonn_edge.datasets import Dataset
 _DIGITS = {"image_shape": (28, 28), "cropped_shape": (24, 24)}
 _DIGITS_8 = {**_DIGITS, "reduced_shape": (8, 8), "epochs": 60}
 _DIGITS_12 = {**_DIGITS, "reduced_shape": (12, 12)}
-_UPRIGHT_12 = {
+_DESKEWED_12 = {
     **_DIGITS_12,
     "deskew": True,
     "augment": True,
@@ -86,8 +86,8 @@ PRESETS = [
             optimizer="alternating", loss="squared_error"),
     _preset("usps2", "usps10_libsvm", 4_000, 12, 230, paper="11.6 kB, 95.67", halves=True,
             **_USPS_8, augment=True),
-    _preset("mnist10", "mnist10", 28_500, 25, 540, paper=_MNIST10, **_UPRIGHT_12, epochs=300),
-    _preset("mnist10-16kB", "mnist10", 16_000, 25, 350, paper=_MNIST10, **_UPRIGHT_12),
+    _preset("mnist10", "mnist10", 28_500, 25, 540, paper=_MNIST10, **_DESKEWED_12, epochs=300),
+    _preset("mnist10-16kB", "mnist10", 16_000, 25, 350, paper=_MNIST10, **_DESKEWED_12),
     _preset("mnist10-2kB", "mnist10", 2_000, 11, 60, paper=_MNIST10, **_DIGITS_8),
     _preset("mnist2", "mnist10", 4_000, 12, 160, paper=_MNIST2, halves=True, **_DIGITS_12,
             epochs=60),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, Shape
-from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.deskew.deskew import PixelScale
 
 
 @st.composite

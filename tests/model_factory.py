@@ -10,7 +10,7 @@ from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection, margins
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 
 
@@ -146,8 +146,8 @@ def tiny_pooling_model() -> IntegerModel:
     )
 
 
-def tiny_upright_model() -> IntegerModel:
-    """Return the same one whose images are set upright first."""
+def tiny_deskew_model() -> IntegerModel:
+    """Return the same one whose images are deskewed first."""
     model = tiny_pooling_model()
     return replace(model, pooling=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
 

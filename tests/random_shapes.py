@@ -25,7 +25,7 @@ from protonn_edge.quantization.integer_model import (
 )
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.stages.window_features.declaration import KINDS
 
@@ -100,7 +100,7 @@ def _pooling(rng: Rng) -> tuple[AveragePooling, int]:
     return _pooling(rng, 40, None)
 
 
-def _upright(rng: Rng) -> tuple[AveragePooling, int]:
+def _deskew(rng: Rng) -> tuple[AveragePooling, int]:
     return _pooling(rng, 32, BYTES)
 
 
@@ -146,7 +146,7 @@ def _windows(rng: Rng) -> tuple[FeaturePipeline, int]:
 _FIRST_STAGES: dict[str, Callable[[Rng], tuple[AveragePooling | FeaturePipeline | None, int]]] = {
     "none": _plain,
     "average_pooling": _pooling,
-    "upright": _upright,
+    "deskew": _deskew,
     "windows": _windows,
 }
 
@@ -157,7 +157,7 @@ def first_stage_of(model: IntegerModel) -> str:
         return "windows"
     if model.pooling is None:
         return "none"
-    return "average_pooling" if model.pooling.deskewed is None else "upright"
+    return "average_pooling" if model.pooling.deskewed is None else "deskew"
 
 
 def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:

@@ -143,7 +143,7 @@ def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
         return [("features D", f"{record['features']:,}")]
     *shapes, deskewed = record["reduction"].values()
     image, cropped, pooled = (shape_text(shape) for shape in shapes)
-    middle = ", set upright" if deskewed else ""
+    middle = ", deskewed" if deskewed else ""
     middle += f", of which {cropped} in the middle" if cropped != image else ""
     return [
         ("features", f"{record['features']:,}: {image} pixels{middle}"),

@@ -57,7 +57,7 @@ from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.average_pooling.pooling import pooling_for
 from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
-from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 from protonn_edge.training.folds import check_classes_of_groups
@@ -191,7 +191,7 @@ def _setting(
     "Project the averages of this many areas of an image, which the device makes.",
 )
 @_setting("--crop", "cropped_shape", ImageShape(), "Average this much, in the image's middle.")
-@_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Set slanted images upright, before.")
+@_setting("--deskew/--no-deskew", "deskew", click.BOOL, "Deskew images, before.")
 @_setting(
     "--features",
     "features",

@@ -33,7 +33,7 @@ from protonn_edge.quantization import (
 )
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
-from protonn_edge.stages.deskew.deskewing import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
+from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 
 API_VERSION = 1
 
@@ -113,8 +113,8 @@ class PoolingContext:
 
 
 @dataclass(frozen=True)
-class UprightContext:
-    """The image that is set upright, the part of it that counts, and the moments' units."""
+class DeskewContext:
+    """The image that is deskewed, the part of it that counts, and the moments' units."""
 
     height: int
     width: int
@@ -211,7 +211,7 @@ class RenderContext:
     push_zero_cycles: int
     push_call_cycles: int
     pooling: PoolingContext | None
-    upright: UprightContext | None
+    deskew: DeskewContext | None
     windows: WindowContext | None
     raw: RawContext
     rejection: IntegerRejection | None
@@ -285,7 +285,7 @@ def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
         push_zero_cycles=plan.push_zero_cycles,
         push_call_cycles=plan.push_call_cycles,
         pooling=None if model.pooling is None else _pooling_context(model, model.pooling),
-        upright=_upright_context(model.pooling),
+        deskew=_deskew_context(model.pooling),
         windows=window_context(model),
         raw=raw_context(model),
         rejection=model.rejection,
@@ -333,11 +333,11 @@ def _pooling_context(model: IntegerModel, pooling: AveragePooling) -> PoolingCon
     )
 
 
-def _upright_context(pooling: AveragePooling | None) -> UprightContext | None:
+def _deskew_context(pooling: AveragePooling | None) -> DeskewContext | None:
     if pooling is None or pooling.deskewed is None:
         return None
     rows, columns = pooling.rows, pooling.columns
-    return UprightContext(
+    return DeskewContext(
         height=rows.side,
         width=columns.side,
         first_row=rows.first,

@@ -47,7 +47,7 @@ from protonn_edge.codegen.kernels import (
     saved_registers,
     vote_cycles,
 )
-from protonn_edge.codegen.pooling import AveragePoolingStage, Upright
+from protonn_edge.codegen.pooling import AveragePoolingStage, DeskewStage
 from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.codegen.windows import WindowStage
@@ -264,7 +264,7 @@ _WITHOUT_MULTIPLIER = {
     "projection": 8.2,
     "requantize": 17.0,
     "prototypes": 10.1,
-    "upright": 8.2,
+    "deskew": 8.2,
     "windows": 4.0,
     _REJECTION: 4.0,
 }
@@ -293,7 +293,7 @@ def _first_stage(
         return WindowStage(model, kernel, projecting, buffered, core, model.pipeline)
     if pooling is None:
         return FirstStage(model, kernel, projecting, buffered, core)
-    kind = AveragePoolingStage if pooling.deskewed is None else Upright
+    kind = AveragePoolingStage if pooling.deskewed is None else DeskewStage
     return kind(model, kernel, projecting, buffered, core, pooling, keeps)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
+from protonn_edge.codegen.deskew import most_deskewed, moved_rows
 from protonn_edge.codegen.first_stage import COUNTED_IN_A_BYTE, FirstStage, PushCycles
 from protonn_edge.codegen.kernels import PUSH_CALL_BY_COMPILER
-from protonn_edge.codegen.slants import most_with_slants, moved_rows
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
@@ -42,9 +42,9 @@ _MEAN_PIXEL_CYCLES = 9
 _MEAN_AREA_CYCLES = 15
 _MEAN_ROW_CYCLES = 30
 
-# What setting an image upright takes: once, for a row's moments, for a row and a pixel that move.
-# Of an image that was set upright, rows come whole, with less around them.
-_UPRIGHT_CODE_BYTES = 900
+# What deskewing an image takes: once, for a row's moments, for a row and a pixel that move.
+# Of an image that was deskewed, rows come whole, with less around them.
+_DESKEW_CODE_BYTES = 900
 _MOMENT_CYCLES = 1_820
 _MOMENT_ROW_CYCLES = 94
 _MOMENT_PIXEL_CYCLES = 14
@@ -53,9 +53,9 @@ _MOMENT_PIXEL_LEAST = 8
 _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
-_UPRIGHT_ROW_CYCLES = 70
-_UPRIGHT_CUT_ROW_CYCLES = 130  # where areas have no whole rows of pixels
-_UPRIGHT_CALLS = 6  # for a row, at most
+_DESKEW_ROW_CYCLES = 70
+_DESKEW_CUT_ROW_CYCLES = 130  # where areas have no whole rows of pixels
+_DESKEW_CALLS = 6  # for a row, at most
 
 # Pixels whose averages are projected in one pass, as many as the firmware has in a chunk.
 PIXELS_AT_ONCE = 32
@@ -66,7 +66,7 @@ _WHOLE_AREA_PIXELS = 4
 # Where averages are kept until all are complete, a push projects none of them.
 _NOT_PROJECTING = PushCycles(0, 0, PUSH_CALL_BY_COMPILER, PUSH_CALL_BY_COMPILER)
 
-# Where an image is set upright once it is complete, a push copies pixels.
+# Where an image is deskewed once it is complete, a push copies pixels.
 _COPYING = PushCycles(12, 12, 40, 40)
 
 
@@ -169,8 +169,8 @@ class AveragePoolingStage(FirstStage):
 
 
 @dataclass(frozen=True)
-class Upright(AveragePoolingStage):
-    """Averages of an image that is set upright first, for which it must be there as a whole."""
+class DeskewStage(AveragePoolingStage):
+    """Average pooling of an image that is deskewed first, for which it must be there as a whole."""
 
     @property
     def push(self) -> PushCycles:
@@ -181,7 +181,7 @@ class Upright(AveragePoolingStage):
     def stages(self) -> tuple[Stage, ...]:
         """The stage that finds the slant of an image and moves the rows that count."""
         rows, pixels = self.pooling.rows, self.pooling.n_features
-        calls = self.core.call_cycles * _UPRIGHT_CALLS
+        calls = self.core.call_cycles * _DESKEW_CALLS
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
         moved = rows.pixels * (_moved_row_cycles(self.pooling) + calls)
         pushes = -(-pixels // PIXELS_AT_ONCE)
@@ -189,7 +189,7 @@ class Upright(AveragePoolingStage):
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
         worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
         least = _MOMENT_PIXEL_LEAST * pixels
-        return (Stage("upright", "loop", _UPRIGHT_CODE_BYTES, mean, worst, least),)
+        return (Stage("deskew", "loop", _DESKEW_CODE_BYTES, mean, worst, least),)
 
     @property
     def held_bytes(self) -> int:
@@ -219,7 +219,7 @@ class Upright(AveragePoolingStage):
     @property
     def code_bytes(self) -> int:
         """Flash of its code, about."""
-        return super().code_bytes + _UPRIGHT_CODE_BYTES
+        return super().code_bytes + _DESKEW_CODE_BYTES
 
     @property
     def state_bytes(self) -> int:
@@ -231,7 +231,7 @@ class Upright(AveragePoolingStage):
     def apart_cycles(self, inputs: NDArray[np.int64]) -> int:
         """Return what rows that move and inputs that are not 0 do not take together."""
         row = _moved_row_cycles(self.pooling)
-        return self.pooling.rows.pixels * row - most_with_slants(self.pooling, row, inputs)
+        return self.pooling.rows.pixels * row - most_deskewed(self.pooling, row, inputs)
 
 
 def _moved_row_cycles(pooling: AveragePooling) -> int:
@@ -258,7 +258,7 @@ def _pooling_cycles(pooling: AveragePooling, core: Core, *, at_most: bool) -> in
     rows, columns = pooling.rows, pooling.columns
     pixel, area, row = _PIXEL_CYCLES, _AREA_CYCLES, _ROW_CYCLES
     if pooling.deskewed is not None:
-        row = _UPRIGHT_CUT_ROW_CYCLES
+        row = _DESKEW_CUT_ROW_CYCLES
     if not at_most:
         pixel, area, row = _MEAN_PIXEL_CYCLES, _MEAN_AREA_CYCLES, _MEAN_ROW_CYCLES
     row += _ROW_CALLS * core.call_cycles
@@ -274,7 +274,7 @@ def _whole_rows_cycles(pooling: AveragePooling, share: NDArray[np.float64], core
     complete = float(
         last * areas * (3 * width + 15) + share.sum() * (2 * width + 3 + _AVERAGE_CYCLES)
     )
-    row = _WHOLE_ROW_CYCLES if pooling.deskewed is None else _UPRIGHT_ROW_CYCLES
+    row = _WHOLE_ROW_CYCLES if pooling.deskewed is None else _DESKEW_ROW_CYCLES
     row += _ROW_CALLS * core.call_cycles
     return summed + complete + rows * row + _CALL_CYCLES
 

@@ -2,7 +2,7 @@
 
 Where the projected point is decides how many prototypes are looked at how far. So the search climbs
 in the projected space first, where it is easy, and then looks for inputs that are projected there,
-none of them 0. Of images that are set upright, it looks for some whose rows have to move. Nothing
+none of them 0. Of images that are deskewed, it looks for some whose rows have to move. Nothing
 says that there are no worse ones; that is what the bound is for.
 """
 
@@ -24,7 +24,7 @@ from protonn_edge.codegen.pooling import moved_cycles
 from protonn_edge.quantization import FEATURE_MAXIMUM, IntegerModel, compared
 from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import row_shifts
+from protonn_edge.stages.deskew.deskew import row_shifts
 
 Int64 = NDArray[np.int64]
 
@@ -41,7 +41,7 @@ _TOGETHER = 0.3
 # Of all cycles, what a point may lose on the way in the beginning, about.
 _TEMPERATURE = 0.004
 
-# Slopes of images that are to be set upright, and how they are found.
+# Slopes of images that are to be deskewed, and how they are found.
 _SLOPES = (0.0, 0.25, 0.3, 0.35, 0.4, 0.5, -0.25, -0.3, -0.35, -0.4, -0.5)
 _SETTLINGS = 2
 _BISECTIONS = 24
@@ -248,7 +248,7 @@ def _slanting(
     generator: np.random.Generator,
     effort: float,
 ) -> Iterator[NDArray[np.uint8]]:
-    """Yield images that are set upright and then, about, projected to these targets.
+    """Yield images that are deskewed and then, about, projected to these targets.
 
     The pixels that do not count are free to give an image its slope, from which follows how far
     rows move, and so what inputs there may be.

@@ -103,7 +103,7 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
     Raises
     ------
     InputError
-        If no matrix does what the model does to its features: it clips them, sets images upright,
+        If no matrix does what the model does to its features: it clips them, deskews images,
         or divides points by their norms; or if float32 is too coarse for raw features.
     """
     windows = model.pipeline is not None
@@ -117,8 +117,8 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
     W = model.projection.astype(np.float64) * model.normalizer.scale
     B = model.prototypes + (W @ model.normalizer.offset)[:, None]
     if model.pooling is not None:
-        upright = model.pooling.deskewed is not None
-        _check(upright, "sets images upright", "train without deskew")
+        deskews = model.pooling.deskewed is not None
+        _check(deskews, "deskews images", "train without deskew")
         W = W @ model.pooling.apply(np.eye(model.n_features)).T
     with np.errstate(over="ignore"):
         folded = ReferenceModel(

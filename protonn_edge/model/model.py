@@ -58,7 +58,7 @@ from protonn_edge.model.raw_units import (
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
-from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.window_features.declaration import FeatureSet
 from protonn_edge.stages.window_features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
 from protonn_edge.system.files import write_atomically

@@ -161,8 +161,8 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
     cropped_shape : tuple of two int, default=None
         Height and width of the part in the middle of the image that is averaged; None is all of it.
     deskew : bool, default=False
-        Whether slanted images are set upright before they are averaged, on the device too: see
-        `protonn_edge.stages.deskew.deskewing`.
+        Whether images are deskewed before they are pooled, on the device too: see
+        `protonn_edge.stages.deskew.deskew`.
     features : str, default=None
         Features of windows of raw samples, made before anything else, on the device too, such as
         ``"mean,deviation,min,max,crossings,bands:4"``: see `stages.window_features`. W then has a

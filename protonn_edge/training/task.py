@@ -20,7 +20,7 @@ from protonn_edge.model import (
 from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
-from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
@@ -351,7 +351,7 @@ class Task:
         return FeaturePipeline.fitted(features, shape, self._raw, settings.sample_rate)
 
     def _pixel_scale(self) -> PixelScale | None:
-        """Return how pixels become bytes, where images are to be set upright."""
+        """Return how pixels become bytes, where images are to be deskewed."""
         if not self._settings.deskew:
             return None
         if issparse(self._raw) or self._stored is not None:

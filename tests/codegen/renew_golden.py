@@ -8,9 +8,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model_factory import (
+    tiny_deskew_model,
     tiny_integer_model,
     tiny_pooling_model,
-    tiny_upright_model,
     tiny_windows_model,
 )
 
@@ -22,7 +22,7 @@ CASES = {
     "golden": (tiny_integer_model, "columns"),
     "golden_masked": (tiny_integer_model, "masked"),
     "golden_pooling": (tiny_pooling_model, "unrolled"),
-    "golden_upright": (tiny_upright_model, "columns"),
+    "golden_deskew": (tiny_deskew_model, "columns"),
     "golden_windows": (tiny_windows_model, "columns"),
 }
 

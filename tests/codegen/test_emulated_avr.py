@@ -30,7 +30,7 @@ from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.toolchain.elf import read_sections
 
 pytestmark = needs_emulated_avr
@@ -126,7 +126,7 @@ POOLINGS = [
     AveragePooling((1, 140), (1, 140), (1, 35)),
     AveragePooling((3, 300), (2, 280), (1, 200)),
 ]
-UPRIGHT = [
+DESKEWED = [
     AveragePooling((28, 28), (24, 24), (12, 12), BYTES),
     AveragePooling((9, 11), (7, 8), (7, 3), BYTES),
     AveragePooling((32, 5), (30, 4), (10, 2), BYTES),
@@ -134,7 +134,7 @@ UPRIGHT = [
 
 
 @pytest.mark.parametrize("short_of_sram", [False, True])
-@pytest.mark.parametrize("pooling", [*POOLINGS, *UPRIGHT], ids=str)
+@pytest.mark.parametrize("pooling", [*POOLINGS, *DESKEWED], ids=str)
 def test_whole_firmware_pools_as_the_reference_does(
     pooling: AveragePooling, short_of_sram: bool
 ) -> None:
@@ -148,7 +148,7 @@ def test_whole_firmware_pools_as_the_reference_does(
     assert plan.keeps_averages or short_of_sram
 
 
-@pytest.mark.parametrize("pooling", [None, *POOLINGS, *UPRIGHT], ids=str)
+@pytest.mark.parametrize("pooling", [None, *POOLINGS, *DESKEWED], ids=str)
 def test_variables_take_the_bytes_that_the_plan_says(
     tmp_path: Path, pooling: AveragePooling | None
 ) -> None:
@@ -223,7 +223,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
 
 
 @pytest.mark.parametrize(
-    "model", ["golden", "golden_masked", "golden_pooling", "golden_upright", "golden_windows"]
+    "model", ["golden", "golden_masked", "golden_pooling", "golden_deskew", "golden_windows"]
 )
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier

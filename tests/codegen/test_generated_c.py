@@ -16,9 +16,9 @@ from model_factory import (
     random_inputs,
     random_model,
     random_pooling_model,
+    tiny_deskew_model,
     tiny_integer_model,
     tiny_pooling_model,
-    tiny_upright_model,
     tiny_windows_model,
 )
 
@@ -28,7 +28,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 
 HERE = Path(__file__).parent
 
@@ -40,7 +40,7 @@ HERE = Path(__file__).parent
         ("golden", tiny_integer_model(), "columns"),
         ("golden_masked", tiny_integer_model(), "masked"),
         ("golden_pooling", tiny_pooling_model(), "unrolled"),
-        ("golden_upright", tiny_upright_model(), "columns"),
+        ("golden_deskew", tiny_deskew_model(), "columns"),
         ("golden_windows", tiny_windows_model(), "columns"),
     ],
 )

@@ -15,7 +15,7 @@ from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
 from protonn_edge.quantization import InputQuantizer, IntegerModel, compared, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import BYTES, row_shifts
+from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
 
 
 def with_prototypes(prototypes: np.ndarray) -> IntegerModel:
@@ -69,7 +69,7 @@ def test_prototypes_in_one_place_are_all_near() -> None:
     assert near_at_most(model).tolist() == [50, 50, 50]
 
 
-def test_images_to_search_are_set_upright_and_take_longer_for_it() -> None:
+def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:
     pooling = AveragePooling((12, 12), (10, 10), (5, 5), BYTES)
     model = replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),

@@ -43,7 +43,7 @@ from protonn_edge.quantization import (
 )
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerRejection
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 
 BOARD = load_board("uno")
 WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")

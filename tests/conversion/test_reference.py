@@ -31,7 +31,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer, ProtoNNModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.training import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()
@@ -170,7 +170,7 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
         (
             random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4), BYTES)),
             "raw",
-            "sets images upright",
+            "deskews images",
         ),
         (
             random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4))),

@@ -1,4 +1,4 @@
-"""Slanted images are set upright, by whole pixels, alike in floats and in integers."""
+"""Images are deskewed, by whole pixels, alike in floats and in integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
-from protonn_edge.stages.deskew.deskewing import SIDE_LIMIT, PixelScale, row_shifts, upright
+from protonn_edge.stages.deskew.deskew import SIDE_LIMIT, PixelScale, row_shifts, sheared
 
 _SCALE = PixelScale(0.0, 1.0)
 
@@ -29,7 +29,7 @@ def _stroke(slant: float, height: int = 20, width: int = 24) -> np.ndarray:
 def test_a_slanted_stroke_stands_upright_afterwards(slant: float) -> None:
     image = _stroke(slant)
 
-    moved = upright(image, row_shifts(image), 0)
+    moved = sheared(image, row_shifts(image), 0)
 
     columns = [np.flatnonzero(row).mean() for row in moved[0]]
     assert max(columns) - min(columns) <= 1.0
@@ -80,7 +80,7 @@ def test_floats_and_bytes_are_averaged_alike(images: np.ndarray) -> None:
     assert np.array_equal(pooling.apply(images) * pooling.area, pooling.sums(images))
 
 
-def test_dark_on_light_is_set_upright_as_light_on_dark() -> None:
+def test_dark_on_light_is_deskewed_as_light_on_dark() -> None:
     image = _stroke(0.5).reshape(1, -1).astype(np.float64)
     light = AveragePooling((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 0.0))
     dark = AveragePooling((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 255.0))
@@ -93,6 +93,6 @@ def test_large_images_are_refused() -> None:
         AveragePooling((33, 28), (33, 28), (11, 14), _SCALE)
 
 
-def test_setting_upright_alone_is_refused() -> None:
-    with pytest.raises(InputError, match="set upright, but not to be pooled"):
+def test_deskewing_alone_is_refused() -> None:
+    with pytest.raises(InputError, match="deskewed, but not to be pooled"):
         pooling_for((28, 28), None, None, _SCALE)

@@ -17,7 +17,7 @@ from model_factory import (
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import Rejection
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 
 MODELS = {
     "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, kernel=0.1)),
@@ -27,7 +27,7 @@ MODELS = {
     "pixels": lambda: random_pooling_model(
         AveragePooling((28, 28), (28, 28), (14, 14)), projections=8
     ),
-    "upright": lambda: random_pooling_model(
+    "deskew": lambda: random_pooling_model(
         AveragePooling((28, 28), (24, 24), (12, 12), BYTES), projections=8
     ),
     "samples": lambda: random_pipeline_model(

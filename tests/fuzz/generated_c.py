@@ -31,7 +31,7 @@ from protonn_edge.evaluation.verification import compare
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, device_model, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.window_features import KINDS
 
 BRIEF_CASES = 3

@@ -37,7 +37,7 @@ from protonn_edge.model import (
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 
 BRIEF_CASES = 20
 DEADLINE_S = 120.0

@@ -38,7 +38,7 @@ from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import Rejection
-from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.deskew.deskew import PixelScale
 
 
 def make_model(
@@ -275,7 +275,7 @@ def test_a_file_of_the_second_format_still_loads() -> None:
 
 
 def test_a_file_of_the_third_format_still_loads() -> None:
-    """It was written before outliers were clipped and images set upright."""
+    """It was written before outliers were clipped and images deskewed."""
     model = load_model(Path(__file__).parent / "format_3.npz")
     expected = replace(plain_model(), record={"seed": 0}, cutoff=0.125)
     assert model_bytes(model) == model_bytes(expected)
@@ -372,7 +372,7 @@ def test_a_model_has_a_pipeline_or_average_pooling() -> None:
         replace(random_pooling_model(pooling), pipeline=pipeline_of("mean", 4, 6))
 
 
-def test_a_model_that_clips_or_sets_images_upright_is_read_as_it_was(tmp_path: Path) -> None:
+def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) -> None:
     pooling = AveragePooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
     pooled = random_pooling_model(pooling)
     for model in (replace(plain_model(), clipped=True), pooled):

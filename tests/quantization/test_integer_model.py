@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from model_factory import (
     random_inputs,
     random_model,
+    tiny_deskew_model,
     tiny_integer_model,
     tiny_pooling_model,
-    tiny_upright_model,
     tiny_windows_model,
 )
 
@@ -148,7 +148,7 @@ def test_hash_changes_with_every_field() -> None:
     [
         (tiny_integer_model(), "f2c73353703adc6d"),
         (tiny_pooling_model(), "f68bd5b069a2cd33"),
-        (tiny_upright_model(), "9dd1aa4f2f46f7c9"),
+        (tiny_deskew_model(), "9dd1aa4f2f46f7c9"),
         (tiny_windows_model(), "14049dd5be9033be"),
         (
             dataclasses.replace(tiny_integer_model(), rejection=IntegerRejection(1, 2, 3)),

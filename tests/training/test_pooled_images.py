@@ -141,7 +141,7 @@ def _slanted_strokes(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(400, -1), y
 
 
-def test_images_are_set_upright_in_training_in_the_model_and_in_the_integers() -> None:
+def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> None:
     X, y = _slanted_strokes(0)
     X_test, y_test = _slanted_strokes(1)
     shapes = {"image_shape": (16, 16), "reduced_shape": (8, 8), "deskew": True}
@@ -157,7 +157,7 @@ def test_images_are_set_upright_in_training_in_the_model_and_in_the_integers() -
     assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97
 
 
-def test_setting_upright_without_average_pooling_is_refused() -> None:
+def test_deskewing_without_average_pooling_is_refused() -> None:
     X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="set upright, but not to be pooled"):
+    with pytest.raises(InputError, match="deskewed, but not to be pooled"):
         ProtoNNClassifier(image_shape=(16, 16), deskew=True).fit(X, y)

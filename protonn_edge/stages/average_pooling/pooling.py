@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.deskew.deskewing import BYTES, SIDE_LIMIT, PixelScale, deskewed
+from protonn_edge.stages.deskew.deskew import BYTES, SIDE_LIMIT, PixelScale, deskewed
 
 Shape = tuple[int, int]
 
@@ -90,15 +90,15 @@ class AveragePooling:
     shape : tuple of two int
         Height and width of what it becomes.
     deskewed : PixelScale, optional
-        How pixels become bytes, where slanted images are set upright first; see
-        `protonn_edge.stages.deskew.deskewing`.
+        How pixels become bytes, where images are deskewed first; see
+        `protonn_edge.stages.deskew.deskew`.
 
     Raises
     ------
     InputError
         If a shape is larger than the one before it, the image has more than 65,535 pixels, the
-        sums of bytes would not fit 16 bits, or an image to be set upright has a side of more than
-        32 pixels.
+        sums of bytes would not fit 16 bits, or an image to be deskewed has a side of more than 32
+        pixels.
     """
 
     image_shape: Shape
@@ -125,7 +125,7 @@ class AveragePooling:
             )
         if self.deskewed is not None and max(self.image_shape) > SIDE_LIMIT:
             raise InputError(
-                f"an image of {shape_text(self.image_shape)} is to be set upright, which is done "
+                f"an image of {shape_text(self.image_shape)} is to be deskewed, which is done "
                 f"up to {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
             )
         self._check_area()
@@ -215,7 +215,7 @@ def pooling_for(
 ) -> AveragePooling | None:
     """Return the pooling that these settings of training mean; None without a `reduced_shape`."""
     if reduced_shape is None:
-        for asked, what in ((cropped_shape, "cropped"), (deskewed, "set upright")):
+        for asked, what in ((cropped_shape, "cropped"), (deskewed, "deskewed")):
             if asked is not None:
                 raise InputError(
                     f"the image is to be {what}, but not to be pooled; say what it becomes with "

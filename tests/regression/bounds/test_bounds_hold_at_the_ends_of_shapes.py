@@ -19,7 +19,7 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection
-from protonn_edge.stages.deskew.deskewing import BYTES
+from protonn_edge.stages.deskew.deskew import BYTES
 
 pytestmark = needs_emulated_avr
 

@@ -17,7 +17,7 @@ from protonn_edge.model import load_model, save_model
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.evidence import known_image_shape
 from protonn_edge.report.sections import _energy
-from protonn_edge.stages.deskew.deskewing import PixelScale
+from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.training import ProtoNNClassifier
 
 

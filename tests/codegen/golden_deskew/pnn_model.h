@@ -9,7 +9,7 @@
  *   variables                       80 B SRAM
  *
  * The features are the pixels of a 5x6 image, row by row, of which the 3x4 in the middle count;
- * 2x3 averages of areas are projected, after a slanted image was set upright.
+ * 2x3 averages of areas are projected, after the image was deskewed.
  *
  * Feed it 30 quantized features (0..255) at once:
  *

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from model_factory import tiny_upright_model
+from model_factory import tiny_deskew_model
 
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.deskew import most_deskewed
 from protonn_edge.codegen.pooling import moved_cycles
-from protonn_edge.codegen.slants import most_with_slants
 from protonn_edge.report.terminal import plan_table
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.deskew.deskewing import BYTES, row_shifts
+from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
 
 SHAPES = [
     ((12, 12), (10, 10), (5, 5)),
@@ -47,13 +47,13 @@ def test_no_image_takes_more(shapes: tuple[tuple[int, int], ...]) -> None:
     row //= pooling.rows.pixels
     zeros = pooling.sums(images.reshape(len(images), -1)) == 0
     taken = moved - zeros @ inputs
-    most = most_with_slants(pooling, row, inputs)
+    most = most_deskewed(pooling, row, inputs)
     assert taken.max() <= most <= pooling.rows.pixels * row
     assert moved.max() > 0
 
 
 def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
-    plan = make_plan(tiny_upright_model())
+    plan = make_plan(tiny_deskew_model())
     assert plan.worst_cycles == sum(stage.worst for stage in plan.stages) - plan.apart_cycles
     assert plan.apart_cycles >= 0
     crowded = replace(plan, apart_cycles=1_234)
@@ -63,7 +63,7 @@ def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
 
 def test_inputs_that_cost_nothing_save_nothing() -> None:
     pooling = AveragePooling((12, 12), (10, 10), (5, 5), BYTES)
-    free = most_with_slants(pooling, 100, np.zeros(25, np.int64))
-    dear = most_with_slants(pooling, 100, np.full(25, 1_000))
+    free = most_deskewed(pooling, 100, np.zeros(25, np.int64))
+    dear = most_deskewed(pooling, 100, np.full(25, 1_000))
     assert free == 1_000  # all ten rows, of what begins at the image's rim
     assert 0 < dear < free

@@ -5,7 +5,7 @@
  * Model 9dd1aa4f2f46f7c99d75d2310fd8c1d028033d44ee6e736bb57435a9e8c738a9
  *
  * The plan, on an ATmega328P:
- *     upright     loop, 900 B flash, at most 3034 cycles
+ *     deskew      loop, 900 B flash, at most 3034 cycles
  *     projection  columns, 138 B flash, at most 1591 cycles
  *     requantize  loop, 15 B flash, at most 165 cycles
  *     prototypes  point in registers, 16-bit scores, 280 B flash, at most 454 cycles
@@ -445,9 +445,9 @@ static void begin_row(void)
     units_below = (uint8_t)(units_below - PIXEL_HEIGHT);
 }
 
-/* ---- Upright ------------------------------------------------------------------------------ */
+/* ---- Deskew ------------------------------------------------------------------------------- */
 
-/* A slanted image is set upright: with x and y from its middle, b the pixels and cy their centre,
+/* The image is deskewed: with x and y from its middle, b the pixels and cy their centre,
  *
  *     slope = sum (y - cy) x b / sum (y - cy)^2 b
  *
@@ -583,7 +583,7 @@ static const pnn_input_t *part_of_row(const pnn_input_t *row, int8_t column, pnn
     return part;
 }
 
-static void average_upright(const pnn_input_t *pixels)
+static void pool_deskewed(const pnn_input_t *pixels)
 {
     static pnn_input_t moved[ROW_PIXELS];
     pnn_input_t *average = averages;
@@ -1050,7 +1050,7 @@ pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
 uint8_t pnn_predict(const pnn_input_t *features)
 {
     begin();
-    average_upright(features);
+    pool_deskewed(features);
     return classify();
 }
 

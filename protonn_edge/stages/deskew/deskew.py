@@ -1,4 +1,4 @@
-"""Images set upright: each row moved sideways so that what slants stands straight.
+"""Deskew: each row of an image moves sideways so that what slants stands straight.
 
 People write with different slants, which a classifier would otherwise need prototypes for. The
 slant of an image is that of the line which fits its dark pixels best, taken from their moments:
@@ -63,8 +63,8 @@ BYTES = PixelScale(0.0, 1.0)
 
 
 def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
-    """Return images (n, H, W) set upright; what comes in from outside is background."""
-    return upright(images, row_shifts(scale.to_bytes(images)), scale.zero)
+    """Return deskewed images (n, H, W); what comes in from outside is background."""
+    return sheared(images, row_shifts(scale.to_bytes(images)), scale.zero)
 
 
 def row_shifts(images: NDArray[np.uint8]) -> Int64:
@@ -97,7 +97,7 @@ def along_slope(first: Int64, slope: Int64 | int, height: int) -> Int64:
 _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
-def upright(images: NDArray[Any], shifts: Int64, background: float) -> NDArray[Any]:
+def sheared(images: NDArray[Any], shifts: Int64, background: float) -> NDArray[Any]:
     """Return images (n, H, W) with their rows moved to the left by `shifts`, (n, H)."""
     width = images.shape[2]
     source = np.arange(width) + shifts[:, :, None]

@@ -1,4 +1,4 @@
-"""What no image does at once: have all of its rows moved upright, and no input that is 0.
+"""What no image does at once: have all of its rows moved, and no input that is 0.
 
 A row that moves further than what was cropped leaves room for, takes longer; but what comes in from
 outside of the image is 0. All slants are tried that the device's integers can find.
@@ -12,28 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, Axis
-from protonn_edge.stages.deskew.deskewing import CENTRE_BITS, SLOPE_BITS, along_slope
+from protonn_edge.stages.deskew.deskew import CENTRE_BITS, SLOPE_BITS, along_slope
 
 Int64 = NDArray[np.int64]
 
 
-def most_with_slants(pooling: AveragePooling, moved_row: int, inputs: Int64) -> int:
+def most_deskewed(pooling: AveragePooling, moved_row: int, inputs: Int64) -> int:
     """Return the most cycles of rows that move, less those of the inputs that are 0 then.
 
     Parameters
     ----------
     pooling : AveragePooling
-        One that sets images upright.
+        One that deskews images.
     moved_row : int
         Cycles of a row that is not read in place.
     inputs : ndarray of shape (D,), int64
         Cycles that each input takes less if it is 0.
     """
-    return _most_with_slants(pooling, moved_row, tuple(inputs.tolist()))
+    return _most_deskewed(pooling, moved_row, tuple(inputs.tolist()))
 
 
 @lru_cache(maxsize=8)
-def _most_with_slants(pooling: AveragePooling, moved_row: int, inputs: tuple[int, ...]) -> int:
+def _most_deskewed(pooling: AveragePooling, moved_row: int, inputs: tuple[int, ...]) -> int:
     rows, columns = pooling.rows, pooling.columns
     left, right = _saved(columns, np.array(inputs, np.int64).reshape(pooling.shape))
     bands = _rows_of_bands(rows)
