@@ -11,7 +11,7 @@ from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection, margins
 from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:
@@ -166,23 +166,23 @@ def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerMod
     return replace(model, rejection=IntegerRejection(*at_least))
 
 
-def random_windows(seed: int, n: int, pipeline: FeaturePipeline) -> np.ndarray:
+def random_windows(seed: int, n: int, window_features: WindowFeatureStage) -> np.ndarray:
     """Return n windows of bytes, (n, samples) uint8: waves with noise, and extreme ones."""
     rng = np.random.default_rng(seed)
-    t = np.arange(pipeline.window)[:, None]
-    shape = (n, 1, pipeline.channels)
+    t = np.arange(window_features.window)[:, None]
+    shape = (n, 1, window_features.channels)
     waves = np.sin(2 * np.pi * t / rng.uniform(2, 60, shape) + rng.uniform(0, 6, shape))
     signals = rng.uniform(0, 255, shape) + rng.uniform(0, 90, shape) * waves
-    signals += rng.normal(0, 4, (n, pipeline.window, pipeline.channels))
+    signals += rng.normal(0, 4, (n, window_features.window, window_features.channels))
     Q = np.clip(signals, 0, 255).astype(np.uint8)
     extremes = [
         np.zeros_like(t),
         np.full_like(t, 255),
         255 * (t % 2),
         255 * (1 - t % 2),
-        255 * (t < pipeline.window // 2),
+        255 * (t < window_features.window // 2),
         255 * (t // 2 % 2),
-        t * 255 // max(1, pipeline.window - 1),
+        t * 255 // max(1, window_features.window - 1),
     ]
     for row, extreme in enumerate(extremes[:n]):
         Q[row] = extreme
@@ -191,13 +191,15 @@ def random_windows(seed: int, n: int, pipeline: FeaturePipeline) -> np.ndarray:
     return Q.reshape(n, -1)
 
 
-def random_pipeline_model(pipeline: FeaturePipeline, seed: int = 0, **sizes: float) -> ProtoNNModel:
+def random_window_model(
+    window_features: WindowFeatureStage, seed: int = 0, **sizes: float
+) -> ProtoNNModel:
     """Return a float model of features of windows, else as `random_model` makes one."""
-    model = random_model(seed, features=pipeline.n_outputs, **sizes)
-    windows = pipeline.zero + np.array(pipeline.step) * random_windows(seed, 100, pipeline).reshape(
-        -1, pipeline.window, pipeline.channels
-    )
-    features = pipeline.apply(windows.reshape(100, -1))
+    model = random_model(seed, features=window_features.n_outputs, **sizes)
+    windows = window_features.zero + np.array(window_features.step) * random_windows(
+        seed, 100, window_features
+    ).reshape(-1, window_features.window, window_features.channels)
+    features = window_features.apply(windows.reshape(100, -1))
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
     projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
@@ -211,13 +213,13 @@ def random_pipeline_model(pipeline: FeaturePipeline, seed: int = 0, **sizes: flo
         gamma=min(gamma, widest),
         normalizer=normalizer,
         inputs=InputStatistics.of(features),
-        pipeline=pipeline,
+        window_features=window_features,
     )
 
 
-def pipeline_of(text: str, window: int = 32, channels: int = 2) -> FeaturePipeline:
-    """Return the pipeline of some features whose samples are bytes."""
-    return FeaturePipeline(
+def window_features_of(text: str, window: int = 32, channels: int = 2) -> WindowFeatureStage:
+    """Return the stage of some features whose samples are bytes."""
+    return WindowFeatureStage(
         FeatureSet.of(text), window, channels, (0.0,) * channels, (1.0,) * channels
     )
 
@@ -225,5 +227,6 @@ def pipeline_of(text: str, window: int = 32, channels: int = 2) -> FeaturePipeli
 def tiny_windows_model() -> IntegerModel:
     """Return the tiny model for six features of windows of 8 samples of one channel."""
     return replace(
-        tiny_integer_model(), pipeline=pipeline_of("mean,deviation,max,change,bands:2", 8, 1)
+        tiny_integer_model(),
+        window_features=window_features_of("mean,deviation,max,change,bands:2", 8, 1),
     )

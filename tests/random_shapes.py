@@ -26,7 +26,7 @@ from protonn_edge.quantization.integer_model import (
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.stages.window_features.declaration import KINDS
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)
@@ -47,7 +47,7 @@ class Shape:
     m: int
     classes: int
     inputs: int
-    before: AveragePooling | FeaturePipeline | None = None
+    before: AveragePooling | WindowFeatureStage | None = None
 
 
 def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
@@ -68,7 +68,7 @@ def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
 
 def _random_plan(rng: Rng, model: IntegerModel) -> Plan:
     kernel = KERNELS[int(rng.integers(len(KERNELS)))]
-    buffered = model.pipeline is None and rng.random() < 0.7
+    buffered = model.window_features is None and rng.random() < 0.7
     return plan_with(model, kernel, buffered=buffered, keeps_averages=bool(rng.random() < 0.6))
 
 
@@ -96,7 +96,7 @@ def _plain(rng: Rng) -> tuple[None, int]:
     return None, _size(rng, _FEATURES, 400)
 
 
-def _pooling(rng: Rng) -> tuple[AveragePooling, int]:
+def _average_pooling(rng: Rng) -> tuple[AveragePooling, int]:
     return _pooling(rng, 40, None)
 
 
@@ -126,7 +126,7 @@ def _outputs(rng: Rng, pixels: int) -> int:
     return int(rng.integers(1, pixels + 1))
 
 
-def _windows(rng: Rng) -> tuple[FeaturePipeline, int]:
+def _windows(rng: Rng) -> tuple[WindowFeatureStage, int]:
     window = int(rng.choice([1, 2, 3, 8, 31, 32, 33, 64, 127, 128, 255, 256]))
     channels = int(rng.integers(1, 7))
     kinds = [kind for kind in KINDS if rng.random() < 0.5] or ["mean"]
@@ -139,13 +139,15 @@ def _windows(rng: Rng) -> tuple[FeaturePipeline, int]:
         hysteresis=int(rng.choice([0, 1, 5, 127])) if "crossings" in kinds else 0,
     )
     zeros, steps = (0.0,) * channels, (1.0,) * channels
-    pipeline = FeaturePipeline(features, window, channels, zeros, steps)
-    return pipeline, pipeline.n_outputs
+    window_features = WindowFeatureStage(features, window, channels, zeros, steps)
+    return window_features, window_features.n_outputs
 
 
-_FIRST_STAGES: dict[str, Callable[[Rng], tuple[AveragePooling | FeaturePipeline | None, int]]] = {
+_FIRST_STAGES: dict[
+    str, Callable[[Rng], tuple[AveragePooling | WindowFeatureStage | None, int]]
+] = {
     "none": _plain,
-    "average_pooling": _pooling,
+    "average_pooling": _average_pooling,
     "deskew": _deskew,
     "windows": _windows,
 }
@@ -153,7 +155,7 @@ _FIRST_STAGES: dict[str, Callable[[Rng], tuple[AveragePooling | FeaturePipeline 
 
 def first_stage_of(model: IntegerModel) -> str:
     """Return what the model has before its projection."""
-    if model.pipeline is not None:
+    if model.window_features is not None:
         return "windows"
     if model.pooling is None:
         return "none"
@@ -183,7 +185,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(shape.classes)),
         pooling=shape.before if isinstance(shape.before, AveragePooling) else None,
-        pipeline=shape.before if isinstance(shape.before, FeaturePipeline) else None,
+        window_features=shape.before if isinstance(shape.before, WindowFeatureStage) else None,
     )
     points = model.project(model.projection_inputs(random_points(rng, shape.m, model)))
     if rng.random() < 0.5:  # all of them near one point
@@ -204,7 +206,7 @@ def _random_projection(rng: Rng, shape: Shape, maximum: int) -> np.ndarray:
 
 def _random_inputs(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
     n = shape.inputs
-    if isinstance(shape.before, FeaturePipeline):
+    if isinstance(shape.before, WindowFeatureStage):
         steps = rng.choice([0.3, 1.0, 7.5, 130.0, -2.0], n)
         return InputQuantizer(rng.integers(-200, 200, n) * np.abs(steps), steps, maximum)
     return InputQuantizer(np.zeros(n), np.ones(n), maximum)
@@ -232,7 +234,7 @@ def _with_rejection(rng: Rng, model: IntegerModel) -> IntegerModel:
 def random_points(rng: Rng, n: int, model: IntegerModel) -> np.ndarray:
     """Return n points, (n, features) uint8: dense and sparse ones, all zeros, all the largest."""
     maximum = model.features.maximum
-    if model.pipeline is not None:
+    if model.window_features is not None:
         centre, spread = rng.integers(0, 256, (n, 1)), rng.choice([1, 30, 255], (n, 1))
         Q = np.clip(centre + rng.integers(-255, 256, (n, model.n_features)) % (spread + 1), 0, 255)
     else:

@@ -58,7 +58,7 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
     record = {
         "features": model.n_features,
         "reduction": _pooling(model.pooling),
-        "pipeline": _pipeline(model),
+        "pipeline": _window_features(model),
         "feature_names": list(model.feature_names),
         "inputs": model.n_inputs,
         "projections": model.n_projections,
@@ -111,16 +111,16 @@ def _pooling(pooling: AveragePooling | None) -> dict[str, Any] | None:
     }
 
 
-def _pipeline(model: ProtoNNModel) -> dict[str, Any] | None:
-    pipeline = model.pipeline
-    if pipeline is None:
+def _window_features(model: ProtoNNModel) -> dict[str, Any] | None:
+    window_features = model.window_features
+    if window_features is None:
         return None
     return {
-        "features": pipeline.features.text,
-        "window": pipeline.window,
-        "channels": pipeline.channels,
-        "channel_names": list(channel_names(model.feature_names, pipeline.channels)),
-        "sample_rate": pipeline.rate,
+        "features": window_features.features.text,
+        "window": window_features.window,
+        "channels": window_features.channels,
+        "channel_names": list(channel_names(model.feature_names, window_features.channels)),
+        "sample_rate": window_features.rate,
     }
 
 

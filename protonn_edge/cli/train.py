@@ -58,7 +58,7 @@ from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.average_pooling.pooling import pooling_for
 from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.training import EpochReport, ProtoNNClassifier
 from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS, held_out_statistics
@@ -587,8 +587,8 @@ def _settle_sizes(dataset: Dataset, settings: dict[str, Any]) -> None:
     elif settings["features"] is not None:
         windows = dense_features(dataset.X_train[:1], "the training part")
         declared = FeatureSet.of(settings["features"])
-        pipeline = FeaturePipeline.fitted(declared, settings["window_shape"], windows)
-        inputs = pipeline.n_outputs
+        window_features = WindowFeatureStage.fitted(declared, settings["window_shape"], windows)
+        inputs = window_features.n_outputs
     if settings["budget"] is not None:
         _leave_sizes_to_budget(settings)
         return

@@ -352,7 +352,7 @@ def _deskew_context(pooling: AveragePooling | None) -> DeskewContext | None:
 def raw_context(model: DeviceModel) -> RawContext:
     """Lay out what `raw_inputs.j2` needs; of windows, what a sample's channels have."""
     raw, floats = model.raw_inputs, model.float_inputs
-    chosen = model.n_features if model.pipeline is None else model.pipeline.channels
+    chosen = model.n_features if model.window_features is None else model.window_features.channels
     sent = () if as_it_is(model) else sendings(model)
     return RawContext(
         scales=raw.scales,

@@ -259,7 +259,7 @@ def plan_with(
 
 # What the compiler's loops take, without a multiplier, of what those in assembly take with one:
 # seven models of 4 to 12 projections and 4 to 100 prototypes on the emulated ATtiny85 were within
-# 15 % of it. Windows of two pipelines took a quarter and a third less.
+# 15 % of it. Windows of two sets of features took a quarter and a third less.
 _WITHOUT_MULTIPLIER = {
     "projection": 8.2,
     "requantize": 17.0,
@@ -289,8 +289,8 @@ def _first_stage(
 ) -> FirstStage:
     """Return what comes before the projection."""
     pooling = model.pooling
-    if model.pipeline is not None:
-        return WindowStage(model, kernel, projecting, buffered, core, model.pipeline)
+    if model.window_features is not None:
+        return WindowStage(model, kernel, projecting, buffered, core, model.window_features)
     if pooling is None:
         return FirstStage(model, kernel, projecting, buffered, core)
     kind = AveragePoolingStage if pooling.deskewed is None else DeskewStage

@@ -121,7 +121,7 @@ def _buffering(model: IntegerModel, core: Core) -> tuple[bool, ...]:
     """
     if not core.multiplies:
         return (True,)
-    return (True, False) if model.pipeline is None else (False,)
+    return (True, False) if model.window_features is None else (False,)
 
 
 def _cycles(plan: Plan) -> float:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from protonn_edge.codegen.first_stage import FirstStage, PushCycles
 from protonn_edge.codegen.stage import Stage
 from protonn_edge.quantization import IntegerModel, RawScale
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
-from protonn_edge.stages.window_features.pipeline import (
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.stages.window_features.stage import (
     CENTRE,
     LEVEL_BITS,
     LEVEL_SHIFT,
@@ -73,14 +73,14 @@ _STATE_BYTES = 5
 
 @dataclass(frozen=True)
 class WindowStage(FirstStage):
-    """Features of windows: `pipeline` is the model's."""
+    """Features of windows: `window_features` is the model's."""
 
-    pipeline: FeaturePipeline
+    window_features: WindowFeatureStage
 
     @property
     def push(self) -> PushCycles:
         """Bounds of pushing a sample, the costliest of a window, and of a call."""
-        bands = self.pipeline.features.bands
+        bands = self.window_features.features.bands
         begin = _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
         pairs = _FIRST_PAIR_CYCLES + _PAIR_CYCLES * (bands - 1) if bands else 0
         sample = self._accumulating(at_most=True) + _SAMPLE_BY_COMPILER
@@ -97,7 +97,7 @@ class WindowStage(FirstStage):
 
     def _cycles(self, at_most: bool) -> int:
         """Return the cycles of a window, which has the same work to do whatever the samples are."""
-        costs = [self.push.feature] * self.pipeline.n_features
+        costs = [self.push.feature] * self.window_features.n_features
         calls = 1 if self.holds_all else math.ceil(self.calls(costs))
         call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
         call += 2 * self.core.call_cycles
@@ -105,7 +105,7 @@ class WindowStage(FirstStage):
 
     def samples_cycles(self, at_most: bool) -> int:
         """Return the cycles of all samples, but for those of the calls."""
-        window, bands = self.pipeline.window, self.pipeline.features.bands
+        window, bands = self.window_features.window, self.window_features.features.bands
         around = _SAMPLE_BY_COMPILER if at_most else _MEAN_SAMPLE_BY_COMPILER
         cycles = window * (self._accumulating(at_most) + around)
         cycles += _BEGIN_BY_COMPILER + _BEGIN_BAND_BY_COMPILER * bands
@@ -113,11 +113,11 @@ class WindowStage(FirstStage):
             later = sum(window >> level for level in range(2, bands + 1))
             cycles += (window >> 1) * _FIRST_PAIR_CYCLES + later * _PAIR_CYCLES
             cycles += (window - (window >> bands)) * _WAITING_CYCLES
-        return self.pipeline.channels * cycles
+        return self.window_features.channels * cycles
 
     def least_samples_cycles(self) -> int:
         """Return the least cycles of all samples, without what the compiler makes."""
-        kinds, window = self.pipeline.features.kinds, self.pipeline.window
+        kinds, window = self.window_features.features.kinds, self.window_features.window
         least = {
             "min": _EXTREME_CYCLES - 1,
             "max": _EXTREME_CYCLES - 1,
@@ -128,27 +128,27 @@ class WindowStage(FirstStage):
         }
         sample = _SUM_CYCLES if "mean" in kinds or "deviation" in kinds else 0
         sample += sum(least.get(kind, 0) for kind in kinds)
-        bands = self.pipeline.features.bands
+        bands = self.window_features.features.bands
         pairs = sum(
             (window >> level) * ((_PAIR_CYCLES if level > 1 else _FIRST_PAIR_CYCLES) - 2)
             for level in range(1, bands + 1)
         )
-        return self.pipeline.channels * (window * sample + pairs)
+        return self.window_features.channels * (window * sample + pairs)
 
     def end_cycles(self, at_most: bool) -> int:
         """Return the cycles of making features, and inputs of them."""
-        features = self.pipeline.features
+        features = self.window_features.features
         root = _ROOT_BY_COMPILER if at_most else _MEAN_ROOT_BY_COMPILER
         each = _INPUT_BY_COMPILER if at_most else _MEAN_INPUT_BY_COMPILER
         root += _CALLS_OF_A_ROOT * self.core.call_cycles
         each += _CALLS_OF_AN_INPUT * self.core.call_cycles
         channel = root * (("deviation" in features.kinds) + features.bands)
         channel += each * len(features.names)
-        return _END_BY_COMPILER + self.pipeline.channels * channel
+        return _END_BY_COMPILER + self.window_features.channels * channel
 
     def _accumulating(self, at_most: bool) -> int:
         """Return the cycles of a sample, without pairs and what the compiler makes."""
-        kinds = self.pipeline.features.kinds
+        kinds = self.window_features.features.kinds
         costs = {
             "min": _EXTREME_CYCLES,
             "max": _EXTREME_CYCLES,
@@ -168,8 +168,8 @@ class WindowStage(FirstStage):
     @property
     def state_bytes(self) -> int:
         """SRAM of the sums, and of the projection's inputs."""
-        _, channel = _places(self.pipeline.features)
-        return _STATE_BYTES + channel * self.pipeline.channels + self.model.n_inputs
+        _, channel = _places(self.window_features.features)
+        return _STATE_BYTES + channel * self.window_features.channels + self.model.n_inputs
 
     @property
     def table_bytes(self) -> int:
@@ -179,7 +179,7 @@ class WindowStage(FirstStage):
     @property
     def code_bytes(self) -> int:
         """Flash of the code, about."""
-        features = self.pipeline.features
+        features = self.window_features.features
         each = sum(_KIND_CODE_BYTES[kind] for kind in features.kinds)
         return super().code_bytes + _CODE_BYTES + each + _BAND_CODE_BYTES * features.bands
 
@@ -213,11 +213,11 @@ class WindowContext:
 
 
 def window_context(model: IntegerModel) -> WindowContext | None:
-    """Lay out a model's pipeline; None if it has none."""
-    pipeline = model.pipeline
-    if pipeline is None:
+    """Lay out a model's window features; None if it has none."""
+    window_features = model.window_features
+    if window_features is None:
         return None
-    features, n = pipeline.features, pipeline.window
+    features, n = window_features.features, window_features.window
     least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
     scale = 1 << LEVEL_BITS
     longest = 1 << max(0, features.bands - 1)  # samples in half of a pair of the last level
@@ -225,7 +225,7 @@ def window_context(model: IntegerModel) -> WindowContext | None:
     places, channel_bytes = _places(features)
     return WindowContext(
         window=n,
-        channels=pipeline.channels,
+        channels=window_features.channels,
         kinds=features.kinds,
         bands=features.bands,
         hysteresis=features.hysteresis * scale,
@@ -240,7 +240,7 @@ def window_context(model: IntegerModel) -> WindowContext | None:
         energy_maximum=max(
             (energy_maximum(n, level) for level in range(1, features.bands + 1)), default=0
         ),
-        definitions=_definitions(pipeline),
+        definitions=_definitions(window_features),
         offsets=places,
         channel_bytes=channel_bytes,
         scales=tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist()),
@@ -274,9 +274,9 @@ def energy_maximum(window: int, level: int) -> int:
     return (window >> level) * (SAMPLE_MAXIMUM << (level - 1)) ** 2
 
 
-def _definitions(pipeline: FeaturePipeline) -> tuple[str, ...]:
+def _definitions(window_features: WindowFeatureStage) -> tuple[str, ...]:
     """Return what the features are, and their ranges, as the generated code says it."""
-    n, features, level = pipeline.window, pipeline.features, 1 << LEVEL_BITS
+    n, features, level = window_features.window, window_features.features, 1 << LEVEL_BITS
     least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
     spread = math.isqrt(n * n * SAMPLE_MAXIMUM * SAMPLE_MAXIMUM // 4)
     lines = {

@@ -106,7 +106,7 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
         If no matrix does what the model does to its features: it clips them, deskews images,
         or divides points by their norms; or if float32 is too coarse for raw features.
     """
-    windows = model.pipeline is not None
+    windows = model.window_features is not None
     _check(windows, "makes features of windows of samples", "convert a model of the features")
     if features == "normalized":
         _check(model.clipped, "clips outliers", "train without clip")

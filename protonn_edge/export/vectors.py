@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.codegen.worst_inputs import images_of
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.stages.window_features import FeaturePipeline
+from protonn_edge.stages.window_features import WindowFeatureStage
 
 N_VECTORS = 20
 _LONGEST_RUN = 255
@@ -88,21 +88,21 @@ def vectors_from_ranges(
     Parameters
     ----------
     model : IntegerModel
-        The model; with average pooling the vectors are images, with a pipeline windows.
+        The model; its vectors are images with average pooling, windows with window features.
     start : ndarray of shape (D,), uint8
         Inputs of the projection to begin with: those of a mean point.
     count : int
         How many.
     """
-    if model.pipeline is not None:
-        return _vectors_from_signals(model, model.pipeline, count)
+    if model.window_features is not None:
+        return _vectors_from_signals(model, model.window_features, count)
     ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
     near = [_input_near(model, start, target) for target in _targets(model, count - len(ends))]
     return _answered(model, images_of(model, np.concatenate([ends, np.array(near, np.int64)])))
 
 
 def _vectors_from_signals(
-    model: IntegerModel, pipeline: FeaturePipeline, count: int
+    model: IntegerModel, window_features: WindowFeatureStage, count: int
 ) -> KnownAnswers:
     """Return `count` windows, at least 2.
 
@@ -110,27 +110,29 @@ def _vectors_from_signals(
     noise, of many such those with the largest scores: most are unlike anything the model knows.
     """
     generator = Random(0)  # noqa: S311  (no secret)
-    drawn = [_signals(pipeline, generator) for _ in range(_SIGNALS_DRAWN)]
-    Q = np.array([[0] * pipeline.n_features, [255] * pipeline.n_features, *drawn], np.uint8)
+    drawn = [_signals(window_features, generator) for _ in range(_SIGNALS_DRAWN)]
+    Q = np.array(
+        [[0] * window_features.n_features, [255] * window_features.n_features, *drawn], np.uint8
+    )
     largest = np.abs(model.scores(Q)).max(axis=1)
     order = 2 + np.argsort(-largest[2:], kind="stable")
     return _answered(model, Q[[0, 1, *order[: count - 2].tolist()]])
 
 
-def _signals(pipeline: FeaturePipeline, generator: Random) -> list[int]:
+def _signals(window_features: WindowFeatureStage, generator: Random) -> list[int]:
     """Return the bytes of a window, each channel a triangle with noise."""
     channels = []
-    for _ in range(pipeline.channels):
+    for _ in range(window_features.channels):
         middle, height = _drawn(generator, 256), 1 + _drawn(generator, 127)
         period, noise = 2 + _drawn(generator, 63), 1 + _drawn(generator, 16)
         values = []
-        for t in range(pipeline.window):
+        for t in range(window_features.window):
             place = 4 * height * (t % period) // period
             triangle = place if place < 2 * height else 4 * height - place
             value = middle - height + triangle + _drawn(generator, noise)
             values.append(min(max(value, 0), 255))
         channels.append(values)
-    return [values[t] for t in range(pipeline.window) for values in channels]
+    return [values[t] for t in range(window_features.window) for values in channels]
 
 
 def _drawn(generator: Random, below: int) -> int:

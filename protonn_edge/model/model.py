@@ -60,7 +60,7 @@ from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.window_features.declaration import FeatureSet
-from protonn_edge.stages.window_features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
+from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
 from protonn_edge.system.files import write_atomically
 
 FORMAT_VERSION = 6
@@ -167,7 +167,7 @@ class Normalizer:
 class InputStatistics:
     """What the quantizer calibrates with: statistics of the projection's inputs in training.
 
-    They are the raw features, the averages of areas, or the features of a pipeline.
+    They are the raw features, the averages of areas, or window features.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ class ProtoNNModel(SizedByMatrices):
         How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `stages.decision`.
-    pipeline : FeaturePipeline, optional
+    window_features : WindowFeatureStage, optional
         What makes features of windows of raw samples before anything else; not with pooling.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
@@ -311,7 +311,7 @@ class ProtoNNModel(SizedByMatrices):
     clipped: bool = False
     activity: Activity | None = None
     rejection: Rejection | None = None
-    pipeline: FeaturePipeline | None = None
+    window_features: WindowFeatureStage | None = None
     raw_exponents: Exponents | None = None
 
     def __post_init__(self) -> None:
@@ -346,7 +346,7 @@ class ProtoNNModel(SizedByMatrices):
             sizes = self.n_inputs, self.n_projections, self.n_prototypes
             Activity.of_array(self.activity.to_array(), sizes)
         self._check_rejection()
-        self._check_pipeline()
+        self._check_window_features()
         self._check_raw_exponents()
         _check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
@@ -369,17 +369,17 @@ class ProtoNNModel(SizedByMatrices):
                     "range; train the model again"
                 )
 
-    def _check_pipeline(self) -> None:
-        if self.pipeline is None:
+    def _check_window_features(self) -> None:
+        if self.window_features is None:
             return
         if self.pooling is not None:
             raise InputError(
-                "the model has both a pipeline and average pooling; train it again with one of the "
-                "two"
+                "the model has both window features and average pooling; train it again with one "
+                "of the two"
             )
-        if self.pipeline.n_outputs != self.n_inputs:
+        if self.window_features.n_outputs != self.n_inputs:
             raise InputError(
-                f"array 'pipeline' gives {self.pipeline.n_outputs:,} features, 'W' has "
+                f"array 'pipeline' gives {self.window_features.n_outputs:,} features, 'W' has "
                 f"{self.n_inputs:,} columns; train the model again"
             )
 
@@ -419,9 +419,9 @@ class ProtoNNModel(SizedByMatrices):
 
         These are all features of a point, the channels of a window, or the one range of all pixels.
         """
-        if self.pipeline is not None:
-            lower = np.array(self.pipeline.zero)
-            return lower, lower + SAMPLE_MAXIMUM * np.array(self.pipeline.step)
+        if self.window_features is not None:
+            lower = np.array(self.window_features.zero)
+            return lower, lower + SAMPLE_MAXIMUM * np.array(self.window_features.step)
         some = slice(None) if self.pooling is None else slice(1)
         return self.inputs.lower[some], self.inputs.upper[some]
 
@@ -431,7 +431,7 @@ class ProtoNNModel(SizedByMatrices):
         if self.raw_exponents is not None:
             return self.raw_exponents
         ends = self.raw_ends
-        rest = self.inputs.background if self.pipeline is None else ends[0]
+        rest = self.inputs.background if self.window_features is None else ends[0]
         return choose_exponents(*ends, decimals_of_ranges(*ends, rest[: len(ends[0])]))
 
     def with_units_of(self, points: Matrix | Sparse) -> ProtoNNModel:
@@ -684,7 +684,7 @@ def _arrays_of(model: ProtoNNModel) -> dict[str, NDArray[Any]]:
         "clipped": np.array(model.clipped, dtype="<i8"),
         "deskewed": _pixel_scale(model.pooling),
         "raw_exponents": model.units,
-        **_declaration(model.pipeline),
+        **_declaration(model.window_features),
     }
     if model.activity is not None:
         arrays["activity"] = model.activity.to_array()
@@ -738,7 +738,7 @@ def _model_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> ProtoNNModel:
         threshold=_optional(arrays["threshold"], "threshold"),
         cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
         clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
-        pipeline=_pipeline(arrays["pipeline"]) if "pipeline" in arrays else None,
+        window_features=_window_features(arrays["pipeline"]) if "pipeline" in arrays else None,
         rejection=_rejection(arrays.get("rejection")),
         raw_exponents=arrays["raw_exponents"] if arrays["raw_exponents"].size else None,
     )
@@ -751,22 +751,22 @@ def _with_activity(model: ProtoNNModel, array: NDArray[Any]) -> ProtoNNModel:
     return replace(model, activity=Activity.of_array(array, sizes))
 
 
-def _declaration(pipeline: FeaturePipeline | None) -> dict[str, NDArray[np.uint8]]:
-    if pipeline is None:
+def _declaration(window_features: WindowFeatureStage | None) -> dict[str, NDArray[np.uint8]]:
+    if window_features is None:
         return {}
     declared = {
-        "features": pipeline.features.text,
-        "window": pipeline.window,
-        "channels": pipeline.channels,
-        "zero": pipeline.zero,
-        "step": pipeline.step,
-        "rate": pipeline.rate,
+        "features": window_features.features.text,
+        "window": window_features.window,
+        "channels": window_features.channels,
+        "zero": window_features.zero,
+        "step": window_features.step,
+        "rate": window_features.rate,
     }
     text = json.dumps(declared, sort_keys=True, allow_nan=False)
     return {"pipeline": np.frombuffer(text.encode(), dtype=np.uint8)}
 
 
-def _pipeline(array: NDArray[Any]) -> FeaturePipeline:
+def _window_features(array: NDArray[Any]) -> WindowFeatureStage:
     declared = _parsed_json(array, "pipeline")
     wanted = {"features": str, "window": int, "channels": int, "zero": list, "step": list}
     rate = declared.pop("rate", None) if isinstance(declared, dict) else None
@@ -778,10 +778,10 @@ def _pipeline(array: NDArray[Any]) -> FeaturePipeline:
     )
     if not usable:
         raise InputError(
-            "array 'pipeline' is not the declaration of a feature pipeline; train the model again"
+            "array 'pipeline' is not the declaration of window features; train the model again"
         )
     features = FeatureSet.of(declared.pop("features"))
-    return FeaturePipeline(features, rate=rate, **declared)
+    return WindowFeatureStage(features, rate=rate, **declared)
 
 
 def _shapes(pooling: AveragePooling | None) -> NDArray[np.int64]:

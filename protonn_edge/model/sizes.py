@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.window_features.pipeline import FeaturePipeline
+from protonn_edge.stages.window_features.stage import WindowFeatureStage
 
 _VALUE_BYTES = 4
 
@@ -22,19 +22,19 @@ class SizedByMatrices:
     """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers.
 
     The projection's inputs are what a point has, or, with average pooling, averages of that, or,
-    with a pipeline, features of it.
+    with window features, those.
     """
 
     projection: NDArray[Any]
     prototypes: NDArray[Any]
     labels: NDArray[Any]
     pooling: AveragePooling | None
-    pipeline: FeaturePipeline | None = None
+    window_features: WindowFeatureStage | None = None
 
     @property
-    def first_stage(self) -> AveragePooling | FeaturePipeline | None:
+    def first_stage(self) -> AveragePooling | WindowFeatureStage | None:
         """What makes the projection's inputs of a point, if anything does."""
-        return self.pipeline if self.pooling is None else self.pooling
+        return self.window_features if self.pooling is None else self.pooling
 
     @property
     def n_features(self) -> int:

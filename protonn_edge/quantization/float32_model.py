@@ -170,13 +170,13 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     ------
     InputError
         If a number does not fit a float of 32 bits, all of Z is zero, or the model pools images,
-        has a pipeline, or rejects points.
+        has window features, or rejects points.
     """
     if model.pooling is not None:
         raise InputError(
             "a float build does not pool images; build in int8, or train without --average-pooling"
         )
-    if model.pipeline is not None:
+    if model.window_features is not None:
         raise InputError(
             "a float build makes no features of windows; build in int8, or train without --features"
         )

@@ -11,6 +11,8 @@ _FIRST_NAMES = {
     "bias": "start",
     "pooling": "reduction",
     "AveragePooling": "Reduction",
+    "window_features": "pipeline",
+    "WindowFeatureStage": "FeaturePipeline",
 }
 
 

@@ -6,8 +6,8 @@ more of them, ``b``, of which the device makes D averages first::
     v_i = sum_n weight_in b_n                         16 bits, never overflows
     q_i = (v_i * pooling_multiplier + 2^15) >> 16     0..maximum
 
-With a pipeline it is a window of samples, b again, of which the device makes D features, integers
-of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::
+With window features it is a window of samples, b again, of which the device makes D features,
+integers of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::
 
     q_i = byte of feature f_i(b)                      0..maximum
 
@@ -57,7 +57,7 @@ from protonn_edge.quantization.raw_inputs import (
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.input_quantizer.saturation import saturated_steps
-from protonn_edge.stages.window_features.pipeline import SAMPLE_MAXIMUM, FeaturePipeline
+from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
 
 IntArray = NDArray[np.int64]
 
@@ -163,7 +163,7 @@ class IntegerModel(SizedByMatrices):
         What the device pools before it projects.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
-    pipeline : FeaturePipeline, optional
+    window_features : WindowFeatureStage, optional
         What the device makes of a window of samples before it projects.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
@@ -189,7 +189,7 @@ class IntegerModel(SizedByMatrices):
     classes: tuple[str, ...]
     pooling: AveragePooling | None = None
     rejection: IntegerRejection | None = None
-    pipeline: FeaturePipeline | None = None
+    window_features: WindowFeatureStage | None = None
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()
 
@@ -218,7 +218,10 @@ class IntegerModel(SizedByMatrices):
                 f"distance shift {self.distance_shift}",
             ),
             (self._pooling_fits(), "average pooling that does not give the projection's inputs"),
-            (self._pipeline_fits(), "a pipeline that does not give the projection's inputs"),
+            (
+                self._window_features_fit(),
+                "window features that do not give the projection's inputs",
+            ),
             (self._rejection_fits(), "thresholds that no score or no kernel reaches"),
         ):
             if not fits:
@@ -240,10 +243,10 @@ class IntegerModel(SizedByMatrices):
             and (largest + _HALF) >> 16 == self.inputs.maximum
         )
 
-    def _pipeline_fits(self) -> bool:
-        if self.pipeline is None:
+    def _window_features_fit(self) -> bool:
+        if self.window_features is None:
             return True
-        return self.pooling is None and self.pipeline.n_outputs == self.n_inputs
+        return self.pooling is None and self.window_features.n_outputs == self.n_inputs
 
     def _rejection_fits(self) -> bool:
         """Whether thresholds are within what they are compared with, on any input."""
@@ -261,9 +264,12 @@ class IntegerModel(SizedByMatrices):
     @cached_property
     def features(self) -> InputQuantizer:
         """What turns raw features into the bytes that the device is fed."""
-        if self.pipeline is not None:
-            window = self.pipeline.window
-            zeros, steps = np.tile(self.pipeline.zero, window), np.tile(self.pipeline.step, window)
+        if self.window_features is not None:
+            window = self.window_features.window
+            zeros, steps = (
+                np.tile(self.window_features.zero, window),
+                np.tile(self.window_features.step, window),
+            )
             return InputQuantizer(zeros, steps, SAMPLE_MAXIMUM)
         if self.pooling is None:
             return self.inputs
@@ -276,8 +282,8 @@ class IntegerModel(SizedByMatrices):
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        # A pipeline's features go through the same code, whose cycles are part of the bound.
-        fine = scaled and self.pipeline is None
+        # Window features go through the same code, whose cycles are part of the bound.
+        fine = scaled and self.window_features is None
         return raw_quantizer(self.features, self.raw_exponents, fine=fine)
 
     @cached_property
@@ -287,7 +293,7 @@ class IntegerModel(SizedByMatrices):
 
     @cached_property
     def feature_inputs(self) -> RawQuantizer:
-        """What turns the features of a pipeline into the projection's inputs, on the device."""
+        """What turns window features into the projection's inputs, on the device."""
         return raw_quantizer(self.inputs)
 
     @property
@@ -323,8 +329,8 @@ class IntegerModel(SizedByMatrices):
 
     def projection_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the projection's inputs, (n, D), of what the device is fed, both uint8."""
-        if self.pipeline is not None:
-            return self.feature_inputs.quantize(self.pipeline.of_bytes(Q))
+        if self.window_features is not None:
+            return self.feature_inputs.quantize(self.window_features.of_bytes(Q))
         if self.pooling is None:
             return Q
         scaled = self.pooling.sums(Q).astype(np.uint32) * np.uint32(self.pooling_multiplier)

@@ -17,7 +17,7 @@ def precisions_of(model: ProtoNNModel) -> tuple[str, ...]:
 
     Floats neither pool, nor make features of windows, nor reject.
     """
-    integers_alone = (model.pooling, model.pipeline, model.rejection)
+    integers_alone = (model.pooling, model.window_features, model.rejection)
     return PRECISIONS[:1] if any(part is not None for part in integers_alone) else PRECISIONS
 
 

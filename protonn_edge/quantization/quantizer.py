@@ -183,7 +183,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         classes=model.classes,
         pooling=model.pooling,
         rejection=None if rejection is None else rejection.in_integers(score_scale, KERNEL_MAXIMUM),
-        pipeline=model.pipeline,
+        window_features=model.window_features,
         raw_exponents=model.units,
         feature_names=model.feature_names,
     )

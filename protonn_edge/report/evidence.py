@@ -213,8 +213,8 @@ def known_image_shape(model: ProtoNNModel) -> Shape | None:
     """Return height and width of a point if the model, or the record of its training, has them."""
     if model.pooling is not None:
         return model.pooling.image_shape
-    if model.pipeline is not None:  # a signal, where there is but one
-        return (1, model.pipeline.window) if model.pipeline.channels == 1 else None
+    if model.window_features is not None:  # a signal, where there is but one
+        return (1, model.window_features.window) if model.window_features.channels == 1 else None
     settings = model.record.get("settings")
     shape = settings.get("image_shape") if isinstance(settings, dict) else None
     if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):

@@ -32,7 +32,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import GAMMAS, NORMALIZER_KINDS, ProtoNNModel, model_bytes
 from protonn_edge.quantization import statistics_of, with_rejection
 from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
-from protonn_edge.stages.window_features.pipeline import SAMPLE_RATES
+from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.calibration import fitted_sharpness, softmax
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES

@@ -102,7 +102,7 @@ class OnlineTraining:
                 "partial_fit goes on from a model that clips outliers, whose range more points "
                 "would widen; take another one, or call fit"
             )
-        if started is not None and started.pipeline is not None:
+        if started is not None and started.window_features is not None:
             raise InputError(
                 "partial_fit goes on from a model of windows of samples, which needs all points at "
                 "once; take another one, or call fit"

@@ -21,7 +21,7 @@ from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
 from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
 from protonn_edge.training.augmentation import ImageAugmentation, check_image_shape
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
@@ -121,7 +121,7 @@ class Task:
         self._known = int(points.shape[0])
         self._add_strangers()
         self._pooling = self._chosen_pooling()
-        self._pipeline = self._chosen_pipeline()
+        self._window_features = self._chosen_window_features()
         self._ends = self._clipping()
         self._points = self.projection_inputs(self._raw)
         self.running = RunningInputs(self._points.shape[1], self._pooling)
@@ -156,7 +156,7 @@ class Task:
         return normalized(self._normalizer, self.projection_inputs(points))
 
     def projection_inputs(self, points: Float32 | Sparse) -> Float32 | Sparse:
-        """Return what the model's pooling or pipeline makes of raw points, without outliers."""
+        """Return what pooling or window features make of raw points, without outliers."""
         if self._pooling is not None:
             if issparse(points):
                 raise InputError(
@@ -164,8 +164,8 @@ class Task:
                     "images"
                 )
             points = self._pooling.apply(points)
-        if self._pipeline is not None:
-            points = self._pipeline.apply(points)
+        if self._window_features is not None:
+            points = self._window_features.apply(points)
         return points if self._ends is None else np.clip(points, *self._ends)
 
     @property
@@ -222,7 +222,7 @@ class Task:
             threshold=0.0 if self._multilabel else None,
             cutoff=trained.cutoff,
             clipped=self._ends is not None,
-            pipeline=self._pipeline,
+            window_features=self._window_features,
         ).with_units_of(self._raw[: self._known])
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
@@ -318,10 +318,10 @@ class Task:
             )
         return given.pooling
 
-    def _chosen_pipeline(self) -> FeaturePipeline | None:
+    def _chosen_window_features(self) -> WindowFeatureStage | None:
         """Return that of the model to start from, or the one that the settings ask for."""
         settings, given = self._settings, self._settings.initial_model
-        inherited = None if given is None else given.pipeline
+        inherited = None if given is None else given.window_features
         if settings.features is None and inherited is None:
             if settings.window_shape is not None:
                 raise InputError(
@@ -348,7 +348,7 @@ class Task:
             )
         shape = settings.window_shape or (self._raw.shape[1], 1)
         features = FeatureSet.of(settings.features)
-        return FeaturePipeline.fitted(features, shape, self._raw, settings.sample_rate)
+        return WindowFeatureStage.fitted(features, shape, self._raw, settings.sample_rate)
 
     def _pixel_scale(self) -> PixelScale | None:
         """Return how pixels become bytes, where images are to be deskewed."""
@@ -381,7 +381,9 @@ class Task:
                 raise InputError(f"{asked}, but {what}; {remedy}")
         if given is not None:
             return given.inputs.lower.astype(np.float32), given.inputs.upper.astype(np.float32)
-        points = self._raw if self._pipeline is None else self._pipeline.apply(self._raw)
+        points = (
+            self._raw if self._window_features is None else self._window_features.apply(self._raw)
+        )
         return _ends_without_outliers(points, self._weights, float(settings.clip))
 
     def _check_kind_of(self, given: ProtoNNModel) -> None:

@@ -19,7 +19,7 @@ from optuna.distributions import (
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.pooling import pooling_for
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.training.budget_rules import sizes_within
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points
@@ -98,7 +98,7 @@ class SearchSpace:
         if fixed.get("features") is not None:
             features, shape = FeatureSet.of(fixed["features"]), fixed.get("window_shape")
             shape = shape or (n_inputs, 1)
-            n_inputs = FeaturePipeline.fitted(features, shape, points.X[:1]).n_outputs
+            n_inputs = WindowFeatureStage.fitted(features, shape, points.X[:1]).n_outputs
         flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
         if points.limits.flash_bytes is not None:
             flash = min(flash, points.limits.flash_bytes)

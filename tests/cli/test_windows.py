@@ -61,13 +61,13 @@ def test_windows_are_cut_from_runs(recording: Path, tmp_path: Path) -> None:
 
 def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
     trained = load_model(model)
-    assert trained.pipeline is not None
-    assert (trained.pipeline.window, trained.pipeline.channels) == (20, 2)
+    assert trained.window_features is not None
+    assert (trained.window_features.window, trained.window_features.channels) == (20, 2)
     assert trained.record["settings"]["window_shape"] == [20, 2]
     assert trained.record["settings"]["features"] == FEATURES
 
 
-def test_inspect_shows_the_pipeline(model: Path, windows: Path) -> None:
+def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     done = run("inspect", model, "--data", windows)
     assert done.exit_code == 0, done.output
     assert "40: 20 of 2 channels at 50 Hz" in done.output
@@ -92,8 +92,8 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
     done = run("tune", windows, "-o", tmp_path / "model.npz", *options)
     assert done.exit_code == 0, done.output
     tuned = load_model(tmp_path / "model.npz")
-    assert tuned.pipeline is not None
-    assert tuned.pipeline.window == 20
+    assert tuned.window_features is not None
+    assert tuned.window_features.window == 20
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
         (["--features", "mean", "--sample-rate", 0], "--sample-rate"),
     ],
 )
-def test_a_wrong_pipeline_is_one_sentence(
+def test_wrong_window_features_are_one_sentence(
     windows: Path, tmp_path: Path, options: list[object], sentence: str
 ) -> None:
     done = run("train", windows, "-o", tmp_path / "model.npz", "--prototypes", 4, *options)

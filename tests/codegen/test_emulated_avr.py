@@ -12,12 +12,12 @@ import pytest
 from avr_tools import needs_emulated_avr
 from generated_programs import READING_THE_TIMER, compile_with, longest_push, marked_cycles
 from model_factory import (
-    pipeline_of,
     random_images,
     random_inputs,
     random_model,
-    random_pipeline_model,
     random_pooling_model,
+    random_window_model,
+    window_features_of,
 )
 
 from protonn_edge.boards import load_board
@@ -248,7 +248,9 @@ def test_generated_c_compiles_at_every_optimization(
     [
         random_model(6, features=40, projections=12, prototypes=20, classes=5),
         random_pooling_model(POOLINGS[2], projections=12),
-        random_pipeline_model(pipeline_of("mean,deviation,min,max,change,crossings,bands", 40)),
+        random_window_model(
+            window_features_of("mean,deviation,min,max,change,crossings,bands", 40)
+        ),
     ],
 )
 def test_portable_kernels_give_the_reference_scores_on_the_avr_too(

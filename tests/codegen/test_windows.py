@@ -17,10 +17,10 @@ from generated_programs import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from model_factory import (
-    pipeline_of,
-    random_pipeline_model,
+    random_window_model,
     random_windows,
     tiny_windows_model,
+    window_features_of,
 )
 
 from protonn_edge.boards import load_board
@@ -32,7 +32,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import IntegerModel, device_model, quantize
-from protonn_edge.stages.window_features import KINDS, FeaturePipeline
+from protonn_edge.stages.window_features import KINDS, WindowFeatureStage
 from protonn_edge.toolchain.elf import read_sections
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
@@ -51,27 +51,27 @@ def test_every_feature_gives_the_reference_scores_under_sanitizers(
     window: int, channels: int, kernel: KernelName
 ) -> None:
     """With 352 inputs, more than a byte counts, for the last one."""
-    pipeline = pipeline_of(EVERY, window, channels)
-    model = quantize(random_pipeline_model(pipeline))
-    assert_host_c_equals_reference(model, random_windows(1, 60, pipeline), kernel)
+    window_features = window_features_of(EVERY, window, channels)
+    model = quantize(random_window_model(window_features))
+    assert_host_c_equals_reference(model, random_windows(1, 60, window_features), kernel)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_feature_alone_gives_the_reference_scores(kind: str) -> None:
     """The compiler would tell of variables that nobody uses."""
-    pipeline = pipeline_of(kind, 40, 2)
-    model = quantize(random_pipeline_model(pipeline))
-    assert_host_c_equals_reference(model, random_windows(1, 60, pipeline))
+    window_features = window_features_of(kind, 40, 2)
+    model = quantize(random_window_model(window_features))
+    assert_host_c_equals_reference(model, random_windows(1, 60, window_features))
 
 
 def test_features_and_not_only_scores_depend_on_every_sample() -> None:
-    pipeline = pipeline_of(EVERY, 119, 2)
-    Q = random_windows(1, 60, pipeline)
-    assert len(np.unique(quantize(random_pipeline_model(pipeline)).scores(Q), axis=0)) > 40
+    window_features = window_features_of(EVERY, 119, 2)
+    Q = random_windows(1, 60, window_features)
+    assert len(np.unique(quantize(random_window_model(window_features)).scores(Q), axis=0)) > 40
 
 
 @st.composite
-def pipelines(draw: st.DrawFn) -> FeaturePipeline:
+def window_stages(draw: st.DrawFn) -> WindowFeatureStage:
     """Draw any features of windows of any length, and the scales of samples that are no bytes."""
     window = draw(st.integers(1, 256))
     channels = draw(st.integers(1, 4))
@@ -83,18 +83,20 @@ def pipelines(draw: st.DrawFn) -> FeaturePipeline:
         "crossings": f":{draw(st.integers(0, 127))}",
     }
     text = ",".join(kind + numbers.get(kind, "") for kind in sorted(kinds)) or "mean"
-    return pipeline_of(text, window, channels)
+    return window_features_of(text, window, channels)
 
 
-@given(pipelines(), st.integers(0, 1000))
+@given(window_stages(), st.integers(0, 1000))
 @settings(max_examples=15, deadline=None)
-def test_any_pipeline_gives_the_reference_scores(pipeline: FeaturePipeline, seed: int) -> None:
+def test_any_window_features_give_the_reference_scores(
+    window_features: WindowFeatureStage, seed: int
+) -> None:
     try:
-        model = quantize(random_pipeline_model(pipeline, seed))
+        model = quantize(random_window_model(window_features, seed))
     except InputError as error:  # too few features to tell the prototypes apart
         assume("the prototypes spread over" not in str(error))
         raise
-    assert_host_c_equals_reference(model, random_windows(seed, 30, pipeline))
+    assert_host_c_equals_reference(model, random_windows(seed, 30, window_features))
 
 
 @needs_emulated_avr
@@ -111,10 +113,10 @@ def test_any_pipeline_gives_the_reference_scores(pipeline: FeaturePipeline, seed
 def test_whole_firmware_makes_the_reference_features(
     text: str, window: int, channels: int, sram_bytes: int | None
 ) -> None:
-    pipeline = pipeline_of(text, window, channels)
-    model, board = random_pipeline_model(pipeline, projections=8), load_board("uno")
+    window_features = window_features_of(text, window, channels)
+    model, board = random_window_model(window_features, projections=8), load_board("uno")
     integer_model = quantize(model)
-    Q = random_windows(2, 24, pipeline)
+    Q = random_windows(2, 24, window_features)
     wishes = Wishes(sram_bytes=sram_bytes)
     with (
         trial_build(model, board, wishes=wishes) as trial,
@@ -139,10 +141,10 @@ def test_whole_firmware_makes_the_reference_features(
 )
 def test_other_chips_make_the_reference_features(name: str, text: str) -> None:
     """Without a multiplier, where the firmware holds all samples; and with longer calls."""
-    pipeline, board = pipeline_of(text, 40, 2), load_board(name)
-    model = random_pipeline_model(pipeline, projections=4, prototypes=6, classes=3)
+    window_features, board = window_features_of(text, 40, 2), load_board(name)
+    model = random_window_model(window_features, projections=4, prototypes=6, classes=3)
     integer_model = quantize(model)
-    Q = random_windows(3, 12, pipeline)
+    Q = random_windows(3, 12, window_features)
     with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as chip:
         agreement, results = verify_device(name, chip.url, integer_model, Q)
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
@@ -172,8 +174,8 @@ static void push_all(void)
 @pytest.mark.parametrize("text", [EVERY, "bands:7", "mean", "deviation,change", "min,crossings"])
 def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_path: Path) -> None:
     """The firmware disables interrupts for that long and counts on it."""
-    pipeline = pipeline_of(text, 128, 3)
-    model = quantize(random_pipeline_model(pipeline))
+    window_features = window_features_of(text, 128, 3)
+    model = quantize(random_window_model(window_features))
     plan = make_plan(model)
     for count in (1, 5, 32):
         taken = longest_push(model, PUSH_WINDOWS, tmp_path, count)
@@ -184,7 +186,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_pa
 @needs_avr_gcc
 @pytest.mark.parametrize("text", [EVERY, "bands:7", *KINDS])
 def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) -> None:
-    model = quantize(random_pipeline_model(pipeline_of(text, 128, 3)))
+    model = quantize(random_window_model(window_features_of(text, 128, 3)))
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
     sections = read_sections(compile_with(model, program, tmp_path))
     assert sections.sram_bytes == make_plan(model).state_bytes
@@ -192,14 +194,14 @@ def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) 
 
 def test_a_plan_keeps_no_samples() -> None:
     for window in (8, 200):
-        model = quantize(random_pipeline_model(pipeline_of("mean,max", window, 2)))
+        model = quantize(random_window_model(window_features_of("mean,max", window, 2)))
         plan = make_plan(model)
         assert plan.chunk_features == 32
         assert plan.buffered == (window == 8)  # so few fit what the firmware pushes at once
 
 
 def test_generated_code_states_the_ranges() -> None:
-    code = render_c(quantize(random_pipeline_model(pipeline_of(EVERY, 100, 1))))["pnn_model.c"]
+    code = render_c(quantize(random_window_model(window_features_of(EVERY, 100, 1))))["pnn_model.c"]
     for line in (
         "mean       sum of x: -12800..12700",
         "deviation  root(N * sum of x^2 - (sum of x)^2): 0..12750; both terms are at most",
@@ -210,23 +212,24 @@ def test_generated_code_states_the_ranges() -> None:
 
 
 def test_a_float_build_makes_no_features() -> None:
-    model = random_pipeline_model(pipeline_of("mean,max"))
+    model = random_window_model(window_features_of("mean,max"))
     with pytest.raises(InputError, match="makes no features of windows"):
         device_model(model, "float32")
 
 
 def test_the_hash_covers_the_features_and_not_the_rate() -> None:
     model = tiny_windows_model()
-    pipeline = model.pipeline
-    assert pipeline is not None
+    window_features = model.window_features
+    assert window_features is not None
     changes = [{}, {"rate": 10.0}, {"zero": (1.0,)}, {"window": 9}]
     hashes = [
-        replace(model, pipeline=replace(pipeline, **change)).model_sha256 for change in changes
+        replace(model, window_features=replace(window_features, **change)).model_sha256
+        for change in changes
     ]
     assert hashes[0] == hashes[1]
     assert len(set(hashes)) == 3
 
 
-def test_a_pipeline_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match="a pipeline that does not give"):
-        replace(tiny_windows_model(), pipeline=pipeline_of("mean", 8, 5))
+def test_window_features_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="window features that do not give"):
+        replace(tiny_windows_model(), window_features=window_features_of("mean", 8, 5))

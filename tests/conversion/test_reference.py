@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
-    pipeline_of,
     random_images,
     random_model,
-    random_pipeline_model,
     random_points,
     random_pooling_model,
+    random_window_model,
+    window_features_of,
 )
 from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
@@ -177,7 +177,7 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
             "normalized",
             "averages areas",
         ),
-        (random_pipeline_model(pipeline_of("mean,max")), "raw", "makes features of windows"),
+        (random_window_model(window_features_of("mean,max")), "raw", "makes features of windows"),
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),
     ],
 )

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from arduino_ide import build_core
 from model_factory import (
-    pipeline_of,
     random_model,
-    random_pipeline_model,
     random_pooling_model,
+    random_window_model,
+    window_features_of,
 )
 
 from protonn_edge.model import ProtoNNModel
@@ -30,8 +30,8 @@ MODELS = {
     "deskew": lambda: random_pooling_model(
         AveragePooling((28, 28), (24, 24), (12, 12), BYTES), projections=8
     ),
-    "samples": lambda: random_pipeline_model(
-        pipeline_of("mean,deviation,min,max,change,crossings,bands", 100, 3), projections=8
+    "samples": lambda: random_window_model(
+        window_features_of("mean,deviation,min,max,change,crossings,bands", 100, 3), projections=8
     ),
 }
 

@@ -15,7 +15,7 @@ from arduino_ide import (
     run_on_uno,
     spoil_score_of_vector_7,
 )
-from model_factory import pipeline_of, random_model, random_pipeline_model, random_points
+from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
@@ -79,13 +79,13 @@ def test_examples_answer_what_the_integer_model_does(
 def test_streamed_samples_of_a_window_get_the_integer_models_answer(
     arduino_core: Path, tmp_path: Path
 ):
-    pipeline = replace(
-        pipeline_of("mean,deviation,crossings,bands:2", 20, 3),
+    window_features = replace(
+        window_features_of("mean,deviation,crossings,bands:2", 20, 3),
         zero=(-500.0, 0.0, 100.0),
         step=(4.0, 1.5, 0.7),
         rate=200.0,
     )
-    model = random_pipeline_model(pipeline)
+    model = random_window_model(window_features)
     export_for_uno(model, "arduino", tmp_path / "motion")
     sketch = tmp_path / "motion" / "examples" / "Stream" / "Stream.ino"
     raw = np.random.default_rng(0).integers(-600, 700, (1, 60))

@@ -12,14 +12,14 @@ from fuzz.mutation import pick
 from fuzz.sentences import check_refusal
 from generated_programs import assert_equal_to_reference
 from model_factory import (
-    pipeline_of,
     random_images,
     random_inputs,
     random_model,
-    random_pipeline_model,
     random_pooling_model,
+    random_window_model,
     random_windows,
     rejecting_some,
+    window_features_of,
 )
 from random_integer_models import random_bytes, random_integer_model
 
@@ -113,10 +113,10 @@ def _windows(rng: np.random.Generator, folder: Path) -> _Made:
     kinds = [kind for kind in KINDS if rng.random() < 0.5] or ["mean", "deviation"]
     numbers = {"bands": f":{rng.integers(1, 9)}", "crossings": f":{rng.integers(0, 128)}"}
     text = ",".join(kind + numbers.get(kind, "") for kind in kinds)
-    pipeline = pipeline_of(text, int(rng.integers(1, 257)), int(rng.integers(1, 5)))
+    window_features = window_features_of(text, int(rng.integers(1, 257)), int(rng.integers(1, 5)))
     seed = int(rng.integers(1 << 31))
-    Q = random_windows(seed, _POINTS, pipeline)
-    return quantize(random_pipeline_model(pipeline, seed)), Q
+    Q = random_windows(seed, _POINTS, window_features)
+    return quantize(random_window_model(window_features, seed)), Q
 
 
 def _changed(rng: np.random.Generator, folder: Path) -> _Made:

@@ -18,11 +18,11 @@ from fuzz.mutation import (
 )
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 from model_factory import (
-    pipeline_of,
     random_inputs,
     random_model,
-    random_pipeline_model,
     random_pooling_model,
+    random_window_model,
+    window_features_of,
 )
 
 from protonn_edge.codegen import make_plan, render_c
@@ -97,7 +97,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
     """Return small models of every kind."""
     plain = random_model(1)
     integers = quantize(plain)
-    windows = pipeline_of("mean,deviation,max,change,bands:2", 16, 2)
+    windows = window_features_of("mean,deviation,max,change,bands:2", 16, 2)
     return (
         replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
         replace(plain, activity=measure_activity(integers, random_inputs(0, 20, integers))),
@@ -107,7 +107,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
         random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
-        random_pipeline_model(replace(windows, rate=50.0)),
+        random_window_model(replace(windows, rate=50.0)),
     )
 
 

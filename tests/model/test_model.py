@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
-    pipeline_of,
     plain_model,
     random_images,
-    random_pipeline_model,
     random_pooling_model,
+    random_window_model,
+    window_features_of,
 )
 
 from protonn_edge.errors import InputError
@@ -284,11 +284,11 @@ def test_a_file_of_the_third_format_still_loads() -> None:
 
 def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
     for rate in (None, 50.0):
-        pipeline = replace(pipeline_of("mean,crossings:3,bands:2", 16, 3), rate=rate)
-        model = random_pipeline_model(replace(pipeline, zero=(0.1, -2.0, 1e-9)))
+        window_features = replace(window_features_of("mean,crossings:3,bands:2", 16, 3), rate=rate)
+        model = random_window_model(replace(window_features, zero=(0.1, -2.0, 1e-9)))
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert loaded.pipeline == model.pipeline
+        assert loaded.window_features == model.window_features
         assert (loaded.n_features, loaded.n_inputs) == (48, 12)
         assert model_bytes(loaded) == model_bytes(model)
 
@@ -366,10 +366,10 @@ def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) 
         load_model(tmp_path / "model.npz")
 
 
-def test_a_model_has_a_pipeline_or_average_pooling() -> None:
+def test_a_model_has_window_features_or_average_pooling() -> None:
     pooling = AveragePooling((4, 6), (4, 6), (2, 3))
-    with pytest.raises(InputError, match="both a pipeline and average pooling"):
-        replace(random_pooling_model(pooling), pipeline=pipeline_of("mean", 4, 6))
+    with pytest.raises(InputError, match="both window features and average pooling"):
+        replace(random_pooling_model(pooling), window_features=window_features_of("mean", 4, 6))
 
 
 def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_a_file_of_the_fourth_format_still_loads() -> None:
     model = load_model(Path(__file__).parent / "format_4.npz")
     assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
     assert model.rejection is None
-    assert model.pipeline is None
+    assert model.window_features is None
 
 
 def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:

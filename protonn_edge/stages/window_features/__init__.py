@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from protonn_edge.stages.window_features.channels import channel_names, sample_names
 from protonn_edge.stages.window_features.declaration import KINDS, FeatureSet
-from protonn_edge.stages.window_features.pipeline import FeaturePipeline, check_window
+from protonn_edge.stages.window_features.stage import WindowFeatureStage, check_window
 
 if TYPE_CHECKING:
     from protonn_edge.stages.window_features.transformer import WindowFeatures
 
 __all__ = [
     "KINDS",
-    "FeaturePipeline",
     "FeatureSet",
+    "WindowFeatureStage",
     "WindowFeatures",
     "channel_names",
     "check_window",

@@ -12,14 +12,14 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.stages.window_features.declaration import FeatureSet
-from protonn_edge.stages.window_features.pipeline import FeaturePipeline
+from protonn_edge.stages.window_features.stage import WindowFeatureStage
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
-    """Features of windows of samples, by integer arithmetic; see `window_features.pipeline`.
+    """Features of windows of samples, by integer arithmetic; see `window_features.stage`.
 
     In a model for a device, give the same text to `ProtoNNClassifier` as `features`: then the model
-    holds the pipeline, and the device computes it.
+    holds the stage, and the device computes it.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    pipeline_ : FeaturePipeline
+    stage_ : WindowFeatureStage
         The features, with the range of each channel found in `fit`.
     n_features_in_ : int
         Samples of a window, times channels.
@@ -70,7 +70,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         """Find the range of each channel in raw windows X, (n, window * channels)."""
         windows = validate_data(self, X, dtype="numeric")
         shape = windows.shape[1] // self.channels, self.channels
-        self.pipeline_ = FeaturePipeline.fitted(
+        self.stage_ = WindowFeatureStage.fitted(
             FeatureSet.of(self.features), shape, windows, self.rate
         )
         return self
@@ -79,7 +79,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         """Return the features (n, F), int64, of raw windows X, (n, window * channels)."""
         check_is_fitted(self)
         windows = validate_data(self, X, dtype="numeric", reset=False)
-        return self.pipeline_.of_bytes(self.pipeline_.to_bytes(windows))
+        return self.stage_.of_bytes(self.stage_.to_bytes(windows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -92,4 +92,4 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
     ) -> NDArray[Any]:
         """Return the features' names, such as ``channel0_mean``, (F,)."""
         check_is_fitted(self)
-        return np.array(self.pipeline_.names, dtype=object)
+        return np.array(self.stage_.names, dtype=object)

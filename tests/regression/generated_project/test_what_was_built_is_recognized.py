@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from model_factory import pipeline_of, random_pipeline_model, random_pooling_model
+from model_factory import random_pooling_model, random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project
@@ -45,7 +45,7 @@ def test_every_plan_for_a_board_is_recognized(board: str, tmp_path: Path) -> Non
 
 
 def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(tmp_path: Path) -> None:
-    model = random_pipeline_model(pipeline_of("mean,max"))
+    model = random_window_model(window_features_of("mean,max"))
     sources = render_c(quantize(model))
     sources["pnn_model.c"] += "/* mine */\n"
     project = project_of(model, sources, tmp_path)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
-    pipeline_of,
     random_images,
     random_model,
-    random_pipeline_model,
     random_pooling_model,
+    random_window_model,
+    window_features_of,
 )
 
 from protonn_edge.boards import load_board
@@ -141,10 +141,10 @@ def test_a_board_without_room_for_pnn_quantize_is_left_out() -> None:
 
 
 def test_channels_of_windows_have_units_of_their_own() -> None:
-    pipeline = dataclasses.replace(
-        pipeline_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
+    window_features = dataclasses.replace(
+        window_features_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
     )
-    model = quantize(random_pipeline_model(pipeline))
+    model = quantize(random_window_model(window_features))
     sent = [(each.features, each.unit) for each in sendings(model)]
     assert sent == [
         ("channel 0", "ten-thousandths"),

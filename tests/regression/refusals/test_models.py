@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run
 from evidence_factory import evidence_of
-from model_factory import pipeline_of, random_model, random_pipeline_model, random_points
+from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, save_model
@@ -89,7 +89,7 @@ def test_pixels_far_outside_the_scale_of_slants_are_at_its_ends():
 
 @pytest.mark.parametrize("rate", [5e-324, 1e308])
 def test_a_sample_rate_out_of_range_is_refused(tmp_path, changed, rate):
-    model = random_pipeline_model(pipeline_of("mean,max", 8, 1))
+    model = random_window_model(window_features_of("mean,max", 8, 1))
     with np.load(changed(model)) as archive:
         declared = json.loads(archive["pipeline"].tobytes()) | {"rate": rate}
     path = changed(model, pipeline=np.frombuffer(json.dumps(declared).encode(), np.uint8))

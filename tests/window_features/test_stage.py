@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from model_factory import pipeline_of, random_windows
+from model_factory import random_windows, window_features_of
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.window_features import FeaturePipeline, FeatureSet
-from protonn_edge.stages.window_features.pipeline import WINDOW_LIMIT, roots
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.stages.window_features.stage import WINDOW_LIMIT, roots
 
 EVERY = "mean,deviation,min,max,change,crossings:2,bands:3"
 
@@ -49,7 +49,7 @@ def test_features_are_the_definitions(data: st.DataObject) -> None:
     window = data.draw(st.integers(8, 40))
     channels = data.draw(st.integers(1, 3))
     Q = data.draw(arrays(np.uint8, (2, window * channels)))
-    found = pipeline_of(EVERY, window, channels).of_bytes(Q)
+    found = window_features_of(EVERY, window, channels).of_bytes(Q)
     for row, point in zip(found, Q.reshape(2, window, channels), strict=True):
         expected = [by_the_definition(column, 2, 3) for column in point.T.tolist()]
         assert row.reshape(channels, -1).tolist() == expected
@@ -60,21 +60,25 @@ def test_features_are_the_definitions(data: st.DataObject) -> None:
 def test_no_samples_leave_the_proven_ranges(data: st.DataObject) -> None:
     window = data.draw(st.sampled_from([2, 3, 16, 255, 256]))
     bands = max(1, int(math.log2(window)))
-    pipeline = pipeline_of(f"mean,deviation,min,max,change,crossings:0,bands:{bands}", window, 1)
+    window_features = window_features_of(
+        f"mean,deviation,min,max,change,crossings:0,bands:{bands}", window, 1
+    )
     steps = st.sampled_from([0, 0, 0, 1, 127, 128, 254, 255, 255, 255])
     Q = data.draw(arrays(np.uint8, (4, window), elements=steps))
-    assert_within_ranges(pipeline, Q)
+    assert_within_ranges(window_features, Q)
 
 
 @pytest.mark.parametrize("window", [2, 100, 256])
 def test_extreme_windows_reach_the_ranges_and_no_further(window: int) -> None:
     bands = int(math.log2(window))
-    pipeline = pipeline_of(f"mean,deviation,min,max,change,crossings:0,bands:{bands}", window, 1)
+    window_features = window_features_of(
+        f"mean,deviation,min,max,change,crossings:0,bands:{bands}", window, 1
+    )
     t = np.arange(window)
     squares = [255 * (t >> level & 1) for level in range(bands)]
     Q = np.array([0 * t, 0 * t + 255, *squares, *(255 - row for row in squares)], np.uint8)
-    assert_within_ranges(pipeline, Q)
-    found = pipeline.of_bytes(Q)
+    assert_within_ranges(window_features, Q)
+    found = window_features.of_bytes(Q)
     assert (found[:, 0].min(), found[:, 0].max()) == (-128 * window, 127 * window)
     assert found[:, 1].max() == window // 2 * 255  # of an even number of samples
     for level in range(1, bands + 1):
@@ -82,10 +86,10 @@ def test_extreme_windows_reach_the_ranges_and_no_further(window: int) -> None:
         assert found[:, 5 + level].max() == math.isqrt(most)
 
 
-def assert_within_ranges(pipeline: FeaturePipeline, Q: np.ndarray) -> None:
+def assert_within_ranges(window_features: WindowFeatureStage, Q: np.ndarray) -> None:
     """Check the table of the module's text, 16 bits, and what the squares of roots may be."""
-    n = pipeline.window
-    found = pipeline.of_bytes(Q)
+    n = window_features.window
+    found = window_features.of_bytes(Q)
     assert found.min() >= -(1 << 15)
     assert found.max() < 1 << 15
     limits = [127 * n, 255 * n // 2, 127, 127, 255 * (n - 1) // 2, n - 1]
@@ -105,25 +109,27 @@ def test_roots_are_rounded_down(square: int) -> None:
 
 def test_samples_become_bytes_channel_by_channel() -> None:
     X = np.array([[0.0, -3.0, 1.0, 9.0], [0.5, 5.0, 0.25, 1.0]])
-    pipeline = FeaturePipeline.fitted(FeatureSet.of("min,max"), (2, 2), X)
-    assert pipeline.zero == (0.0, -3.0)
-    assert pipeline.step == (1 / 255, 12 / 255)
-    assert pipeline.to_bytes(X).tolist() == [[0, 0, 255, 255], [128, 170, 64, 85]]
-    assert pipeline.to_bytes(np.array([[-9.0, 99.0, 9.0, -99.0]])).tolist() == [[0, 255, 255, 0]]
-    assert pipeline.names == ("channel0_min", "channel0_max", "channel1_min", "channel1_max")
-    assert pipeline.apply(X.astype(np.float32)).dtype == np.float32
+    window_features = WindowFeatureStage.fitted(FeatureSet.of("min,max"), (2, 2), X)
+    assert window_features.zero == (0.0, -3.0)
+    assert window_features.step == (1 / 255, 12 / 255)
+    assert window_features.to_bytes(X).tolist() == [[0, 0, 255, 255], [128, 170, 64, 85]]
+    assert window_features.to_bytes(np.array([[-9.0, 99.0, 9.0, -99.0]])).tolist() == [
+        [0, 255, 255, 0]
+    ]
+    assert window_features.names == ("channel0_min", "channel0_max", "channel1_min", "channel1_max")
+    assert window_features.apply(X.astype(np.float32)).dtype == np.float32
 
 
 def test_a_channel_that_never_changes_is_a_constant() -> None:
-    pipeline = FeaturePipeline.fitted(FeatureSet.of("mean"), (2, 1), np.full((3, 2), 7.0))
-    assert pipeline.apply(np.full((1, 2), 7.0)).tolist() == [[-256.0]]
+    window_features = WindowFeatureStage.fitted(FeatureSet.of("mean"), (2, 1), np.full((3, 2), 7.0))
+    assert window_features.apply(np.full((1, 2), 7.0)).tolist() == [[-256.0]]
 
 
 def test_many_windows_are_worked_on_in_parts() -> None:
-    pipeline = pipeline_of(EVERY, 256, 4)
-    Q = random_windows(0, 2100, pipeline)
-    assert (pipeline.of_bytes(Q)[-40:] == pipeline.of_bytes(Q[-40:])).all()
-    assert pipeline.of_bytes(Q[:0]).shape == (0, pipeline.n_outputs)
+    window_features = window_features_of(EVERY, 256, 4)
+    Q = random_windows(0, 2100, window_features)
+    assert (window_features.of_bytes(Q)[-40:] == window_features.of_bytes(Q[-40:])).all()
+    assert window_features.of_bytes(Q[:0]).shape == (0, window_features.n_outputs)
 
 
 @pytest.mark.parametrize(
@@ -144,11 +150,11 @@ def test_what_generated_code_cannot_do_is_one_sentence(
     change: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(InputError, match=sentence):
-        dataclasses.replace(pipeline_of("bands:3"), **change)
+        dataclasses.replace(window_features_of("bands:3"), **change)
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (4, 2), (0, 0), (-2, -3)])
 def test_windows_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
     X = np.zeros((2, 7))
     with pytest.raises(InputError, match="the points have 7 features"):
-        FeaturePipeline.fitted(FeatureSet.of("mean"), shape, X)
+        WindowFeatureStage.fitted(FeatureSet.of("mean"), shape, X)

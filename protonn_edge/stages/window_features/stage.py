@@ -1,7 +1,7 @@
 """From a window of raw samples to features, in integers: the exact reference of the generated C.
 
 A window has N samples of each of C channels, sample by sample. A raw sample is rounded to a byte b,
-channel by channel (see `FeaturePipeline`), and ``x = b - 128``. Of a channel's x_0 .. x_(N-1):
+channel by channel (see `WindowFeatureStage`), and ``x = b - 128``. Of a channel's x_0 .. x_(N-1):
 
 =========== ============================================================= ====================
 feature     definition                                                    range, N <= 256
@@ -80,7 +80,7 @@ def check_window(window: int, channels: int) -> None:
 
 
 @dataclass(frozen=True)
-class FeaturePipeline:
+class WindowFeatureStage:
     """What becomes of a window of raw samples before the projection.
 
     Attributes
@@ -144,7 +144,7 @@ class FeaturePipeline:
         X: NDArray[Any],
         rate: float | None = None,
     ) -> Self:
-        """Return the pipeline whose bytes span what each channel reaches in windows X.
+        """Return the stage whose bytes span what each channel reaches in windows X.
 
         Parameters
         ----------
