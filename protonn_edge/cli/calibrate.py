@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: a trained model learns to answer "unknown"."""
+"""``protonn-edge calibrate``: a trained model learns to reject points."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.paths import MODEL, OutputFile
-from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.train import check_output
-from protonn_edge.cli.unknown import (
+from protonn_edge.cli.rejection import (
     DEFAULT_STATISTICS,
     by_option,
     rejection_facts,
+    rejection_option,
     rejection_record,
-    unknown_option,
 )
+from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.train import check_output
 from protonn_edge.datasets import TableOptions
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
@@ -28,7 +28,9 @@ from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 @click.command("calibrate", cls=Command)
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@unknown_option('Share of known points, such as 1%, that may be answered "unknown".', required=True)
+@rejection_option(
+    'Share of known points, such as 1%, that may be answered "unknown".', required=True
+)
 @by_option
 @click.option(
     "-o", "--output", type=OutputFile(MODEL), required=True, help="The model file (.npz)."
@@ -47,7 +49,7 @@ def calibrate_command(
     """Let MODEL answer "unknown" to what is unlike its classes, and write it.
 
     The thresholds come from DATA: points of its classes that MODEL was not trained on and will not
-    be tested on. 'train --unknown' does without such points.
+    be tested on. 'train --rejection' does without such points.
     """
     check_output(output)
     out = Output(as_json)

@@ -54,7 +54,11 @@ _WORD_LIMIT = 300  # characters, of a file name in a sentence
 _TERMINATED = 128 + signal.SIGTERM  # as a shell says it
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
 
-_FIRST_NAMES = {"reduce": "average-pooling"}  # of options, which still go by them
+_FIRST_NAMES = {  # of options, which still go by them
+    "reduce": "average-pooling",
+    "unknown": "rejection",
+    "unknown-by": "rejection-by",
+}
 
 BUG_EXIT_CODE = 70
 """What a command exits with if this package has a bug: EX_SOFTWARE of BSD's sysexits.h."""

@@ -11,8 +11,8 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.rejection import rejection_facts, rejection_record
 from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.unknown import rejection_facts, rejection_record
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.model import ProtoNNModel, load_model

@@ -21,14 +21,14 @@ from protonn_edge.cli.command import Command, FiniteRange, Output, json_option, 
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
-from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.unknown import (
+from protonn_edge.cli.rejection import (
     DEFAULT_STATISTICS,
     by_option,
     rejection_facts,
+    rejection_option,
     rejection_record,
-    unknown_option,
 )
+from protonn_edge.cli.tables import table_options
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
 from protonn_edge.datasets import (
@@ -66,7 +66,7 @@ from protonn_edge.training.task import PROTOTYPES_PER_CLASS, default_prototypes
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_STRANGERS = 0.5  # with --unknown
+_STRANGERS = 0.5  # with --rejection
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
 
 
@@ -226,9 +226,9 @@ def _setting(
 @_number(
     "--strangers",
     "strangers",
-    "Joint: made-up points of no class a training point. With --unknown: 0.5 if not given.",
+    "Joint: made-up points of no class a training point. With --rejection: 0.5 if not given.",
 )
-@unknown_option(
+@rejection_option(
     'Answer "unknown" to what is unlike all classes, with this share of false alarms, such as 1%; '
     f"trains {FOLDS} more models to find out where."
 )
@@ -284,7 +284,7 @@ def train_command(
     if rate is not None:
         _settle_rejection(dataset, settings, rate, len(by))
     elif _was_given("by"):
-        raise InputError("--unknown-by is given without --unknown, which says how often")
+        raise InputError("--rejection-by is given without --rejection, which says how often")
     given = {name: value for name, value in settings.items() if value is not None}
     if initial_model is not None:
         given["initial_model"] = initial_model
@@ -386,8 +386,8 @@ def _settle_rejection(
     """Refuse what would only fail after the training, and let strangers be among its points."""
     if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
         raise InputError(
-            "--unknown is for models of one class a point that a device can run; leave it out, or "
-            "train with one label a point and another --normalization than l2"
+            "--rejection is for models of one class a point that a device can run; leave it out, "
+            "or train with one label a point and another --normalization than l2"
         )
     check_rate(len(dataset.y_train), rate / statistics)
     if dataset.groups is not None:

@@ -45,7 +45,7 @@ VOTES_CYCLES, ROUND_CYCLES, VOTE_BLOCK_CYCLES = 16, 13, 7
 CLEAR_CYCLES = {2: 7, 4: 11}
 LARGEST_LEAST_CYCLES, LARGEST_CYCLES = {2: 12, 4: 18}, {2: 13, 4: 20}
 
-# For the answer "unknown", by the compiler; for each near prototype, and for each class by the
+# Of rejection, by the compiler; for each near prototype, and for each class by the
 # bytes of a score; and flash.
 LEAST_SCORE_BY_COMPILER, LEAST_KERNEL_BY_COMPILER, LEAST_MARGIN_BY_COMPILER = 10, 10, 15
 NEAREST_CYCLES, SECOND_CYCLES = 3, {2: 3, 4: 5}
@@ -404,7 +404,7 @@ def requantize_cycles(outputs: int, dropped_bytes: int, multiplier: int, clamps:
 
 
 def rejection_cycles(by: Sequence[Statistic], classes: int, score_bytes: int, near: float) -> float:
-    """Return the cycles of the answer "unknown" with so many near prototypes, at most."""
+    """Return the cycles of rejection with so many near prototypes, at most."""
     cycles = 0.0
     if "score" in by:
         cycles += LEAST_SCORE_BY_COMPILER

@@ -399,7 +399,7 @@ def _prototype_stage(
 
 
 def _rejection_stages(model: IntegerModel, activity: Activity | None) -> tuple[Stage, ...]:
-    """Return the stage that finds whether a point is unknown, in a model that asks for it."""
+    """Return the stage that rejects points, in a model that does."""
     if model.rejection is None:
         return ()
     by = model.rejection.statistics

@@ -11,14 +11,6 @@ from protonn_edge.quantization.exponential import (
     exponential_table,
     tabulated_kernel,
 )
-from protonn_edge.quantization.false_alarms import (
-    Statistics,
-    check_rate,
-    rejection_for,
-    statistics_of,
-    together,
-    with_rejection,
-)
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     FEATURE_MAXIMUM,
@@ -51,6 +43,14 @@ from protonn_edge.quantization.raw_inputs import (
     RawScale,
     float_quantizer,
     raw_quantizer,
+)
+from protonn_edge.quantization.rejection import (
+    Statistics,
+    check_rate,
+    rejection_for,
+    statistics_of,
+    together,
+    with_rejection,
 )
 from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
 

@@ -1,1 +1,1 @@
-"""The answer that follows from scores: a class, or unknown."""
+"""The decision that follows from scores: a class, or rejection."""

@@ -1,4 +1,4 @@
-"""What `train` and `calibrate` share: how a model comes to answer "unknown"."""
+"""What `train` and `calibrate` share: how a model comes to reject points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 by_option = click.option(
-    "--unknown-by",
+    "--rejection-by",
     "by",
     multiple=True,
     type=click.Choice(STATISTICS),
@@ -25,9 +25,9 @@ by_option = click.option(
 )
 
 
-def unknown_option(text: str, *, required: bool = False) -> Callable[[_F], _F]:
+def rejection_option(text: str, *, required: bool = False) -> Callable[[_F], _F]:
     """Return the option for the rate of false alarms."""
-    return click.option("--unknown", "rate", type=Share(), required=required, help=text)
+    return click.option("--rejection", "rate", type=Share(), required=required, help=text)
 
 
 def rejection_facts(model: ProtoNNModel) -> list[tuple[str, str]]:

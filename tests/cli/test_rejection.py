@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model_file(folder: Path) -> Path:
     path = folder / "model.npz"
-    told = run_json("train", folder / "train.csv", "-o", path, *SMALL, "--unknown", "2%")
+    told = run_json("train", folder / "train.csv", "-o", path, *SMALL, "--rejection", "2%")
     assert told["rejection"]["score"] > 0
     assert told["rejection"]["distance"] is None
     return path
@@ -56,7 +56,7 @@ def test_training_calibrates_and_adds_strangers(model_file: Path) -> None:
 
 def test_strangers_are_as_many_as_was_said(folder: Path) -> None:
     path = folder / "without.npz"
-    options = ["--unknown", "0.05", "--strangers", 0, "--unknown-by", "margin"]
+    options = ["--rejection", "0.05", "--strangers", 0, "--rejection-by", "margin"]
     run_json("train", folder / "train.csv", "-o", path, "--epochs", 3, *options)
     model = load_model(path)
     assert model.record["settings"]["strangers"] == 0
@@ -67,9 +67,9 @@ def test_strangers_are_as_many_as_was_said(folder: Path) -> None:
 
 def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) -> None:
     path = folder / "calibrated.npz"
-    by = ["--unknown-by", "distance", "--unknown-by", "margin"]
+    by = ["--rejection-by", "distance", "--rejection-by", "margin"]
     points = folder / "calibration.csv"
-    told = run_json("calibrate", model_file, points, "-o", path, "--unknown", "5%", *by)
+    told = run_json("calibrate", model_file, points, "-o", path, "--rejection", "5%", *by)
     assert told["n"] == 447
     assert 0 < told["unknown_share"] <= 0.05
     assert told["rejection"]["score"] is None
@@ -128,7 +128,7 @@ def test_two_parts_are_nothing_to_calibrate_on(folder: Path, model_file: Path) -
         X_test=digits.X_test,
         y_test=digits.y_test,
     )
-    done = run("calibrate", model_file, path, "-o", folder / "no.npz", "--unknown", "1%")
+    done = run("calibrate", model_file, path, "-o", folder / "no.npz", "--rejection", "1%")
     assert_one_sentence(done, "a training and a test part", "calibrated on neither")
 
 
@@ -136,15 +136,18 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
     train, new = folder / "train.csv", folder / "no.npz"
     for arguments, words in (
         (
-            ["calibrate", model_file, folder / "test.csv", "--unknown", "1%"],
+            ["calibrate", model_file, folder / "test.csv", "--rejection", "1%"],
             "60 points are too few",
         ),
-        (["train", train, "--unknown", "0.05%"], "900 points are too few"),
+        (["train", train, "--rejection", "0.05%"], "900 points are too few"),
         (
-            ["train", train, "--unknown", "1%", "--normalization", "l2"],
-            "--unknown is for models of",
+            ["train", train, "--rejection", "1%", "--normalization", "l2"],
+            "--rejection is for models of",
         ),
-        (["train", train, "--unknown-by", "margin"], "--unknown-by is given without --unknown"),
+        (
+            ["train", train, "--rejection-by", "margin"],
+            "--rejection-by is given without --rejection",
+        ),
         (
             ["train", train, "--strangers", 1, "--optimizer", "alternating"],
             "leave strangers out",
@@ -152,7 +155,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
     ):
         assert_one_sentence(run(*arguments, "-o", new), words)
     for share in ("0", "100%", "many", "-1%", "1"):
-        done = run("train", train, "-o", new, f"--unknown={share}")
+        done = run("train", train, "-o", new, f"--rejection={share}")
         assert done.exit_code == 2
         assert "is no share between 0 and 1" in done.stderr
     assert not new.exists()
@@ -170,6 +173,6 @@ def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> 
     groups.write_text(
         "".join(f"{row % 2 if label != '7' else 0}\n" for row, label in enumerate(labels))
     )
-    options = ["--unknown", "5%", "--groups", groups]
+    options = ["--rejection", "5%", "--groups", groups]
     done = run("train", folder / "train.csv", "-o", folder / "none.npz", *options)
     assert_one_sentence(done, "all points of class 7 are of one group")
