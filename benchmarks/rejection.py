@@ -4,9 +4,9 @@
 
 Models are trained on the training points, their thresholds chosen on parts of these that were held
 out in turn. The test points are read once, for the false alarms and the accuracy that are printed;
-nothing is chosen by them, nor by letters. Strangers were chosen with Greek and Cyrillic letters and
-symbols against points held out. Exits with 1 where a row that should reject 80 % of the letters
-rejects fewer.
+nothing is chosen by them, nor by letters. Outlier exposure was chosen with Greek and Cyrillic
+letters and symbols against points held out. Exits with 1 where a row that should reject 80 % of
+the letters rejects fewer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from protonn_edge.quantization import (
 from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.held_out import held_out_statistics
-from protonn_edge.training.strangers import make_strangers
+from protonn_edge.training.outlier_exposure import make_exposure_points
 
 _BY: tuple[tuple[Statistic, ...], ...] = (
     ("score",),
@@ -51,7 +51,7 @@ _LETTERS = "letters printed"
 _WANTED = 80.0  # % of them
 _NOISE_POINTS = 1_000
 _VERIFIED = 300
-_STRANGERS = 0.5
+_OUTLIER_EXPOSURE = 0.5
 Points = NDArray[np.float32]
 
 
@@ -106,7 +106,7 @@ class LeftOut(Known):
         generator = np.random.default_rng(0)
         return {
             "left out": np.asarray(whole.X_test)[whole.y_test == left_out],
-            "mixed features": make_strangers(
+            "mixed features": make_exposure_points(
                 np.asarray(dataset.X_test), None, _NOISE_POINTS, generator
             ),
         }
@@ -150,7 +150,7 @@ def _rows() -> Sequence[Known]:
                 canvas=canvas,
             )
             for name, file, canvas, settings in sets
-            for share in (0.0, _STRANGERS)
+            for share in (0.0, _OUTLIER_EXPOSURE)
         ),
         *(
             LeftOut(
@@ -160,13 +160,13 @@ def _rows() -> Sequence[Known]:
                 left_out=left_out,
             )
             for left_out in ("WALKING", "SITTING", "LAYING")
-            for share in (0.0, _STRANGERS)
+            for share in (0.0, _OUTLIER_EXPOSURE)
         ),
     ]
 
 
 def _name(name: str, share: float) -> str:
-    return f"{name}-strangers" if share else name
+    return f"{name}-outlier-exposure" if share else name
 
 
 def measure_row(row: Known, dataset: Dataset, rate: float, seed: int) -> list[dict[str, Any]]:

@@ -56,6 +56,7 @@ _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
 
 _FIRST_NAMES = {  # of options, which still go by them
     "reduce": "average-pooling",
+    "strangers": "outlier-exposure",
     "unknown": "rejection",
     "unknown-by": "rejection-by",
 }

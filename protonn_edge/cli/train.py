@@ -66,7 +66,7 @@ from protonn_edge.training.task import PROTOTYPES_PER_CLASS, default_prototypes
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_STRANGERS = 0.5  # with --rejection
+_OUTLIER_EXPOSURE = 0.5  # with --rejection
 _DEFAULTS: dict[str, Any] = ProtoNNClassifier().get_params()
 
 
@@ -224,7 +224,7 @@ def _setting(
     "Joint, with --groups: move points at random up to this far from their group towards another.",
 )
 @_number(
-    "--strangers",
+    "--outlier-exposure",
     "strangers",
     "Joint: made-up points of no class a training point. With --rejection: 0.5 if not given.",
 )
@@ -383,7 +383,7 @@ def _held_out(
 def _settle_rejection(
     dataset: Dataset, settings: dict[str, Any], rate: float, statistics: int
 ) -> None:
-    """Refuse what would only fail after the training, and let strangers be among its points."""
+    """Refuse what would only fail after the training, and train with outlier exposure."""
     if isinstance(dataset, MultiLabelDataset) or settings["normalization"] == "l2":
         raise InputError(
             "--rejection is for models of one class a point that a device can run; leave it out, "
@@ -394,7 +394,7 @@ def _settle_rejection(
         check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
     joint = settings["optimizer"] == "joint" and not issparse(dataset.X_train)
     if joint and not _was_given("strangers"):
-        settings["strangers"] = _STRANGERS
+        settings["strangers"] = _OUTLIER_EXPOSURE
 
 
 def _note(report: EpochReport) -> str:

@@ -180,9 +180,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         For people, days or sensors that were not recorded: see `protonn_edge.training.group_shift`.
         Without groups, and in `partial_fit`, it does nothing.
     strangers : float, default=0.0
-        Joint: made-up points of no class a training point, from which the model learns to tell what
-        is none of its classes; 0.5 is a good number where it shall reject such points. Give
-        `image_shape` where points are images: see `protonn_edge.training.strangers`.
+        Joint: outlier exposure, so many made-up points of no class a training point, from which the
+        model learns to tell what is none of its classes; 0.5 is a good number where it shall reject
+        such points. Give `image_shape` where points are images: see
+        `protonn_edge.training.outlier_exposure`.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None

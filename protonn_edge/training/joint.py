@@ -21,7 +21,7 @@ from protonn_edge.quantization import KERNEL_CUTOFF, cut_kernel, tabulated_kerne
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
-    STRANGER_LOSSES,
+    OUTLIER_EXPOSURE_LOSSES,
     Loss,
     Matrix,
     Parameters,
@@ -218,7 +218,7 @@ class _Run:
 def _losses_for(data: Source) -> dict[str, Loss]:
     if data.multilabel:
         return LABEL_LOSSES
-    return STRANGER_LOSSES if data.strangers else LOSSES
+    return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES
 
 
 class Adam:

@@ -19,8 +19,8 @@ Matrix = NDArray[Any]
 LABEL_RARITY = 4.0
 """Log odds against a label where all kernels vanish; scores then need not be negative there."""
 
-STRANGENESS = 8.0
-"""Logit of "none of the classes" in training with strangers: what all classes stay below there."""
+EXPOSURE_LOGIT = 8.0
+"""Logit of "none of the classes" in outlier exposure: what all classes stay below there."""
 
 _BRIER_WEIGHT = 4
 
@@ -93,16 +93,16 @@ def cross_entropy(
 def cross_entropy_or_none(
     scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
 ) -> tuple[float, Matrix, Matrix]:
-    """Return `cross_entropy` with one more class, "none of them", whose logit is `STRANGENESS`.
+    """Return `cross_entropy` with one more class, "none of them", whose logit is `EXPOSURE_LOGIT`.
 
-    The rows of Y that are all 0 are those of strangers. Where all kernels vanish all scores are 0,
-    so what is far from every prototype is most likely of no class, too.
+    The rows of Y that are all 0 are those of outlier exposure. Where all kernels vanish all scores
+    are 0, so what is far from every prototype is most likely of no class, too.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
-    largest = np.maximum(logits.max(axis=1, keepdims=True), STRANGENESS)
+    largest = np.maximum(logits.max(axis=1, keepdims=True), EXPOSURE_LOGIT)
     logits -= largest
-    none = STRANGENESS - largest
+    none = EXPOSURE_LOGIT - largest
     likelihoods = np.exp(logits)
     totals = likelihoods.sum(axis=1, keepdims=True) + np.exp(none)
     of_target = np.einsum("ij,ij->i", logits, Y) + (1 - Y.sum(axis=1)) * none[:, 0]
@@ -170,7 +170,7 @@ LOSSES: dict[str, Loss] = {
 }
 LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
 """The same names where the targets are sets of labels."""
-STRANGER_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": cross_entropy_or_none}
+OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": cross_entropy_or_none}
 """The same names where some points are of no class."""
 
 

@@ -51,7 +51,7 @@ class Source(Protocol):
         """Whether the targets are sets of labels."""
 
     @property
-    def strangers(self) -> bool:
+    def outlier_exposure(self) -> bool:
         """Whether some points are of no class."""
 
     @property
@@ -93,7 +93,7 @@ class TrainingSet:
         Normalized points and classes, or label sets, that are only reported on.
     change : callable, optional
         What is done to the points of a batch.
-    strangers : bool
+    outlier_exposure : bool
         Whether some points are of no class.
     """
 
@@ -103,7 +103,7 @@ class TrainingSet:
     weights: Float32 | None = None
     test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
     change: Callable[[Float32], Float32] | None = None
-    strangers: bool = False
+    outlier_exposure: bool = False
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -126,7 +126,7 @@ class TrainingSet:
 
     def with_last_class_strange(self) -> TrainingSet:
         """Return the set in which the points of the last class are of none."""
-        return replace(self, Y=self.Y[:, :-1], strangers=True)
+        return replace(self, Y=self.Y[:, :-1], outlier_exposure=True)
 
     @classmethod
     def of_label_sets(
@@ -148,7 +148,7 @@ class TrainingSet:
     def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
         """The points and classes that the training accuracy is measured on, at even distances."""
         X, y = self.X, self.y
-        if self.strangers:
+        if self.outlier_exposure:
             known = y < self.Y.shape[1]
             X, y = X[known], y[known]
         step = -(-X.shape[0] // _EVALUATED_POINTS)

@@ -168,7 +168,7 @@ class StoredSet:
     """
 
     multilabel = False
-    strangers = False
+    outlier_exposure = False
 
     def __init__(
         self,

@@ -32,13 +32,13 @@ from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
 from protonn_edge.training.normalization import neighbour_noise, normalized, normalizer_from
 from protonn_edge.training.objective import Parameters
+from protonn_edge.training.outlier_exposure import make_exposure_points
 from protonn_edge.training.points import Float32, Indices, Source, TrainingSet
 from protonn_edge.training.progress import Trained
 from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.sparse_statistics import sparse_statistics
 from protonn_edge.training.stored_points import LARGE_BYTES, StoredPoints, StoredSet
-from protonn_edge.training.strangers import make_strangers
 from protonn_edge.training.validation import check_prototype_count, check_varying
 from protonn_edge.training.warm_start import check_sizes, parameters_of
 
@@ -119,7 +119,7 @@ class Task:
         self._n_classes = n_classes
         self._stored = stored
         self._known = int(points.shape[0])
-        self._add_strangers()
+        self._add_exposure_points()
         self._pooling = self._chosen_pooling()
         self._window_features = self._chosen_window_features()
         self._ends = self._clipping()
@@ -470,11 +470,11 @@ class Task:
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
         )
-        if data.strangers:  # their own prototypes begin without a label
+        if data.outlier_exposure:  # their own prototypes begin without a label
             start = replace(start, labels=start.labels[: self._n_classes])
         return start
 
-    def _add_strangers(self) -> None:
+    def _add_exposure_points(self) -> None:
         """Add points of no class, as those of one more, where the settings ask for some."""
         share, shape = float(self._settings.strangers), self._settings.image_shape
         if share == 0:
@@ -490,7 +490,7 @@ class Task:
         if shape is not None:
             check_image_shape(shape, self._raw.shape[1])
         count = max(1, round(share * self._known))
-        made = make_strangers(self._raw, shape, count, np.random.default_rng([self.seed, 1]))
+        made = make_exposure_points(self._raw, shape, count, np.random.default_rng([self.seed, 1]))
         self._raw = np.concatenate([self._raw, made])
         self._y = np.concatenate([self._y, np.full(count, self._n_classes)])
         if self._weights is not None:

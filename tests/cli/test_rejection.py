@@ -48,15 +48,15 @@ def model_file(folder: Path) -> Path:
     return path
 
 
-def test_training_calibrates_and_adds_strangers(model_file: Path) -> None:
+def test_training_calibrates_and_adds_exposure_points(model_file: Path) -> None:
     model = load_model(model_file)
     assert model.record["rejection"] == {"rate": 0.02, "by": ["score"], "n": 900}
     assert model.record["settings"]["strangers"] == 0.5
 
 
-def test_strangers_are_as_many_as_was_said(folder: Path) -> None:
+def test_exposure_points_are_as_many_as_was_said(folder: Path) -> None:
     path = folder / "without.npz"
-    options = ["--rejection", "0.05", "--strangers", 0, "--rejection-by", "margin"]
+    options = ["--rejection", "0.05", "--outlier-exposure", 0, "--rejection-by", "margin"]
     run_json("train", folder / "train.csv", "-o", path, "--epochs", 3, *options)
     model = load_model(path)
     assert model.record["settings"]["strangers"] == 0
@@ -149,7 +149,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
             "--rejection-by is given without --rejection",
         ),
         (
-            ["train", train, "--strangers", 1, "--optimizer", "alternating"],
+            ["train", train, "--outlier-exposure", 1, "--optimizer", "alternating"],
             "leave strangers out",
         ),
     ):

@@ -150,7 +150,9 @@ def test_sparse_points_and_sets_of_labels_are_refused() -> None:
         fitted(X, np.stack([y, 1 - y], axis=1), groups=people)
 
 
-def test_strangers_are_of_one_group_and_do_not_hinder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exposure_points_are_of_one_group_and_do_not_hinder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y, people = points_of_people(3)
     seen: list[tuple[np.ndarray, np.ndarray]] = []
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Strangers: made-up points of no class, and what a model learns from them."""
+"""Outlier exposure: made-up points of no class, and what a model learns from them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import (
-    STRANGENESS,
-    STRANGER_LOSSES,
+    EXPOSURE_LOGIT,
+    OUTLIER_EXPOSURE_LOSSES,
     cross_entropy,
     cross_entropy_or_none,
 )
-from protonn_edge.training.strangers import make_strangers
+from protonn_edge.training.outlier_exposure import make_exposure_points
 
 
 def images(n: int = 50, shape: tuple[int, int] = (8, 8)) -> np.ndarray:
@@ -25,7 +25,7 @@ def images(n: int = 50, shape: tuple[int, int] = (8, 8)) -> np.ndarray:
 @pytest.mark.parametrize("shape", [(8, 8), (7, 10), (1, 64), (3, 3), (1, 1)])
 def test_pieces_change_places_and_no_pixel_is_lost(shape: tuple[int, int]) -> None:
     X = images(50, shape)
-    made = make_strangers(X, shape, 21, np.random.default_rng(1))
+    made = make_exposure_points(X, shape, 21, np.random.default_rng(1))
     assert made.shape == (21, X.shape[1])
     sorted_points = {tuple(row) for row in np.sort(X, axis=1).tolist()}
     assert all(tuple(row) in sorted_points for row in np.sort(made, axis=1).tolist())
@@ -36,7 +36,7 @@ def test_pieces_change_places_and_no_pixel_is_lost(shape: tuple[int, int]) -> No
 
 def test_features_without_an_order_come_from_different_points() -> None:
     X = images(50)
-    made = make_strangers(X, None, 200, np.random.default_rng(1))
+    made = make_exposure_points(X, None, 200, np.random.default_rng(1))
     assert all(np.isin(column, of).all() for column, of in zip(made.T, X.T, strict=True))
     points = {row.tobytes() for row in X}
     assert not any(row.tobytes() in points for row in made)
@@ -51,7 +51,7 @@ def loss_problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_none_of_the_classes_is_one_more_class_of_a_fixed_logit() -> None:
     scores, Y, sharpness = loss_problem()
-    with_none = np.column_stack([scores, np.full(12, STRANGENESS / np.exp(0.3))])
+    with_none = np.column_stack([scores, np.full(12, EXPOSURE_LOGIT / np.exp(0.3))])
     targets = np.column_stack([Y, 1 - Y.sum(axis=1)])
     value, slope, _ = cross_entropy_or_none(scores, Y, sharpness, None)
     expected, expected_slope, _ = cross_entropy(with_none, targets, sharpness, None)
@@ -80,11 +80,11 @@ def test_it_is_finite_for_huge_scores() -> None:
     value, slope, _ = cross_entropy_or_none(scores, Y, np.zeros(1, np.float32), None)
     assert np.isfinite(value)
     assert np.isfinite(slope).all()
-    assert set(STRANGER_LOSSES) == {"cross_entropy", "squared_error", "hinge"}
+    assert set(OUTLIER_EXPOSURE_LOSSES) == {"cross_entropy", "squared_error", "hinge"}
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared_error", "hinge"])
-def test_classes_stay_low_where_there_are_strangers(loss: str) -> None:
+def test_classes_stay_low_where_there_is_outlier_exposure(loss: str) -> None:
     digits = load_digits_dataset()
     noise = np.random.default_rng(0).uniform(0, 16, (300, 64)).astype(np.float32)
     shares = []
@@ -129,13 +129,13 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
         ({"image_shape": (3, 3)}, "has 9 pixels"),
     ],
 )
-def test_strangers_that_cannot_be_made_are_refused(settings: dict, words: str) -> None:
+def test_exposure_points_that_cannot_be_made_are_refused(settings: dict, words: str) -> None:
     X, y = images(20), np.arange(20) % 2
     with pytest.raises(InputError, match=words):
         ProtoNNClassifier(strangers=0.5, n_prototypes=4, **settings).fit(X, y)
 
 
-def test_sparse_points_and_sets_of_labels_have_no_strangers() -> None:
+def test_sparse_points_and_sets_of_labels_have_no_outlier_exposure() -> None:
     X, y = images(20), np.arange(20) % 2
     sparse = ProtoNNClassifier(strangers=0.5, n_prototypes=4, normalization="none")
     with pytest.raises(InputError, match="the points are sparse"):

@@ -1,7 +1,7 @@
-"""Made-up points of no class, so that a model learns where its classes end.
+"""Outlier exposure: made-up points of no class, so that a model learns where its classes end.
 
 A model that has only seen its classes divides all of the projected space among them: what tells an
-A from every digit lies in directions that no digit needed. Strangers have all that single features,
+A from every digit lies in directions that no digit needed. These have all that single features,
 or pieces of an image, have, but not what makes points of them: the pieces of an image change
 places, and features of other data come from different points. Training then wants the scores of all
 classes low there, and nothing of the model gets larger.
@@ -20,7 +20,7 @@ from protonn_edge.training.points import Float32
 _CUTS = (2, 4)
 
 
-def make_strangers(
+def make_exposure_points(
     points: Float32, shape: tuple[int, int] | None, count: int, generator: np.random.Generator
 ) -> Float32:
     """Return `count` points of no class, (count, D) float32, made of raw points (n, D).
