@@ -263,7 +263,7 @@ def _floors(model: IntegerModel, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
     squares = np.cumsum(np.square(difference), axis=2)
     passed = np.count_nonzero(squares < model.distance_limit, axis=2)
     looked_at = np.minimum(passed + 1, model.n_projections).sum(axis=1)
-    near = np.count_nonzero(model.kernels(P), axis=1)
+    near = np.count_nonzero(model.rbf_values(P), axis=1)
     total: NDArray[np.int64] = (
         WEIGHT_CYCLES[model.accumulator_bits] * weights
         + COORDINATE_CYCLES * looked_at

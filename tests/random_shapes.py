@@ -17,10 +17,10 @@ from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
 from protonn_edge.quantization.integer_model import (
-    KERNEL_MAXIMUM,
     OFFSET_STEP,
     PROJECTION_MAXIMUM,
     PROJECTION_MINIMUM,
+    RBF_MAXIMUM,
     REQUANTIZE_SHIFT,
 )
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
@@ -222,9 +222,9 @@ def _with_rejection(rng: Rng, model: IntegerModel) -> IntegerModel:
     if rng.random() < 0.65 or not 2 <= model.n_classes < 255:
         return model
     low, high = model.score_range()
-    largest = {"score": max(0, high), "distance": KERNEL_MAXIMUM, "margin": high - low}
+    largest = {"score": max(0, high), "distance": RBF_MAXIMUM, "margin": high - low}
     chosen = {
-        "kernel" if name == "distance" else name: int(rng.integers(1, largest[name] + 1))
+        "rbf" if name == "distance" else name: int(rng.integers(1, largest[name] + 1))
         for name in STATISTICS
         if rng.random() < 0.5 and largest[name] > 0
     }

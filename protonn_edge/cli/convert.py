@@ -249,7 +249,7 @@ def _to_folder(
         )
     if model.cutoff > 0:
         out.say(
-            f"kernel values below {model.cutoff:.3g} count nothing in this model, and do count in "
+            f"RBF values below {model.cutoff:.3g} count nothing in this model, and do count in "
             "the reference implementation: some points may be answered otherwise"
         )
     if model.rejection is not None:

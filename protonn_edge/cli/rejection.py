@@ -39,7 +39,7 @@ def rejection_facts(model: ProtoNNModel) -> list[tuple[str, str]]:
     if rejection.score > 0:
         conditions.append(f"the winner's score is below {rejection.score:.4g}")
     if rejection.distance is not None:
-        conditions.append(f"no prototype is within {rejection.distance:.3g} kernel widths")
+        conditions.append(f"no prototype is within {rejection.distance:.3g} RBF widths")
     if rejection.margin > 0:
         conditions.append(f"its lead over the second is below {rejection.margin:.4g}")
     return [("unknown if", ", or ".join(conditions))]

@@ -125,7 +125,7 @@ def _setting(
     "What is minimized.",
 )
 @_number("--gamma-numerator", "gamma_numerator", "Gamma times the median distance.")
-@_number("--gamma", "gamma", "The kernel's width, in place of the median's.")
+@_number("--gamma", "gamma", "The RBF's width, in place of the median's.")
 @_setting(
     "--init-projection",
     "init_projection",

@@ -47,9 +47,9 @@ LARGEST_LEAST_CYCLES, LARGEST_CYCLES = {2: 12, 4: 18}, {2: 13, 4: 20}
 
 # Of rejection, by the compiler; for each near prototype, and for each class by the
 # bytes of a score; and flash.
-LEAST_SCORE_BY_COMPILER, LEAST_KERNEL_BY_COMPILER, LEAST_MARGIN_BY_COMPILER = 10, 10, 15
+LEAST_SCORE_BY_COMPILER, LEAST_RBF_BY_COMPILER, LEAST_MARGIN_BY_COMPILER = 10, 10, 15
 NEAREST_CYCLES, SECOND_CYCLES = 3, {2: 3, 4: 5}
-LEAST_SCORE_BYTES, LEAST_KERNEL_BYTES, LEAST_MARGIN_BYTES = 18, 26, 46
+LEAST_SCORE_BYTES, LEAST_RBF_BYTES, LEAST_MARGIN_BYTES = 18, 26, 46
 
 # A prototype whose end looks like that of the last one, until the upper byte is looked at.
 ACCIDENT_CYCLES = 4
@@ -409,7 +409,7 @@ def rejection_cycles(by: Sequence[Statistic], classes: int, score_bytes: int, ne
     if "score" in by:
         cycles += LEAST_SCORE_BY_COMPILER
     if "distance" in by:
-        cycles += LEAST_KERNEL_BY_COMPILER + NEAREST_CYCLES * near
+        cycles += LEAST_RBF_BY_COMPILER + NEAREST_CYCLES * near
     if "margin" in by:
         cycles += LEAST_MARGIN_BY_COMPILER + SECOND_CYCLES[score_bytes] * classes
     return cycles
@@ -419,7 +419,7 @@ def rejection_bytes(by: Sequence[Statistic]) -> int:
     """Return the flash of the same, about."""
     each = {
         "score": LEAST_SCORE_BYTES,
-        "distance": LEAST_KERNEL_BYTES,
+        "distance": LEAST_RBF_BYTES,
         "margin": LEAST_MARGIN_BYTES,
     }
     return sum(each[name] for name in by)

@@ -493,7 +493,7 @@ class Coordinate:
 def coordinates_of(model: IntegerModel) -> tuple[Coordinate, ...]:
     """Return what becomes of each coordinate.
 
-    Where coordinates have limits, these are as far from the prototypes as a kernel reaches. Others
+    Where coordinates have limits, these are as far from the prototypes as an RBF reaches. Others
     are wherever the inputs take them.
     """
     radius = math.isqrt(model.distance_limit - 1) + 1

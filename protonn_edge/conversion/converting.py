@@ -30,7 +30,7 @@ from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization import (
-    KERNEL_CUTOFF,
+    RBF_CUTOFF,
     IntegerModel,
     check_counts,
     measure_activity,
@@ -296,7 +296,7 @@ class _Search:
             found = reduced_prototypes(
                 self._estimator, self._X, self._answers, sizes, self._seed, numerator
             )
-            model = as_model(found, self._estimator, self._inputs, self._classes, KERNEL_CUTOFF)
+            model = as_model(found, self._estimator, self._inputs, self._classes, RBF_CUTOFF)
             try:
                 return self._candidate(("reduced", model))
             except InputError:  # its prototypes are too far apart for integers

@@ -1,7 +1,7 @@
 """Fitted classifiers of scikit-learn, as the rules by which they answer.
 
 Three rules cover them: the largest of several linear functions, the votes of pairs of classes by
-sums of kernels, and the nearest training points. Each answers in NumPy from what was read and
+sums of RBFs, and the nearest training points. Each answers in NumPy from what was read and
 checked, not by the estimator's own code.
 """
 
@@ -80,7 +80,7 @@ class LinearRule:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRule:
+class RBFRule:
     """Each pair of classes votes by the sign of ``sum_i a_i exp(-gamma ||s_i - z||^2) + b``.
 
     Attributes
@@ -289,7 +289,7 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     )
 
 
-def _machine(classifier: Any, k: int, n_classes: int) -> KernelRule:
+def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
     name = type(classifier).__name__
     kernel = text_of(classifier, "kernel")
     if kernel != "rbf":
@@ -312,7 +312,7 @@ def _machine(classifier: Any, k: int, n_classes: int) -> KernelRule:
         by_confidence = False
     weights = _pair_weights(duals, np.repeat(np.arange(n_classes), counts), n_classes)
     sign = -1.0 if n_classes == 2 else 1.0  # with two classes, above 0 is the second one
-    return KernelRule(support, sign * weights, sign * intercepts, gamma, n_classes, by_confidence)
+    return RBFRule(support, sign * weights, sign * intercepts, gamma, n_classes, by_confidence)
 
 
 def _pair_weights(duals: Float64, owner: Indices, n_classes: int) -> Float64:

@@ -24,7 +24,7 @@ from protonn_edge.conversion.estimators import Indices, LinearRule
 from protonn_edge.errors import InputError
 
 REACHES = (1.5, 2.0, 3.0, 4.5)
-"""Exponents of the kernel that the point at `_FARTHEST` may have: the table's end is at 4.85."""
+"""Exponents of the RBF that the point at `_FARTHEST` may have: the table's end is at 4.85."""
 
 _FARTHEST = 0.999
 _RANK_TOLERANCE = 1e-9

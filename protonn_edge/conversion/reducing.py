@@ -20,8 +20,8 @@ import numpy as np
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule
 from protonn_edge.conversion.linear import Prototypes
-from protonn_edge.model import InputStatistics, ProtoNNModel, kernel
-from protonn_edge.quantization import KERNEL_CUTOFF
+from protonn_edge.model import InputStatistics, ProtoNNModel, rbf
+from protonn_edge.quantization import RBF_CUTOFF
 from protonn_edge.training.budget_rules import ModelSizes
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.initialization import (
@@ -74,7 +74,7 @@ def reduced_prototypes(
     projected = (Z @ W.T).astype(np.float32)
     B = _chosen(estimator, W, projected, answers, sizes.n_prototypes, generator)
     gamma = median_gamma(projected, B.astype(np.float32), gamma_numerator, generator)
-    K = kernel(projected.astype(np.float64), B, gamma, KERNEL_CUTOFF)
+    K = rbf(projected.astype(np.float64), B, gamma, RBF_CUTOFF)
     labels = _fitted_labels(K, np.eye(int(answers.max()) + 1)[answers])
     return Prototypes(W, B, labels * fitted_sharpness(K @ labels.T, answers), gamma)
 

@@ -29,7 +29,7 @@ Features = Literal["raw", "normalized"]
 
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000
-_FOLDING_TOLERANCE = 1e-3  # of a kernel's exponent
+_FOLDING_TOLERANCE = 1e-3  # of an RBF's exponent
 
 
 def from_reference(
@@ -43,7 +43,7 @@ def from_reference(
 ) -> ProtoNNModel:
     """Return a model of the matrices that another program has written.
 
-    Its float scores are that program's: all kernel values count, however small.
+    Its float scores are that program's: all RBF values count, however small.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def from_reference(
 def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceModel:
     """Return the matrices of a model as the reference implementation has them.
 
-    Those programs count every kernel value, and no `ProtoNNModel.cutoff`: a model with one may
+    Those programs count every RBF value, and no `ProtoNNModel.cutoff`: a model with one may
     answer some points otherwise there.
 
     Parameters
@@ -136,7 +136,7 @@ def _check(refused: bool, what: str, remedy: str) -> None:
 def _check_folded(
     folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: ProtoNNModel
 ) -> None:
-    """Refuse matrices that float32 moves by a part of the kernel's width that would be seen."""
+    """Refuse matrices that float32 moves by a part of the RBF's width that would be seen."""
     extent = np.maximum(np.abs(model.inputs.lower), np.abs(model.inputs.upper))
     if model.pooling is not None:
         extent = np.full(model.n_features, extent.max())
@@ -145,7 +145,7 @@ def _check_folded(
     if not widths <= _FOLDING_TOLERANCE:  # not a number is too much, too
         raise InputError(
             "the features' offsets are too large for matrices of float32 on raw features: they "
-            f"would be off by {widths:.2g} kernel widths, the limit is {_FOLDING_TOLERANCE:g}; "
+            f"would be off by {widths:.2g} RBF widths, the limit is {_FOLDING_TOLERANCE:g}; "
             "take normalized features"
         )
 

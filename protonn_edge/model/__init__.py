@@ -13,10 +13,10 @@ from protonn_edge.model.model import (
     ProtoNNModel,
     check_gamma,
     common_range,
-    kernel,
     load_model,
     mean_and_deviation,
     model_bytes,
+    rbf,
     save_model,
     unit_rows,
 )
@@ -32,10 +32,10 @@ __all__ = [
     "ProtoNNModel",
     "check_gamma",
     "common_range",
-    "kernel",
     "load_model",
     "mean_and_deviation",
     "model_bytes",
+    "rbf",
     "save_model",
     "unit_rows",
 ]

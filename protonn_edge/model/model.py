@@ -258,7 +258,7 @@ class ProtoNNModel(SizedByMatrices):
     labels : ndarray of shape (L, m), float32
         Z: the label vector of each prototype, a column.
     gamma : float
-        Width of the kernel, within `GAMMAS` (one over a distance in the projected space).
+        Width of the RBF, within `GAMMAS` (one over a distance in the projected space).
     normalizer : Normalizer
         What turns raw features, or their averages, into those that W expects.
     inputs : InputStatistics
@@ -275,7 +275,7 @@ class ProtoNNModel(SizedByMatrices):
         In a model of label sets (multi-label), the score from which on a point has a label; None
         where each point has exactly one class.
     cutoff : float
-        Kernel values below it count as 0, as they do on a device; 0 is the paper's kernel.
+        RBF values below it count as 0, as they do on a device; 0 is the paper's RBF.
     clipped : bool
         Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
         device; then training saw it so, and these ends may be narrower than its points.
@@ -471,7 +471,7 @@ class ProtoNNModel(SizedByMatrices):
         return self._scores_and_nearest(X)[0]
 
     def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
-        """Return scores (n, L) and the kernel of the nearest prototype, (n,)."""
+        """Return scores (n, L) and the RBF of the nearest prototype, (n,)."""
         points = self._checked_points(X)
         W = self.projection.astype(np.float64)
         B = self.prototypes.astype(np.float64)
@@ -482,8 +482,8 @@ class ProtoNNModel(SizedByMatrices):
         for start in range(0, len(scores), rows):
             chunk = slice(start, start + rows)
             projected = self.normalized(dense_rows(points, chunk)) @ W.T
-            kernels = kernel(projected, B, self.gamma, self.cutoff)
-            scores[chunk], nearest[chunk] = kernels @ Z.T, kernels.max(axis=1)
+            values = rbf(projected, B, self.gamma, self.cutoff)
+            scores[chunk], nearest[chunk] = values @ Z.T, values.max(axis=1)
         return scores, nearest
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -525,7 +525,7 @@ class ProtoNNModel(SizedByMatrices):
 
 
 def check_gamma(gamma: float) -> None:
-    """Raise `InputError` if a kernel's width is not within `GAMMAS`."""
+    """Raise `InputError` if an RBF's width is not within `GAMMAS`."""
     low, high = GAMMAS
     if not low <= gamma <= high:  # false for NaN, too
         raise InputError(
@@ -545,7 +545,7 @@ def unit_rows(X: NDArray[Any]) -> Float64:
     return unit
 
 
-def kernel(projected: Float64, prototypes: Float64, gamma: float, cutoff: float = 0.0) -> Float64:
+def rbf(projected: Float64, prototypes: Float64, gamma: float, cutoff: float = 0.0) -> Float64:
     """Return ``exp(-gamma^2 ||b_j - p_i||^2)`` of shape (n, m), for (n, d) and (d, m).
 
     Values below `cutoff` are 0.
@@ -816,7 +816,7 @@ def _rejection(array: NDArray[Any] | None) -> Rejection | None:
     _check_type(array, "rejection", "f8")
     if array.shape != (3,):
         raise InputError(
-            f"array 'rejection' has the shape {array.shape}; it must be the least score, kernel "
+            f"array 'rejection' has the shape {array.shape}; it must be the least score, RBF "
             "and margin; calibrate the model again"
         )
     return Rejection(*array.tolist())

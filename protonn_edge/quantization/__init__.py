@@ -6,10 +6,10 @@ from protonn_edge.model.activity import Activity
 from protonn_edge.quantization.activity import compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.exponential import (
-    KERNEL_CUTOFF,
-    cut_kernel,
+    RBF_CUTOFF,
+    cut_rbf,
     exponential_table,
-    tabulated_kernel,
+    tabulated_rbf,
 )
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
@@ -56,12 +56,12 @@ from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
 
 __all__ = [
     "FEATURE_MAXIMUM",
-    "KERNEL_CUTOFF",
     "MODEL_HASH_BYTES",
     "PRECISIONS",
     "PROJECTION_MAXIMUM",
     "PROJECTION_MINIMUM",
     "RAW_SHIFT",
+    "RBF_CUTOFF",
     "STAGES",
     "Activity",
     "DequantizedModel",
@@ -79,7 +79,7 @@ __all__ = [
     "check_counts",
     "check_rate",
     "compared",
-    "cut_kernel",
+    "cut_rbf",
     "dequantize",
     "device_model",
     "exponential_table",
@@ -95,7 +95,7 @@ __all__ = [
     "rejection_for",
     "stage_losses",
     "statistics_of",
-    "tabulated_kernel",
+    "tabulated_rbf",
     "together",
     "why_floats_alone",
     "with_rejection",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.quantization.exponential import KERNEL_MAXIMUM, distance_step
+from protonn_edge.quantization.exponential import RBF_MAXIMUM, distance_step
 from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT, IntegerModel
 
 FloatArray = NDArray[np.float64]
@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 class DequantizedModel:
     """Floats whose arithmetic is the integer model's, but for rounding projections and the table.
 
-    Distances are in units of 1/gamma: the kernel is ``exp(-||b_j - (W x + bias)||^2)``.
+    Distances are in units of 1/gamma: the RBF is ``exp(-||b_j - (W x + bias)||^2)``.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class DequantizedModel:
     prototypes : ndarray of shape (d, m), float64
         B.
     labels : ndarray of shape (L, m), float64
-        Z, for kernel values of at most 1.
+        Z, for RBF values of at most 1.
     """
 
     projection: FloatArray
@@ -54,5 +54,5 @@ def dequantize(model: IntegerModel) -> DequantizedModel:
         projection=projection,
         bias=step * constant - projection @ model.inputs.zero,
         prototypes=step * model.prototypes.astype(np.float64),
-        labels=KERNEL_MAXIMUM * model.score_scale * model.labels.astype(np.float64),
+        labels=RBF_MAXIMUM * model.score_scale * model.labels.astype(np.float64),
     )

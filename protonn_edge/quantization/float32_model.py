@@ -63,7 +63,7 @@ class Float32Model(SizedByMatrices):
     labels : ndarray of shape (L, m), float32
         Z, in units of `score_scale`.
     limit : float
-        Squared distances beyond it are far: where the kernel falls below the float model's cutoff;
+        Squared distances beyond it are far: where the RBF falls below the float model's cutoff;
         a float32, or infinite.
     score_scale : float
         What one unit of a score is worth in the float model's scores: a power of two.
@@ -158,8 +158,8 @@ class Float32Model(SizedByMatrices):
         r = np.zeros((len(Q), self.n_prototypes), np.float32)
         for coordinates, p in zip(self.prototypes, P.T, strict=True):
             r += np.square(p[:, None] - coordinates)
-        kernels = np.where(r > np.float32(self.limit), 0.0, np.exp(-r.astype(np.float64)))
-        sums: NDArray[np.float64] = kernels @ self.labels.T.astype(np.float64)
+        values = np.where(r > np.float32(self.limit), 0.0, np.exp(-r.astype(np.float64)))
+        sums: NDArray[np.float64] = values @ self.labels.T.astype(np.float64)
         return sums
 
 

@@ -13,6 +13,7 @@ _FIRST_NAMES = {
     "AveragePooling": "Reduction",
     "window_features": "pipeline",
     "WindowFeatureStage": "FeaturePipeline",
+    "rbf": "kernel",
 }
 
 

@@ -42,10 +42,10 @@ from protonn_edge.errors import InputError
 from protonn_edge.model.raw_units import Exponents
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.exponential import (
-    KERNEL_MAXIMUM,
     MAXIMUM_DISTANCE_SHIFT,
+    RBF_MAXIMUM,
     TABLE_SIZE,
-    kernel_of_squares,
+    rbf_of_squares,
 )
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
 from protonn_edge.quantization.raw_inputs import (
@@ -152,7 +152,7 @@ class IntegerModel(SizedByMatrices):
     distance_shift : int
         0..6; a squared distance of ``2**(8 + distance_shift)`` is where the table ends.
     table : ndarray of shape (256,), uint8
-        The kernel by the squared distance, shifted.
+        The RBF by the squared distance, shifted.
     labels : ndarray of shape (L, m), int8
         Z.
     score_scale : float
@@ -222,7 +222,7 @@ class IntegerModel(SizedByMatrices):
                 self._window_features_fit(),
                 "window features that do not give the projection's inputs",
             ),
-            (self._rejection_fits(), "thresholds that no score or no kernel reaches"),
+            (self._rejection_fits(), "thresholds that no score or no RBF reaches"),
         ):
             if not fits:
                 raise InputError(
@@ -256,7 +256,7 @@ class IntegerModel(SizedByMatrices):
         low, high = self.score_range()
         within = (
             0 <= thresholds.score <= max(0, high)
-            and 0 <= thresholds.kernel <= int(self.table.max())
+            and 0 <= thresholds.rbf <= int(self.table.max())
             and 0 <= thresholds.margin <= high - low
         )
         return within and self.n_classes <= UNKNOWN and bool(thresholds.statistics)
@@ -361,12 +361,12 @@ class IntegerModel(SizedByMatrices):
         exact: IntArray = squares.astype(np.int64)  # all are far below 2**53
         return exact
 
-    def kernels(self, P: IntArray) -> IntArray:
+    def rbf_values(self, P: IntArray) -> IntArray:
         """Return the table's values e, (n, m) in 0..127, of projections P, (n, d)."""
         index = self.squared_distances(P) >> self.distance_shift
         entries = np.append(self.table, np.uint8(0)).astype(np.int64)
-        kernels: IntArray = entries[np.minimum(index, len(self.table))]
-        return kernels
+        values: IntArray = entries[np.minimum(index, len(self.table))]
+        return values
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
@@ -375,7 +375,7 @@ class IntegerModel(SizedByMatrices):
     def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return the scores (n, L) of what the device is fed, Q (n, features) uint8, and more.
 
-        That is the kernel of the nearest prototype, (n,) in 0..127; all are int64.
+        That is the RBF of the nearest prototype, (n,) in 0..127; all are int64.
         """
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
@@ -393,8 +393,8 @@ class IntegerModel(SizedByMatrices):
         labels = self.labels.T.astype(np.int64)
         for begin in range(0, len(Q), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            kernels = self.kernels(self.project(self.projection_inputs(Q[part])))
-            scores[part], nearest[part] = kernels @ labels, kernels.max(axis=1)
+            values = self.rbf_values(self.project(self.projection_inputs(Q[part])))
+            scores[part], nearest[part] = values @ labels, values.max(axis=1)
         return scores, nearest
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
@@ -451,7 +451,7 @@ class IntegerModel(SizedByMatrices):
         """Return bounds of the scores on any input.
 
         Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
-        times the largest kernel value; and the norm of the score, see `score_norms`.
+        times the largest RBF value; and the norm of the score, see `score_norms`.
         """
         low, high = _ranges_of(
             self.labels, int(self.table.max()), np.zeros(self.n_classes, np.int64)
@@ -469,10 +469,10 @@ def score_norms(
 ) -> NDArray[np.float64]:
     """Bound the magnitude of each class's score over all points of the projected space.
 
-    With exact kernels ``k_j(p) = A exp(-c ||p - b_j||^2)`` a score ``sum_j z_j k_j`` is a function
-    of the Gaussian kernel's Hilbert space, so nowhere larger than its norm there, which is the
+    With exact RBFs ``k_j(p) = A exp(-c ||p - b_j||^2)`` a score ``sum_j z_j k_j`` is a function
+    of the Gaussian RBF's Hilbert space, so nowhere larger than its norm there, which is the
     root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the table
-    differs from the exact kernel by at most some E, so a score differs by at most E sum_j |z_j|.
+    differs from the exact RBF by at most some E, so a score differs by at most E sum_j |z_j|.
 
     Parameters
     ----------
@@ -481,7 +481,7 @@ def score_norms(
     prototypes : ndarray of shape (d, m), int8
         B.
     table : ndarray of shape (256,), uint8
-        The kernel by the squared distance, shifted right by `distance_shift`.
+        The RBF by the squared distance, shifted right by `distance_shift`.
     distance_shift : int
         0..6.
 
@@ -496,9 +496,9 @@ def score_norms(
         return np.full(len(Z), np.inf)
     r = np.arange((TABLE_SIZE << distance_shift) + 1)
     entries = np.append(table, 0).astype(np.float64)[r >> distance_shift]
-    error = float(np.abs(entries - KERNEL_MAXIMUM * kernel_of_squares(r, distance_shift)).max())
+    error = float(np.abs(entries - RBF_MAXIMUM * rbf_of_squares(r, distance_shift)).max())
     energy = np.maximum(_energy(Z, B, distance_shift), 0.0)
-    norms = KERNEL_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
+    norms = RBF_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
     bound: NDArray[np.float64] = np.ceil(norms * (1 + 1e-9)) + 1
     return bound
 
@@ -512,7 +512,7 @@ def _energy(
     for begin in range(0, m, _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         distances = squares[rows, None] + squares - 2.0 * (B[:, rows].T @ B)
-        energy += ((Z[:, rows] @ kernel_of_squares(distances, distance_shift)) * Z).sum(axis=1)
+        energy += ((Z[:, rows] @ rbf_of_squares(distances, distance_shift)) * Z).sum(axis=1)
     return energy
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization.exponential import (
-    KERNEL_MAXIMUM,
+    RBF_MAXIMUM,
     TABLE_SIZE,
     distance_step,
     exponential_table,
@@ -52,10 +52,10 @@ _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
 _INT16_LIMIT = (1 << 15) - 1
 
 # Root mean square error of a projection's coordinate, in units of 1/gamma, that 16-bit accumulators
-# may cost before 24-bit ones are taken: the kernel's exponent then moves by a few hundredths.
+# may cost before 24-bit ones are taken: the RBF's exponent then moves by a few hundredths.
 _TOLERATED_ERROR = 0.06
 
-# The finest step that is taken even where a coarser one is not needed: it is a 30th of the kernel's
+# The finest step that is taken even where a coarser one is not needed: it is a 30th of the RBF's
 # width, and differences of coordinates that spread little then fit a signed byte.
 _DISTANCE_SHIFT = 4
 
@@ -166,7 +166,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         if fitted is None:
             raise _no_scale()
         best = fitted
-    score_scale = float(np.abs(model.labels).max()) / label_maximum / KERNEL_MAXIMUM
+    score_scale = float(np.abs(model.labels).max()) / label_maximum / RBF_MAXIMUM
     rejection = model.rejection
     return IntegerModel(
         inputs=best.inputs,
@@ -182,7 +182,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         score_scale=score_scale,
         classes=model.classes,
         pooling=model.pooling,
-        rejection=None if rejection is None else rejection.in_integers(score_scale, KERNEL_MAXIMUM),
+        rejection=None if rejection is None else rejection.in_integers(score_scale, RBF_MAXIMUM),
         window_features=model.window_features,
         raw_exponents=model.units,
         feature_names=model.feature_names,
@@ -265,7 +265,7 @@ def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
             return _Prototypes(centre, residuals, distance_shift)
     limit = (PROJECTION_MAXIMUM - PROJECTION_MINIMUM - 2 * radius) * step
     raise InputError(
-        f"the prototypes spread over {spread:.4g} kernel widths, the integer model reaches "
+        f"the prototypes spread over {spread:.4g} RBF widths, the integer model reaches "
         f"{limit:.0f}; train with a smaller gamma"
     )
 
@@ -277,7 +277,7 @@ def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
     while maximum >= _LABEL_MAXIMUM_LIMIT:
         labels = _quantize_labels(model, maximum)
         norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
-        sums = KERNEL_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
+        sums = RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
         largest = float(np.minimum(norms, sums).max())
         if largest <= _INT16_LIMIT:
             return maximum

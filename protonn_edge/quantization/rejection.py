@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization.exponential import KERNEL_MAXIMUM
+from protonn_edge.quantization.exponential import RBF_MAXIMUM
 from protonn_edge.quantization.quantizer import quantize
 from protonn_edge.stages.decision.rejection import STATISTICS, Rejection, Statistic, margins
 
@@ -31,7 +31,7 @@ class Statistics:
     Attributes
     ----------
     score, distance, margin : ndarray of shape (n,), float64
-        See `stages.decision`; the distance is a kernel, 0..1, which falls with it.
+        See `stages.decision`; the distance is an RBF, 0..1, which falls with it.
     """
 
     score: Floats
@@ -43,9 +43,9 @@ class Statistics:
 
     @property
     def median_distance(self) -> float:
-        """Of the nearest prototype, in kernel widths; infinite if it is far for half the points."""
-        kernel = float(np.median(self.distance))
-        return math.sqrt(-math.log(kernel)) if kernel > 0 else math.inf
+        """Of the nearest prototype, in RBF widths; infinite if it is far for half the points."""
+        rbf = float(np.median(self.distance))
+        return math.sqrt(-math.log(rbf)) if rbf > 0 else math.inf
 
     def with_distances(self, factor: float) -> Statistics:
         """Return the same with distances that are that many times as long."""
@@ -66,7 +66,7 @@ def statistics_of(model: ProtoNNModel, X: ArrayLike) -> Statistics:
     scores, nearest = integers.scores_and_nearest(Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
-        distance=nearest / KERNEL_MAXIMUM,
+        distance=nearest / RBF_MAXIMUM,
         margin=margins(scores) * integers.score_scale,
     )
 
@@ -105,7 +105,7 @@ def rejection_for(
     of_each = {name: _threshold(getattr(known, name), rate / len(by), name) for name in by}
     return Rejection(
         score=of_each.get("score", 0.0),
-        kernel=of_each.get("distance", 0.0),
+        rbf=of_each.get("distance", 0.0),
         margin=of_each.get("margin", 0.0),
     )
 

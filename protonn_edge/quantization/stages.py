@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model import ProtoNNModel, kernel
+from protonn_edge.model import ProtoNNModel, rbf
 from protonn_edge.quantization.dequantizer import dequantize
 from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.quantizer import far_coordinates_first, quantize
@@ -94,12 +94,12 @@ def _scores(
     inputs = integer_model.projection_inputs(fed)
     restored = integer_model.inputs.restore(inputs)
     projected = ordered.gamma * (ordered.normalizer.apply(restored) @ W.T)
-    yield kernel(projected, coordinates, 1.0, model.cutoff) @ Z.T
+    yield rbf(projected, coordinates, 1.0, model.cutoff) @ Z.T
     integers = dequantize(integer_model)
     centred = coordinates - centre_of(coordinates)
     projected = restored @ integers.projection.T + integers.bias
-    yield kernel(projected, centred, 1.0, model.cutoff) @ Z.T
-    yield integer_model.kernels(integer_model.project(inputs)).astype(np.float64) @ Z.T
+    yield rbf(projected, centred, 1.0, model.cutoff) @ Z.T
+    yield integer_model.rbf_values(integer_model.project(inputs)).astype(np.float64) @ Z.T
     yield integer_model.scores(fed)
 
 

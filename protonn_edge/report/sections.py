@@ -45,7 +45,7 @@ _STAGE_NAMES = {
     "float": "none of it",
     "inputs": "the inputs",
     "W": "and W",
-    "prototypes": "and B, the kernel",
+    "prototypes": "and B, the RBF",
     "Z": "and Z: all of it",
 }
 

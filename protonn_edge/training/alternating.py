@@ -24,8 +24,8 @@ from protonn_edge.training.objective import (
     Loss,
     Matrix,
     Parameters,
-    kernel_values,
     objective,
+    rbf_values,
     squared_distances,
     through_distances,
 )
@@ -230,11 +230,11 @@ _DESCENTS = {"inverse": _descend_by_inverse, "inverse_sqrt": _descend_accelerate
 
 
 def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
-    """Hold the kernel, which Z does not change."""
-    kernel = kernel_values(parameters, data.X @ parameters.projection.T)
+    """Hold the RBF, which Z does not change."""
+    rbf = rbf_values(parameters, data.X @ parameters.projection.T)
 
     def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
-        seen = kernel[rows]
+        seen = rbf[rows]
         value, by_scores, _ = loss(
             seen @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
         )
@@ -249,7 +249,7 @@ def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) 
 
     def slope(C: Matrix, rows: Rows) -> tuple[float, Matrix]:
         moved = Parameters(parameters.projection, C, parameters.labels, parameters.sharpness)
-        value, by_prototypes, _ = _through_kernel(moved, projected[rows], data, rows, loss)
+        value, by_prototypes, _ = _through_rbf(moved, projected[rows], data, rows, loss)
         return value, by_prototypes
 
     return slope
@@ -258,7 +258,7 @@ def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) 
 def _slope_of_projection(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
     def slope(V: Matrix, rows: Rows) -> tuple[float, Matrix]:
         X = data.X[rows]
-        value, _, by_projected = _through_kernel(parameters, X @ V.T, data, rows, loss)
+        value, _, by_projected = _through_rbf(parameters, X @ V.T, data, rows, loss)
         return value, by_projected.T @ X
 
     return slope
@@ -267,17 +267,17 @@ def _slope_of_projection(parameters: Parameters, data: TrainingSet, loss: Loss) 
 _SLOPES = {"Z": _slope_of_labels, "B": _slope_of_prototypes, "W": _slope_of_projection}
 
 
-def _through_kernel(
+def _through_rbf(
     parameters: Parameters, projected: Matrix, data: TrainingSet, rows: Rows, loss: Loss
 ) -> tuple[float, Matrix, Matrix]:
     """Return the loss of projected points, and its derivatives with respect to C and to them."""
     C, Z = parameters.prototypes, parameters.labels
-    kernel = np.exp(-squared_distances(parameters, projected))
+    rbf = np.exp(-squared_distances(parameters, projected))
     value, by_scores, _ = loss(
-        kernel @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
+        rbf @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
     )
     by_squares = by_scores @ Z
-    by_squares *= kernel
+    by_squares *= rbf
     np.negative(by_squares, out=by_squares)
     return value, *through_distances(C, projected, by_squares)
 

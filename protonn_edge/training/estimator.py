@@ -100,7 +100,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         scores, or of a sigmoid for each label of a set (with its Brier score), generalizes better,
         and makes scores logits; the hinge holds each class against the rest.
     gamma_numerator : float, default=1.5
-        The kernel's width starts at ``gamma = gamma_numerator / median distance``; the paper has
+        The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper has
         2.5.
     normalization : {"standard", "minmax", "none", "l2"}, default="standard"
         Affine map of each feature, part of the model: zero mean and unit deviation (with a floor,
@@ -121,7 +121,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         try 0.3 to 0.5. The alternating optimizer adds none.
     quantization_aware : bool, default=True
         Whether the second half of the joint training minimizes the loss of the integer model: W, B,
-        Z and the inputs rounded, the kernel read from its table. Without effect where no integer
+        Z and the inputs rounded, the RBF read from its table. Without effect where no integer
         model can be: for sets of labels, "l2", and more than 255 classes.
     dead_zone : float in [0, 1), default=0.0
         Joint: share of each feature's range, beside its most frequent value, that the device reads
@@ -148,7 +148,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Where B and Z start: k-means in each class, k-means over all points, or some of the points.
         For sets of labels the first is the second.
     gamma : float, default=None
-        The kernel's width at the start, in place of `gamma_numerator`.
+        The RBF's width at the start, in place of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
         A model to go on from, with its normalizer and pooling; sizes and initializations are then
         not used.
@@ -616,7 +616,7 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            ``-gamma min_j ||b_j - W x||``: less the distance to the nearest prototype in kernel
+            ``-gamma min_j ||b_j - W x||``: less the distance to the nearest prototype in RBF
             widths. Below -3 no prototype says more than 1/8000 of what it can. Take the limit
             between known and unknown inputs from points of both kinds, or a low quantile of those
             of the training points: what the projection does not look at, this does not see.

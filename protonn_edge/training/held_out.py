@@ -2,7 +2,7 @@
 
 The model itself is trained on all points. Models of the same settings, each trained without a part
 of them, stand in for it: each is measured on the part that it has not seen. What scores mean, the
-loss has made alike; how wide kernels are is another thing in every training, so distances are
+loss has made alike; how wide RBFs are is another thing in every training, so distances are
 measured by what they are to the points that a model was trained on.
 """
 

@@ -1,4 +1,4 @@
-"""Where training starts: the projection, the prototypes, their labels, the kernel's width.
+"""Where training starts: the projection, the prototypes, their labels, the RBF's width.
 
 The objective is not convex, so where it ends depends on where it starts (paper, section 4).
 """

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import KERNEL_CUTOFF, cut_kernel, tabulated_kernel
+from protonn_edge.quantization import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -102,7 +102,7 @@ def minimize(
     callback : callable, optional
         Called with an `EpochReport` after every epoch; after a restart it sees epoch 1 again.
     quantization : QuantizationAware, optional
-        What rounds parameters and points in the second half of the steps. With it, kernel values
+        What rounds parameters and points in the second half of the steps. With it, RBF values
         beyond the integer model's table count as 0 from the first step on, so that prototypes
         settle where the device will see them.
     augment : callable, optional
@@ -118,7 +118,7 @@ def minimize(
         rate = schedule.learning_rate / BACK_OFF**attempt
         run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         run.quantization, run.augment = quantization, augment
-        run.cutoff = KERNEL_CUTOFF if quantization is not None else 0.0
+        run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
         try:
             history = run.train(callback)
         except DivergedError as error:
@@ -190,10 +190,10 @@ class _Run:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
                 return objective_gradient(
-                    rounded, points, Y, self._loss, weights, kernel_of=tabulated_kernel
+                    rounded, points, Y, self._loss, weights, rbf_of=tabulated_rbf
                 )
-        kernel_of = cut_kernel if self.cutoff else None
-        return objective_gradient(self.parameters, points, Y, self._loss, weights, kernel_of)
+        rbf_of = cut_rbf if self.cutoff else None
+        return objective_gradient(self.parameters, points, Y, self._loss, weights, rbf_of)
 
     def _points(self, batch: Batch) -> Matrix:
         """Return a batch of points with everything that training does to them."""

@@ -1,6 +1,6 @@
 """The objective that training minimizes, and its gradients.
 
-The kernel's width is folded into the matrices (V = gamma W, C = gamma B), so the kernel is
+The RBF's width is folded into the matrices (V = gamma W, C = gamma B), so the RBF is
 ``exp(-||c_j - V x||^2)``: the problem is better conditioned, and a step means the same on any data.
 What the scores are compared with the targets by, the loss, is a function apart from the rest.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[Any]
 
 LABEL_RARITY = 4.0
-"""Log odds against a label where all kernels vanish; scores then need not be negative there."""
+"""Log odds against a label where all RBFs vanish; scores then need not be negative there."""
 
 EXPOSURE_LOGIT = 8.0
 """Logit of "none of the classes" in outlier exposure: what all classes stay below there."""
@@ -95,7 +95,7 @@ def cross_entropy_or_none(
 ) -> tuple[float, Matrix, Matrix]:
     """Return `cross_entropy` with one more class, "none of them", whose logit is `EXPOSURE_LOGIT`.
 
-    The rows of Y that are all 0 are those of outlier exposure. Where all kernels vanish all scores
+    The rows of Y that are all 0 are those of outlier exposure. Where all RBFs vanish all scores
     are 0, so what is far from every prototype is most likely of no class, too.
     """
     factor = np.exp(sharpness)
@@ -184,7 +184,7 @@ def squared_distances(parameters: Parameters, projected: Matrix) -> Matrix:
     return np.maximum(squares, 0.0, out=squares)
 
 
-def kernel_values(parameters: Parameters, projected: Matrix) -> Matrix:
+def rbf_values(parameters: Parameters, projected: Matrix) -> Matrix:
     """Return ``exp(-||c_j - p_i||^2)`` of shape (n, m) for projected points of shape (n, d)."""
     exponents = squared_distances(parameters, projected)
     np.negative(exponents, out=exponents)
@@ -193,8 +193,8 @@ def kernel_values(parameters: Parameters, projected: Matrix) -> Matrix:
 
 def scores_of(parameters: Parameters, X: Matrix) -> Matrix:
     """Return the scores, of shape (n, L), of normalized points X of shape (n, D)."""
-    kernel = kernel_values(parameters, X @ parameters.projection.T)
-    scores: Matrix = kernel @ parameters.labels.T
+    rbf = rbf_values(parameters, X @ parameters.projection.T)
+    scores: Matrix = rbf @ parameters.labels.T
     return scores
 
 
@@ -211,30 +211,30 @@ def objective_gradient(
     Y: Matrix,
     loss: Loss,
     weights: Matrix | None = None,
-    kernel_of: Callable[[Matrix], Matrix] | None = None,
+    rbf_of: Callable[[Matrix], Matrix] | None = None,
 ) -> tuple[float, Parameters]:
     """Return `objective` and its gradient.
 
-    With K the kernel (n, m), P the projected points (n, d), S the loss's derivative with respect to
+    With K the RBF (n, m), P the projected points (n, d), S the loss's derivative with respect to
     the scores (n, L), and ``A = -(S Z) * K`` the derivative with respect to the squared distances:
     ``dZ = S'K``, ``dC = 2 (C diag(A'1) - P'A)``, ``dP = 2 (diag(A 1) P - A C')``, ``dV = dP'X``.
 
     Parameters
     ----------
-    kernel_of : callable, optional
-        From squared distances to the kernel values that the scores are made of, where those are not
+    rbf_of : callable, optional
+        From squared distances to the RBF values that the scores are made of, where those are not
         the exponential itself; the derivatives with respect to the distances stay those of the
         exponential, so that what lies beyond its end is still drawn back.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T
     squares = squared_distances(parameters, projected)
-    kernel = np.exp(-squares)
-    seen = kernel if kernel_of is None else kernel_of(squares)
+    rbf = np.exp(-squares)
+    seen = rbf if rbf_of is None else rbf_of(squares)
     value, by_scores, by_sharpness = loss(seen @ Z.T, Y, sharpness, weights)
     by_labels = by_scores.T @ seen
     by_squares = by_scores @ Z
-    by_squares *= kernel
+    by_squares *= rbf
     np.negative(by_squares, out=by_squares)
     by_prototypes, by_projected = through_distances(C, projected, by_squares)
     return value, Parameters(by_projected.T @ X, by_prototypes, by_labels, by_sharpness)

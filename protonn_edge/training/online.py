@@ -1,6 +1,6 @@
 """Training in calls of `partial_fit`: what lasts from one call to the next.
 
-The first call finds the normalization, the start and the kernel's width; classes that it has no
+The first call finds the normalization, the start and the RBF's width; classes that it has no
 point of begin with prototypes' label vectors of 0 and are learned when they come. Every call goes
 through its points once, with Adam's moments of the calls before. The end is not known, so the steps
 shrink as ``1 / sqrt(1 + t / 1000)``, thinned matrices are thresholded at every step but never

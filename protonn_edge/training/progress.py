@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from protonn_edge.datasets.rows import Sparse
-from protonn_edge.training.objective import Matrix, Parameters, kernel_values
+from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, Source
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
@@ -89,7 +89,7 @@ class Trained:
     restarts : tuple of Restart
         The attempts that were given up.
     cutoff : float
-        Kernel values below it counted as 0.
+        RBF values below it counted as 0.
     """
 
     parameters: Parameters
@@ -115,40 +115,38 @@ def accuracies(
 ) -> tuple[float, float | None]:
     """Return the shares of training and of test points classified right.
 
-    Kernel values below `cutoff` count as 0.
+    RBF values below `cutoff` count as 0.
 
     Raises
     ------
     DivergedError
         If training has run into the void: steps that are too large throw points and prototypes so
-        far apart that all kernels vanish, and with them the gradient that could bring them back.
+        far apart that all RBFs vanish, and with them the gradient that could bring them back.
     """
     if not all(np.isfinite(matrix).all() for matrix in parameters):
         raise DivergedError("a parameter is no longer a finite number")
     X, y = data.evaluated
     step = -(-X.shape[0] // max(1_000, _EVALUATED_SCORES // parameters.labels.size))
-    kernel = _kernel(parameters, X[::step])
-    within_reach = float(np.mean(kernel.max(axis=1) > _VANISHED))  # false for NaN, too
+    rbf = _rbf(parameters, X[::step])
+    within_reach = float(np.mean(rbf.max(axis=1) > _VANISHED))  # false for NaN, too
     if within_reach < 0.5:
         raise DivergedError(
             f"{100 * (1.0 - within_reach):.0f} % of the points are out of every prototype's reach"
         )
-    accuracy = _share_right(kernel, parameters, y[::step], cutoff)
+    accuracy = _share_right(rbf, parameters, y[::step], cutoff)
     if data.test is None:
         return accuracy, None
     X, y = data.test
-    return accuracy, _share_right(_kernel(parameters, X), parameters, y, cutoff)
+    return accuracy, _share_right(_rbf(parameters, X), parameters, y, cutoff)
 
 
-def _kernel(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
-    return kernel_values(parameters, X @ parameters.projection.T)
+def _rbf(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
+    return rbf_values(parameters, X @ parameters.projection.T)
 
 
-def _share_right(
-    kernel: Matrix, parameters: Parameters, y: Indices | Sparse, cutoff: float
-) -> float:
-    kernel[kernel < cutoff] = 0.0
-    found = (kernel @ parameters.labels.T).argmax(axis=1)
+def _share_right(rbf: Matrix, parameters: Parameters, y: Indices | Sparse, cutoff: float) -> float:
+    rbf[rbf < cutoff] = 0.0
+    found = (rbf @ parameters.labels.T).argmax(axis=1)
     if issparse(y):
         return float(y[np.arange(len(found)), found].mean())
     return float(np.mean(found == y))

@@ -2,7 +2,7 @@
 
 The quantizer itself makes an integer model of the parameters before every step. The loss and its
 gradient are those of the floats that these integers stand for, with inputs rounded as the device
-rounds them and the kernel read from its table; the step then moves the parameters themselves, as if
+rounds them and the RBF read from its table; the step then moves the parameters themselves, as if
 rounding were the identity (the straight-through estimator of Bengio et al., 2013).
 """
 

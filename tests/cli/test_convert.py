@@ -100,7 +100,7 @@ def test_a_kernel_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     done = convert(model, "-o", tmp_path / "run", "--data", foo)
     assert done.exit_code == 0, done.output
     assert "of 30 points, " in done.stdout
-    assert "kernel values below 0.00781 count nothing in this model" in done.stdout
+    assert "RBF values below 0.00781 count nothing in this model" in done.stdout
 
 
 @pytest.mark.parametrize(

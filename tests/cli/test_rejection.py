@@ -77,7 +77,7 @@ def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) ->
     assert told["model_sha256"] == quantize(load_model(path)).model_sha256
     shown = run("inspect", path).stdout
     assert "unknown if" in shown
-    assert "kernel widths" in shown
+    assert "RBF widths" in shown
     assert run_json("inspect", path)["rejection"] == told["rejection"]
 
 

@@ -46,7 +46,7 @@ from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerR
 from protonn_edge.stages.deskew.deskew import BYTES
 
 BOARD = load_board("uno")
-WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_kernel", "second")
+WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_rbf", "second")
 
 
 def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:

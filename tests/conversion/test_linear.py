@@ -16,7 +16,7 @@ from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
 from protonn_edge.conversion.linear import REACHES, exact_prototypes
 from protonn_edge.conversion.reducing import as_model
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.model import InputStatistics, kernel
+from protonn_edge.model import InputStatistics, rbf
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -44,7 +44,7 @@ def test_it_is_exact_whatever_the_functions(
     for model in found:
         assert model.prototypes.shape[1] == n_classes
         assert len(model.projection) <= min(n_classes - 1, n_features)
-        K = kernel(Z @ model.projection.T, model.prototypes, model.gamma)
+        K = rbf(Z @ model.projection.T, model.prototypes, model.gamma)
         # Logarithms, so that what underflows far away is compared, too.
         squares = ((Z @ model.projection.T)[:, :, None] - model.prototypes[None]) ** 2
         logs = np.log(np.diag(model.labels).clip(1e-300)) - model.gamma**2 * squares.sum(axis=1)
@@ -91,7 +91,7 @@ def test_a_class_that_is_never_answered_does_no_harm():
     rule = LinearRule(np.array([[1.0, 0], [-1, 0], [0, 0]]), np.array([0.0, 0, -1000]))
     Z = np.random.default_rng(0).normal(size=(100, 2))
     for found in exact_prototypes(rule, Z, rule.answers(Z)):
-        K = kernel(Z @ found.projection.T, found.prototypes, found.gamma)
+        K = rbf(Z @ found.projection.T, found.prototypes, found.gamma)
         assert np.array_equal((K @ found.labels.T).argmax(axis=1), rule.answers(Z))
 
 

@@ -139,7 +139,7 @@ def test_a_way_there_and_back_changes_no_answer():
         back.scores(DIGITS.X_test), whole.scores(DIGITS.X_test), rtol=1e-3, atol=1e-3
     )
     assert np.array_equal(back.predict(DIGITS.X_test), whole.predict(DIGITS.X_test))
-    assert same_answers(model, to_reference(model), DIGITS.X_test) > 0.95  # the kernel's cutoff
+    assert same_answers(model, to_reference(model), DIGITS.X_test) > 0.95  # the RBF's cutoff
 
 
 def test_averages_of_images_are_folded_in():

@@ -28,9 +28,9 @@ from protonn_edge.model import (
     InputStatistics,
     Normalizer,
     ProtoNNModel,
-    kernel,
     load_model,
     model_bytes,
+    rbf,
     save_model,
 )
 from protonn_edge.model import model as model_module
@@ -402,7 +402,7 @@ def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Pat
         ([1.0], "'rejection' has the shape"),
         ([0.0, 0.0, 0.0], "one must be above 0"),
         ([np.nan, 1.0, 0.0], "must be finite numbers"),
-        ([0.0, 2.0, 0.0], "that of the kernel at most 1"),
+        ([0.0, 2.0, 0.0], "that of the RBF at most 1"),
         (np.zeros(3, np.int64), "'rejection' has the type"),
     ],
 )
@@ -479,7 +479,7 @@ def test_a_cutoff_comes_back_from_the_file_and_leaves_out_what_is_below(tmp_path
     assert cut.cutoff == 0.5
     X = np.random.default_rng(0).normal(size=(200, whole.n_features))
     projected = whole.normalizer.apply(X) @ whole.projection.T.astype(np.float64)
-    values = kernel(projected, whole.prototypes.astype(np.float64), whole.gamma)
+    values = rbf(projected, whole.prototypes.astype(np.float64), whole.gamma)
     near = np.where(values >= 0.5, values, 0.0)
     assert near.any()
     assert (near != values).any()

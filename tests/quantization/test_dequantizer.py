@@ -13,11 +13,11 @@ from protonn_edge.quantization import (
     precision_for,
     quantize,
     quantize_in_order,
-    tabulated_kernel,
+    tabulated_rbf,
 )
 from protonn_edge.quantization.exponential import (
     EXPONENT_LIMIT,
-    KERNEL_MAXIMUM,
+    RBF_MAXIMUM,
     TABLE_SIZE,
     distance_step,
 )
@@ -47,7 +47,7 @@ def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
     floats = dequantize(model)
     steps = model.project(Q) * distance_step(model.distance_shift)
     squares = ((steps[:, None, :] - floats.prototypes.T[None]) ** 2).sum(axis=2)
-    scores = tabulated_kernel(squares.astype(np.float32) + np.float32(1e-6)) @ floats.labels.T
+    scores = tabulated_rbf(squares.astype(np.float32) + np.float32(1e-6)) @ floats.labels.T
     np.testing.assert_allclose(scores, model.scores(Q) * model.score_scale, rtol=1e-4, atol=1e-4)
 
 
@@ -61,9 +61,9 @@ def test_the_table_is_read_as_the_device_reads_it() -> None:
     limit = TABLE_SIZE << 6
     distances = np.array([0, 63, 64, 7_500, limit - 1, limit, 10**9])
     exponents = (distances + 0.5) / limit * EXPONENT_LIMIT
-    table = exponential_table() / KERNEL_MAXIMUM
+    table = exponential_table() / RBF_MAXIMUM
     expected = [table[0], table[0], table[1], table[117], table[255], 0, 0]
-    np.testing.assert_allclose(tabulated_kernel(exponents.astype(np.float32)), expected, rtol=1e-6)
+    np.testing.assert_allclose(tabulated_rbf(exponents.astype(np.float32)), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.quantization import exponential_table
-from protonn_edge.quantization.exponential import EXPONENT_LIMIT, kernel_of_squares
+from protonn_edge.quantization.exponential import EXPONENT_LIMIT, rbf_of_squares
 
 
 def test_table_falls_from_almost_one_to_one_128th() -> None:
@@ -17,7 +17,7 @@ def test_table_falls_from_almost_one_to_one_128th() -> None:
 
 def test_table_is_within_half_a_unit_and_half_a_bin_of_the_exponential() -> None:
     squared = np.arange(1 << 14)
-    exact = 127 * kernel_of_squares(squared, 6)
-    # Half a bin of the exponent changes the kernel by at most that share of it.
+    exact = 127 * rbf_of_squares(squared, 6)
+    # Half a bin of the exponent changes the RBF by at most that share of it.
     tolerance = 0.5 + exact * (np.exp(EXPONENT_LIMIT / 512) - 1)
     assert (np.abs(exponential_table()[squared >> 6] - exact) <= tolerance).all()

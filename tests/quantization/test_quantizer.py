@@ -66,7 +66,7 @@ def test_known_model_gives_known_integers_on_every_machine() -> None:
 
 def test_prototypes_that_no_scale_reaches_are_refused() -> None:
     model = random_model()
-    with pytest.raises(InputError, match="kernel widths.*smaller gamma"):
+    with pytest.raises(InputError, match="RBF widths.*smaller gamma"):
         quantize(dataclasses.replace(model, gamma=model.gamma * 100))
 
 

@@ -130,10 +130,10 @@ def test_answers_follow_from_scores_and_the_nearest_kernel(seed: int, data: st.D
     rejecting = replace(model, rejection=rejection)
     Q = random_inputs(seed, 30, model)
     classes, scores = rejecting.answers(Q)
-    kernels = model.kernels(model.project(Q)).max(axis=1)
+    kernels = model.rbf_values(model.project(Q)).max(axis=1)
     for found, row, nearest in zip(classes, scores.tolist(), kernels, strict=True):
         *_, second, largest = sorted(row)
-        unknown = largest < rejection.score or nearest < rejection.kernel
+        unknown = largest < rejection.score or nearest < rejection.rbf
         unknown = unknown or largest - second < rejection.margin
         assert found == (UNKNOWN if unknown else row.index(largest))
 
@@ -149,7 +149,7 @@ def test_a_model_that_rejects_nothing_keeps_its_hash() -> None:
     [
         IntegerRejection(),
         IntegerRejection(score=1 << 20),
-        IntegerRejection(kernel=128),
+        IntegerRejection(rbf=128),
         IntegerRejection(margin=1 << 20),
         IntegerRejection(score=-1),
     ],
@@ -157,11 +157,11 @@ def test_a_model_that_rejects_nothing_keeps_its_hash() -> None:
 def test_thresholds_that_generated_code_cannot_hold_are_refused(
     rejection: IntegerRejection,
 ) -> None:
-    with pytest.raises(InputError, match="thresholds that no score or no kernel reaches"):
+    with pytest.raises(InputError, match="thresholds that no score or no RBF reaches"):
         replace(tiny_integer_model(), rejection=rejection)
 
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
-    model = replace(random_model(0), rejection=Rejection(kernel=0.1))
+    model = replace(random_model(0), rejection=Rejection(rbf=0.1))
     with pytest.raises(InputError, match='no answer "unknown"'):
         device_model(model, "float32")

@@ -15,7 +15,7 @@ from protonn_edge.conversion.reference_model import (
     write_reference_model,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.model import kernel
+from protonn_edge.model import rbf
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 7)).astype(np.float32)
@@ -134,7 +134,7 @@ def test_its_scores_are_those_of_the_formula(tmp_path: Path) -> None:
     found = read_reference_model(tmp_path)
     x = RNG.normal(size=7)
     expected = sum(Z[:, j] * np.exp(-(GAMMA**2) * np.sum((B[:, j] - W @ x) ** 2)) for j in range(5))
-    scores = kernel((x @ found.projection.T)[None], found.prototypes, found.gamma) @ found.labels.T
+    scores = rbf((x @ found.projection.T)[None], found.prototypes, found.gamma) @ found.labels.T
     np.testing.assert_allclose(scores[0], expected, rtol=1e-5)
 
 

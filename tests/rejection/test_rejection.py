@@ -21,10 +21,10 @@ NEAREST = np.array([100, 60, 0, 5])
     [
         ({"score": 5}, [False, True, True, True]),
         ({"score": 4}, [False, False, True, True]),
-        ({"kernel": 1}, [False, False, True, False]),
-        ({"kernel": 61}, [False, True, True, True]),
+        ({"rbf": 1}, [False, False, True, False]),
+        ({"rbf": 61}, [False, True, True, True]),
         ({"margin": 1}, [False, True, True, False]),
-        ({"margin": 2, "kernel": 1}, [False, True, True, True]),
+        ({"margin": 2, "rbf": 1}, [False, True, True, True]),
     ],
 )
 def test_a_point_is_unknown_if_one_statistic_is_below_its_threshold(
@@ -41,11 +41,11 @@ def test_the_margin_is_what_the_largest_leads_the_second_by(scores: list[int]) -
 
 @given(st.integers(0, 32_767), st.integers(0, 127), st.integers(0, 65_535), st.floats(1e-9, 1e3))
 def test_whole_thresholds_survive_the_way_through_floats(
-    score: int, kernel: int, margin: int, scale: float
+    score: int, rbf: int, margin: int, scale: float
 ) -> None:
-    assume(score or kernel or margin)
-    floats = Rejection(score * scale, kernel / 127, margin * scale)
-    assert floats.in_integers(scale, 127) == IntegerRejection(score, kernel, margin)
+    assume(score or rbf or margin)
+    floats = Rejection(score * scale, rbf / 127, margin * scale)
+    assert floats.in_integers(scale, 127) == IntegerRejection(score, rbf, margin)
 
 
 def test_a_threshold_that_is_less_than_a_unit_stays_one() -> None:
@@ -53,12 +53,12 @@ def test_a_threshold_that_is_less_than_a_unit_stays_one() -> None:
 
 
 def test_the_distance_is_in_kernel_widths() -> None:
-    assert Rejection(kernel=math.exp(-4.0)).distance == pytest.approx(2.0)
+    assert Rejection(rbf=math.exp(-4.0)).distance == pytest.approx(2.0)
     assert Rejection(score=1.0).distance is None
 
 
 @pytest.mark.parametrize(
-    "thresholds", [{}, {"score": -1.0}, {"kernel": 1.5}, {"margin": math.nan}, {"score": math.inf}]
+    "thresholds", [{}, {"score": -1.0}, {"rbf": 1.5}, {"margin": math.nan}, {"score": math.inf}]
 )
 def test_what_cannot_be_a_threshold_is_refused(thresholds: dict[str, float]) -> None:
     with pytest.raises(InputError, match="thresholds below which a point is unknown"):

@@ -12,15 +12,15 @@ from protonn_edge.training.objective import (
     LOSSES,
     Loss,
     Parameters,
-    kernel_values,
     objective,
     objective_gradient,
+    rbf_values,
     scores_of,
 )
 
 
 def problem(seed: int = 0, n: int = 7, d: int = 3, D: int = 5, m: int = 4, L: int = 3) -> tuple:
-    """Return parameters, points and targets in float64, with kernels that do not vanish."""
+    """Return parameters, points and targets in float64, with RBFs that do not vanish."""
     rng = np.random.default_rng(seed)
     parameters = Parameters(
         0.3 * rng.normal(size=(d, D)),
@@ -35,7 +35,7 @@ def test_kernel_is_the_exponential_of_the_squared_distance() -> None:
     parameters, X, _ = problem()
     P = X @ parameters.projection.T
     distances = ((P[:, :, None] - parameters.prototypes[None]) ** 2).sum(axis=1)
-    np.testing.assert_allclose(kernel_values(parameters, P), np.exp(-distances), rtol=1e-12)
+    np.testing.assert_allclose(rbf_values(parameters, P), np.exp(-distances), rtol=1e-12)
 
 
 def test_squared_error_is_the_papers() -> None:

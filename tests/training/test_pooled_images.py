@@ -10,7 +10,7 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
-from protonn_edge.quantization import quantize, tabulated_kernel
+from protonn_edge.quantization import quantize, tabulated_rbf
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import squared_distances
@@ -67,7 +67,7 @@ def test_scores_in_training_are_the_integer_models() -> None:
     )  # averages, as on the device
     points = model.normalizer.apply(seen).astype(np.float32)
     squares = squared_distances(rounded, points @ rounded.projection.T)
-    scores = tabulated_kernel(squares) @ rounded.labels.T
+    scores = tabulated_rbf(squares) @ rounded.labels.T
     expected = integers.scores(bytes_of_pixels) * integers.score_scale
     assert (scores.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.97
     averages = model.pooling.apply(DIGITS.X_test.astype(np.float32))

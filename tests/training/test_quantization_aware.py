@@ -8,7 +8,7 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.quantization import quantize, tabulated_kernel
+from protonn_edge.quantization import quantize, tabulated_rbf
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import Parameters, squared_distances
 from protonn_edge.training.quantization_aware import QuantizationAware
@@ -36,7 +36,7 @@ def test_scores_in_training_are_the_integer_models(normalization: str) -> None:
     assert rounded is not None
     points = rounding.rounded_points(model.normalizer.apply(DIGITS.X_test).astype(np.float32))
     squares = squared_distances(rounded, points @ rounded.projection.T)
-    scores = tabulated_kernel(squares) @ rounded.labels.T
+    scores = tabulated_rbf(squares) @ rounded.labels.T
     integers = quantize(model)
     expected = integers.scores(integers.quantize(DIGITS.X_test)) * integers.score_scale
     assert np.abs(scores - expected).max() < 0.06 * np.abs(expected).max()

@@ -4,8 +4,8 @@ Three statistics tell a point that is unlike the known ones. The first two are o
 prototypes, the third of the two likeliest classes; a model may have a threshold for each:
 
 score     the winner's, ``max_l s_l``. Far from all prototypes it is 0
-distance  to the nearest prototype, as its kernel, ``max_j e_j``: 127 at no distance, 0 from the end
-          of the kernel's table on, beyond which the device does not look
+distance  to the nearest prototype, as its RBF, ``max_j e_j``: 127 at no distance, 0 from the end
+          of the RBF's table on, beyond which the device does not look
 margin    the winner's score less the second's: small between two classes, whose points are known
 
 A point is unknown if one of them is below its threshold. The thresholds are whole numbers of what
@@ -35,16 +35,16 @@ class _Thresholds:
     """What both kinds of thresholds do; 0 is none."""
 
     score: float
-    kernel: float
+    rbf: float
     margin: float
 
     def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which points are unknown, by scores (n, L) and the nearest kernels (n,)."""
+        """Return which points are unknown, by scores (n, L) and the nearest RBF values (n,)."""
         rejected = np.zeros(len(scores), np.bool_)
         if self.score > 0:
             rejected |= scores.max(axis=1) < self.score
-        if self.kernel > 0:
-            rejected |= nearest < self.kernel
+        if self.rbf > 0:
+            rejected |= nearest < self.rbf
         if self.margin > 0:
             rejected |= margins(scores) < self.margin
         return rejected
@@ -58,8 +58,8 @@ class Rejection(_Thresholds):
     ----------
     score : float
         Least score of the winner, at least 0.
-    kernel : float
-        Least kernel of the nearest prototype, 0..1.
+    rbf : float
+        Least RBF of the nearest prototype, 0..1.
     margin : float
         Least difference of the two largest scores, at least 0.
 
@@ -70,35 +70,35 @@ class Rejection(_Thresholds):
     """
 
     score: float = 0.0
-    kernel: float = 0.0
+    rbf: float = 0.0
     margin: float = 0.0
 
     def __post_init__(self) -> None:
-        thresholds = (self.score, self.kernel, self.margin)
+        thresholds = (self.score, self.rbf, self.margin)
         if not all(math.isfinite(number) and number >= 0 for number in thresholds):
             raise InputError(
                 f"the thresholds below which a point is unknown are {thresholds}; they must be "
                 "finite numbers of at least 0"
             )
-        if not max(thresholds) > 0 or self.kernel > 1:
+        if not max(thresholds) > 0 or self.rbf > 1:
             raise InputError(
                 f"the thresholds below which a point is unknown are {thresholds}; one must be "
-                "above 0, and that of the kernel at most 1"
+                "above 0, and that of the RBF at most 1"
             )
 
     @property
     def distance(self) -> float | None:
-        """Largest distance to the nearest prototype, in kernel widths; None without a limit."""
-        return math.sqrt(-math.log(self.kernel)) if self.kernel > 0 else None
+        """Largest distance to the nearest prototype, in RBF widths; None without a limit."""
+        return math.sqrt(-math.log(self.rbf)) if self.rbf > 0 else None
 
-    def in_integers(self, score_scale: float, kernel_maximum: int) -> IntegerRejection:
+    def in_integers(self, score_scale: float, rbf_maximum: int) -> IntegerRejection:
         """Return the thresholds of an integer model.
 
-        Its scores are in units of `score_scale`; its largest kernel stands for 1.
+        Its scores are in units of `score_scale`; its largest RBF stands for 1.
         """
         return IntegerRejection(
             score=_whole(self.score / score_scale),
-            kernel=_whole(self.kernel * kernel_maximum),
+            rbf=_whole(self.rbf * rbf_maximum),
             margin=_whole(self.margin / score_scale),
         )
 
@@ -111,20 +111,20 @@ class IntegerRejection(_Thresholds):
     ----------
     score : int
         Least score of the winner.
-    kernel : int
-        Least kernel of the nearest prototype, 0..127.
+    rbf : int
+        Least RBF of the nearest prototype, 0..127.
     margin : int
         Least difference of the two largest scores.
     """
 
     score: int = 0
-    kernel: int = 0
+    rbf: int = 0
     margin: int = 0
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
         """What has a threshold."""
-        present = (self.score, self.kernel, self.margin)
+        present = (self.score, self.rbf, self.margin)
         return tuple(name for name, at_least in zip(STATISTICS, present, strict=True) if at_least)
 
 

@@ -177,7 +177,7 @@ static union {
 } projected;
 
 static struct neighbour {
-    uint8_t kernel;
+    uint8_t rbf;
     const int8_t *labels;
 } neighbours[NEIGHBOURS_AT_ONCE];
 
@@ -663,7 +663,7 @@ static void clear_scores(void)
 }
 #endif
 
-/* List near prototypes until the list is full or none is left, add their labels, times their kernels,
+/* List near prototypes until the list is full or none is left, add their labels, times their RBF values,
  * to the scores, and go on. A prototype is left as soon as one difference, or the sum of the squares,
  * shows that it is far. */
 #ifdef PNN_ASSEMBLY
@@ -711,7 +711,7 @@ static void add_votes(void)
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  1b\n"
-        "    swap  r20\n" /* this prototype is near: look its kernel up */
+        "    swap  r20\n" /* this prototype is near: look its RBF up */
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
         "    andi  r21, 0xf0\n"
@@ -805,7 +805,7 @@ static struct neighbour *compare(const int8_t **prototype)
             }
         }
         if (distance < DISTANCE_LIMIT) {
-            end->kernel = PNN_READ_U8(&exponential[distance >> DISTANCE_SHIFT]);
+            end->rbf = PNN_READ_U8(&exponential[distance >> DISTANCE_SHIFT]);
             end->labels = *prototype + PNN_PROJECTIONS;
             ++end;
         }
@@ -819,7 +819,7 @@ static void vote(const struct neighbour *end)
     for (const struct neighbour *next = neighbours; next != end; ++next) {
         const int8_t *label = next->labels;
         for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const pnn_score_t vote = (int16_t)(PNN_NEXT_I8(label) * next->kernel);
+            const pnn_score_t vote = (int16_t)(PNN_NEXT_I8(label) * next->rbf);
             scores[l] = (pnn_score_t)((unsigned_score_t)scores[l] + (unsigned_score_t)vote);
         }
     }

@@ -1,6 +1,6 @@
 """A point far from all prototypes is far on the device, too, where its coordinates have no limits.
 
-Squares of differences were taken for those within a kernel's radius of the prototypes, as if the
+Squares of differences were taken for those within an RBF's radius of the prototypes, as if the
 coordinates had been limited to that. Without a check in between, their sum left 16 bits and looked
 near.
 """
