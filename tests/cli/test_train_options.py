@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from command_line import run, run_json
+from command_line import run
 
 from protonn_edge.model import ProtoNNModel, load_model, model_bytes
 
@@ -64,30 +64,6 @@ def test_options_are_settings(data: Path, options: list[str], name: str, value: 
     settings = train(data, *options).record["settings"]
     assert settings[name] == value
     assert settings["pass_epochs"] == 2
-
-
-@pytest.mark.parametrize(
-    ("first", "now", "others"),
-    [
-        (["--reduce", "2x2"], ["--average-pooling", "2x2"], ["--image-shape", "3x4"]),
-        (["--outlier-exposure=0.5"], ["--outlier-exposure=0.5"], []),
-        (
-            ["--unknown=10%", "--unknown-by", "margin"],
-            ["--rejection=10%", "--rejection-by", "margin"],
-            ["--projection-dim", 2],
-        ),
-    ],
-    ids=lambda words: str(words[:1]),
-)
-def test_an_option_goes_by_its_first_name_too(
-    data: Path, first: list[str], now: list[str], others: list[object]
-) -> None:
-    records = [
-        run_json("train", data, "-o", data.parent / "model.npz", *others, *options, "--epochs", 2)
-        for options in (first, now)
-    ]
-    assert records[0] == records[1]
-    assert first[0].split("=")[0] + " " not in run("train", "--help").stdout
 
 
 def test_gamma_is_that_of_the_model(data: Path) -> None:
