@@ -156,10 +156,10 @@ class ProtoNNClassifier(ClassifierMixin, BaseEstimator):
         Height and width, where the features are the pixels of an image, row by row; a signal is an
         image of height 1.
     reduced_shape : tuple of two int, default=None
-        Height and width of area averages of the image, made before anything else, on the device
-        too: see `stages.average_pooling`. W then has a column for each average, not for each pixel.
+        Average pooling: height and width of what the image becomes, on the device too: see
+        `stages.average_pooling`. W then has a column for each average, not for each pixel.
     cropped_shape : tuple of two int, default=None
-        Height and width of the part in the middle of the image that is averaged; None is all of it.
+        Height and width of the part in the middle of the image that is pooled; None is all of it.
     deskew : bool, default=False
         Whether images are deskewed before they are pooled, on the device too: see
         `protonn_edge.stages.deskew.deskew`.

@@ -94,7 +94,7 @@ def test_there_and_back(foo: Path, tmp_path: Path, layout: str):
     assert np.array_equal(load_model(first).scores(X), load_model(again).scores(X))
 
 
-def test_a_kernel_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
+def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     model = tmp_path / "model.npz"
     succeed("train", foo, "-o", model, "--prototypes", 6, "--epochs", 3)
     done = convert(model, "-o", tmp_path / "run", "--data", foo)

@@ -158,7 +158,7 @@ def heavy_tailed(power: int) -> tuple[np.ndarray, np.ndarray]:
     return np.sign(X) * np.abs(X) ** power, (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
 
 
-def test_outliers_widen_the_kernel():
+def test_outliers_widen_the_rbf():
     X, y = heavy_tailed(1)
     found = from_sklearn(KNeighborsClassifier(3).fit(X, y), X, epochs=0)
     assert found.agreement > 0.5

@@ -52,7 +52,7 @@ def test_several_statistics_share_the_rate() -> None:
     both = rejection_for(statistics(values), 0.1, ("score", "margin"))
     alone = rejection_for(statistics(values), 0.05, ("score",))
     assert both.score == both.margin == alone.score
-    assert both.kernel == 0
+    assert both.rbf == 0
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_statistics_of_parts_are_those_of_all_points() -> None:
     assert np.array_equal(whole.distance, parts.distance)
 
 
-def test_distances_are_in_kernel_widths_and_stretch() -> None:
+def test_distances_are_in_rbf_widths_and_stretch() -> None:
     kernels = np.exp(-np.square([0.5, 1.0, 2.0]))
     known = Statistics(np.ones(3), kernels, np.ones(3))
     assert known.median_distance == pytest.approx(1.0)
@@ -119,7 +119,7 @@ def test_the_float_model_rejects_about_the_same_points() -> None:
 
 @given(seed=st.integers(0, 1_000), data=st.data())
 @settings(max_examples=25, deadline=None)
-def test_answers_follow_from_scores_and_the_nearest_kernel(seed: int, data: st.DataObject) -> None:
+def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.DataObject) -> None:
     model = quantize(random_model(seed))
     low, high = model.score_range()
     rejection = IntegerRejection(
@@ -133,7 +133,7 @@ def test_answers_follow_from_scores_and_the_nearest_kernel(seed: int, data: st.D
     kernels = model.rbf_values(model.project(Q)).max(axis=1)
     for found, row, nearest in zip(classes, scores.tolist(), kernels, strict=True):
         *_, second, largest = sorted(row)
-        unknown = largest < rejection.score or nearest < rejection.rbf
+        unknown = 0 < rejection.score > largest or nearest < rejection.rbf
         unknown = unknown or largest - second < rejection.margin
         assert found == (UNKNOWN if unknown else row.index(largest))
 

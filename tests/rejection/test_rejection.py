@@ -52,7 +52,7 @@ def test_a_threshold_that_is_less_than_a_unit_stays_one() -> None:
     assert Rejection(score=1e-6).in_integers(1.0, 127) == IntegerRejection(score=1)
 
 
-def test_the_distance_is_in_kernel_widths() -> None:
+def test_the_distance_is_in_rbf_widths() -> None:
     assert Rejection(rbf=math.exp(-4.0)).distance == pytest.approx(2.0)
     assert Rejection(score=1.0).distance is None
 

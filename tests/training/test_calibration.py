@@ -68,7 +68,7 @@ def test_the_cross_entropy_needs_no_calibration() -> None:
     )
 
 
-def test_nearness_is_less_the_distance_in_kernel_widths() -> None:
+def test_nearness_is_less_the_distance_in_rbf_widths() -> None:
     classifier = fit(epochs=5)
     model = classifier.model_
     nearness = classifier.score_samples(DIGITS.X_test)

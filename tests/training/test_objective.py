@@ -31,7 +31,7 @@ def problem(seed: int = 0, n: int = 7, d: int = 3, D: int = 5, m: int = 4, L: in
     return parameters, rng.normal(size=(n, D)), np.eye(L)[rng.integers(L, size=n)]
 
 
-def test_kernel_is_the_exponential_of_the_squared_distance() -> None:
+def test_rbf_is_the_exponential_of_the_squared_distance() -> None:
     parameters, X, _ = problem()
     P = X @ parameters.projection.T
     distances = ((P[:, :, None] - parameters.prototypes[None]) ** 2).sum(axis=1)
