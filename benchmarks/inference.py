@@ -35,7 +35,7 @@ from rows import Row, chosen
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
-from protonn_edge.codegen import KernelName, Plan, render_c
+from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
@@ -45,6 +45,7 @@ from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, device_model, measure_activity
 from protonn_edge.report.accuracy import share_right
+from protonn_edge.stages.matvec.cycles import KernelName
 from protonn_edge.toolchain.elf import read_sections
 from protonn_edge.toolchain.stack import worst_case_stack
 

@@ -41,12 +41,14 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.codegen import KERNELS, KernelName, render_c
-from protonn_edge.codegen.kernels import GROUP, GROUP_CYCLES, multiples_of
+from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.matvec.cycles import GROUP, GROUP_CYCLES, KERNELS, KernelName, multiples_of
+from protonn_edge.stages.prototypes.exponential import exponential_table
 
 INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)
@@ -112,7 +114,7 @@ def measure_case(case: Case) -> dict[str, Any]:
         "name": case.name,
         "multiplications": multiplications,
         "cycles": cycles,
-        "planned": plan.stages[0].worst,
+        "planned": plan.steps[0].worst,
         "floor": floor,
         "ratio": cycles / floor,
     }

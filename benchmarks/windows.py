@@ -206,7 +206,7 @@ def _sketch_cycles(
     push = _marked(model, plan, some, push=1) / some.size
     end = _marked(model, plan, some, push=0) / len(some)
     per_us = board.clock_hz / 1e6
-    worst = plan.push_cycles + plan.push_call_cycles
+    worst = plan.push.value + plan.push.call
     return {
         "sample": {"mean": push, "worst": worst, "us": push / per_us},
         "end": {"mean": end, "us": end / per_us},

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
-from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
+from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection, margins
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.prototypes.exponential import exponential_table
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 
 

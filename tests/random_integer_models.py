@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from generated_programs import write_c
+from plans import plan_with
 
-from protonn_edge.codegen import KERNELS
-from protonn_edge.codegen.kernels import KernelName
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
-from protonn_edge.quantization.integer_model import PROJECTION_MAXIMUM, PROJECTION_MINIMUM
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
+from protonn_edge.stages.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.stages.prototypes.exponential import exponential_table
 
 _NAMES = (
     "begin",
@@ -75,8 +77,8 @@ def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
     )
     points = model.project(random_bytes(seed, prototypes, model))
     points += rng.integers(-12, 13, points.shape) * rng.choice([0, 1, 8])
-    B = np.clip(points, PROJECTION_MINIMUM, PROJECTION_MAXIMUM).T.astype(np.int8)
-    return IntegerModel(**{**vars(model), "prototypes": B}), kernel
+    B = np.clip(points, COORDINATE_MINIMUM, COORDINATE_MAXIMUM).T.astype(np.int8)
+    return replace(model, prototypes=B), kernel
 
 
 def _labels(rng: np.random.Generator, classes: int, prototypes: int) -> np.ndarray:

@@ -10,22 +10,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from plans import plan_with
 
-from protonn_edge.codegen import KERNELS, Plan
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import InputQuantizer, IntegerModel, exponential_table
-from protonn_edge.quantization.integer_model import (
-    OFFSET_STEP,
-    PROJECTION_MAXIMUM,
-    PROJECTION_MINIMUM,
-    RBF_MAXIMUM,
-    REQUANTIZE_SHIFT,
-)
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization.integer_model import OFFSET_STEP, RBF_MAXIMUM
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.matvec.cycles import KERNELS
+from protonn_edge.stages.projection.integers import (
+    COORDINATE_MAXIMUM,
+    COORDINATE_MINIMUM,
+    REQUANTIZE_SHIFT,
+)
+from protonn_edge.stages.prototypes.exponential import exponential_table
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.stages.window_features.declaration import KINDS
 
@@ -191,7 +193,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
     if rng.random() < 0.5:  # all of them near one point
         points = np.repeat(points[-1:], shape.m, axis=0)
     points += rng.integers(-12, 13, points.shape) * int(rng.choice([0, 1, 8]))
-    B = np.clip(points, PROJECTION_MINIMUM, PROJECTION_MAXIMUM).T.astype(np.int8)
+    B = np.clip(points, COORDINATE_MINIMUM, COORDINATE_MAXIMUM).T.astype(np.int8)
     return _with_rejection(rng, replace(model, prototypes=B))
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.codegen.first_stage import CHUNK_CYCLES
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, IntegerModel
+from protonn_edge.stages.kernel import CHUNK_CYCLES
 from protonn_edge.toolchain.elf import (
     Constants,
     read_initial_values,
@@ -140,7 +140,7 @@ def spans_without_interrupts(
         return masked_spans(elf, {})  # all of it is pushed while the line rests, interrupts on
     bounds = {
         "pnn_begin": begin_cycles(model),
-        "pnn_push_many": max(CHUNK_CYCLES, plan.push_call_cycles + plan.push_cycles),
+        "pnn_push_many": max(CHUNK_CYCLES, plan.push.call + plan.push.value),
     }
     return masked_spans(elf, bounds)
 

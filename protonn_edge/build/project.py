@@ -23,7 +23,6 @@ from protonn_edge.codegen import (
     HOST_MAIN,
     SOURCES,
     Float32Plan,
-    KernelName,
     Limits,
     Plan,
     every_plan,
@@ -35,13 +34,13 @@ from protonn_edge.codegen import (
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.quantization import (
-    Activity,
     DeviceModel,
     Float32Model,
     IntegerModel,
     device_model,
     precisions_of,
 )
+from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
 from protonn_edge.system.lock import InUse, locked_folder
 from protonn_edge.system.resources import resource
@@ -195,7 +194,7 @@ class Wishes:
 
     flash_bytes: int | None = None
     sram_bytes: int | None = None
-    kernel: KernelName | None = None
+    kernel: str | None = None
     activity: Activity | None = None
     precision: str = "int8"
     plan: Plan | Float32Plan | None = None

@@ -23,12 +23,11 @@ from protonn_edge.cli.command import (
 )
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.codegen import KERNELS, KernelName, Plan
+from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import (
-    Activity,
     DeviceModel,
     IntegerModel,
     device_model,
@@ -37,7 +36,9 @@ from protonn_edge.quantization import (
 )
 from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
+from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.decision.rejection import UNKNOWN
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.toolchain.platformio import upload_command
 
 

@@ -16,11 +16,11 @@ from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.model.raw_units import unit_words
 from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
+from protonn_edge.stages.input_quantizer.raw_units import unit_words
 from protonn_edge.stages.window_features import channel_names
 
 _NAMES_SHOWN = 12

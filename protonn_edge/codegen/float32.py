@@ -19,8 +19,8 @@ from protonn_edge.codegen.context import (
     hash_bytes,
     raw_context,
 )
-from protonn_edge.codegen.first_stage import CHUNK_CYCLES
 from protonn_edge.quantization import Float32Model
+from protonn_edge.stages.kernel import CHUNK_CYCLES, Push
 
 _FLOAT_BYTES = 4
 
@@ -45,9 +45,7 @@ class Float32Plan:
     kernel = "float32"
 
     # A push only copies a byte; read off the emulator for avr-gcc at -O2, with room.
-    push_cycles = 15
-    push_zero_cycles = 15
-    push_call_cycles = 80
+    push = Push(value=15, zero=15, call=80, whole=80)
 
     def to_json(self) -> dict[str, Any]:
         """Return the kernel; a float build's cycles are not predicted."""
@@ -56,7 +54,7 @@ class Float32Plan:
     @property
     def fed_feature_cycles(self) -> float:
         """Bound of the cycles that a feature takes when features arrive over the serial line."""
-        return self.push_cycles + self.push_call_cycles
+        return self.push.value + self.push.call
 
 
 def make_float32_plan(model: Float32Model) -> Float32Plan:
@@ -120,8 +118,8 @@ def float32_context(model: Float32Model) -> Float32Context:
         table_bytes=plan.table_bytes,
         state_bytes=plan.state_bytes,
         chunk_cycles=CHUNK_CYCLES,
-        push_cycles=plan.push_cycles,
-        push_call_cycles=plan.push_call_cycles,
+        push_cycles=plan.push.value,
+        push_call_cycles=plan.push.call,
         raw=raw_context(model),
     )
 

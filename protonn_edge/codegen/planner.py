@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from protonn_edge.boards import Board
 from protonn_edge.boards.cores import UNO_CORE, Core
-from protonn_edge.codegen.kernels import KERNELS, KernelName
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import Activity, IntegerModel
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.integer_stage import IntegerStage
+from protonn_edge.stages.kernel import Kernel
+from protonn_edge.stages.matvec.cycles import KERNELS
 
 READABLE_BYTES = 0x10000
 """Flash that the generated code can read constants from: LPM has a pointer of 16 bits."""
@@ -44,7 +48,7 @@ def make_plan(
     model: IntegerModel,
     limits: Limits | None = None,
     *,
-    kernel: KernelName | None = None,
+    kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Plan:
     """Return the fastest plan that fits, or the smallest if none does: the first of `plans`."""
@@ -55,7 +59,7 @@ def plans(
     model: IntegerModel,
     limits: Limits | None = None,
     *,
-    kernel: KernelName | None = None,
+    kernel: str | None = None,
     activity: Activity | None = None,
 ) -> list[Plan]:
     """Return the plans that are worth a try, the fastest of those that seem to fit first.
@@ -89,39 +93,58 @@ def every_plan(
     model: IntegerModel,
     core: Core = UNO_CORE,
     *,
-    kernel: KernelName | None = None,
+    kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Iterator[Plan]:
     """Yield every plan that there is for a kind of chip, whether it fits or not."""
-    for each in _kernels(kernel, core):
-        for buffered in _buffering(model, core):
-            for keeps in (True,) if model.pooling is None else (True, False):
-                yield plan_with(
-                    model, each, activity, buffered=buffered, keeps_averages=keeps, core=core
-                )
+    choices = [_wished(stage, core, kernel) for stage in reversed(model.stages)]
+    for kernels in product(*choices):
+        for held in kernels[-1].feedings:
+            yield plan_with(kernels[::-1], activity, held=held)
 
 
-def _kernels(wished: KernelName | None, core: Core) -> tuple[KernelName, ...]:
-    """Return the kernels to choose from: multiples as instructions are for chips that multiply."""
-    able = tuple(each for each in KERNELS if core.multiplies or each != "unrolled")
-    if wished is None:
-        return able
-    if wished not in able:
-        raise InputError(
-            f"--plan {wished} needs a hardware multiplier, which {core.chip} has not; choose one "
-            f"of {', '.join(able)}"
-        )
-    return (wished,)
+def plan_of(
+    model: IntegerModel,
+    choices: Mapping[str, str],
+    core: Core = UNO_CORE,
+    *,
+    activity: Activity | None = None,
+) -> Plan:
+    """Return the plan with these choices, which are a plan's `Plan.choices`.
 
+    Stages that are not named have the first of their kernels.
 
-def _buffering(model: IntegerModel, core: Core) -> tuple[bool, ...]:
-    """Return whether the firmware may hold all features, or may not.
-
-    What is pushed as it arrives must take a known time. Of windows sums are kept, no samples.
+    Raises
+    ------
+    InputError
+        If the model has no such plan on this core.
     """
-    if not core.multiplies:
-        return (True,)
-    return (True, False) if model.window_features is None else (False,)
+    kernels = []
+    for stage in model.stages:
+        able = {kernel.name: kernel for kernel in stage.kernels(core)}
+        name = choices.get(stage.kind, next(iter(able)))
+        if name not in able:
+            raise InputError(
+                f"{name[:40]!r} is no way to compute {stage.kind} on {core.chip}; it must be one of "
+                f"{', '.join(able)}"
+            )
+        kernels.append(able[name])
+    held = choices.get("feeding", "held") == "held"
+    return plan_with(kernels, activity, held=held)
+
+
+def _wished(stage: IntegerStage, core: Core, wish: str | None) -> tuple[Kernel, ...]:
+    """Return the kernels of a stage to choose from."""
+    able = stage.kernels(core)
+    if wish is None or not any(kernel.name in KERNELS for kernel in able):
+        return able
+    wished = tuple(kernel for kernel in able if kernel.name == wish)
+    if not wished:
+        raise InputError(
+            f"--plan {wish} needs a hardware multiplier, which {core.chip} has not; choose one "
+            f"of {', '.join(kernel.name for kernel in able)}"
+        )
+    return wished
 
 
 def _cycles(plan: Plan) -> float:

@@ -14,7 +14,8 @@ from protonn_edge.codegen.planner import make_plan
 from protonn_edge.quantization import DeviceModel, Float32Model
 from protonn_edge.system.resources import resource
 
-SOURCES = ("pnn_model.h", "pnn_model.c")
+_TEMPLATES = ("model.h", "model.c")
+SOURCES = tuple(f"pnn_{name}" for name in _TEMPLATES)
 
 
 def render_c(model: DeviceModel, plan: Plan | Float32Plan | None = None) -> dict[str, str]:
@@ -37,9 +38,10 @@ def render_c(model: DeviceModel, plan: Plan | Float32Plan | None = None) -> dict
         folder, context = "float32/", asdict(float32_context(model))
     else:
         chosen = plan if isinstance(plan, Plan) else make_plan(model)
-        folder, context = "", asdict(render_context(model, chosen))
+        folder, context = "", vars(render_context(model, chosen))
     return {
-        name: environment.get_template(f"{folder}{name}.j2").render(context) for name in SOURCES
+        f"pnn_{name}": environment.get_template(f"{folder}{name}.j2").render(context)
+        for name in _TEMPLATES
     }
 
 

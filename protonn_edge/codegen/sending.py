@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.model.raw_units import unit_words
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.stages.input_quantizer.raw_units import unit_words
 
 _LISTED_FEATURES = 64
 

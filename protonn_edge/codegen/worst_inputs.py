@@ -15,16 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from protonn_edge.codegen.plan import (
-    Plan,
-    input_cycles,
-    prototype_costs,
-)
-from protonn_edge.codegen.pooling import moved_cycles
-from protonn_edge.quantization import FEATURE_MAXIMUM, IntegerModel, compared
-from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.quantization import IntegerModel, compared
+from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import row_shifts
+from protonn_edge.stages.deskew.kernels import moved_cycles
+from protonn_edge.stages.projection.integers import REQUANTIZE_SHIFT
 
 Int64 = NDArray[np.int64]
 
@@ -66,7 +63,7 @@ def worst_inputs(
         The part of all steps that the search is to take, above 0.
     """
     generator = np.random.default_rng(seed)
-    costs = prototype_costs(plan)
+    costs = plan.of("prototypes").costs
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
@@ -236,7 +233,7 @@ def _pixels(
     )
     count = np.bincount(area[inside], minlength=pooling.n_outputs)[area]
     more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
-    pixels: Int64 = np.clip(np.floor(wanted) + more, 0, FEATURE_MAXIMUM).astype(np.int64)
+    pixels: Int64 = np.clip(np.floor(wanted) + more, 0, PIXEL_MAXIMUM).astype(np.int64)
     return np.where(inside, pixels, 0)
 
 
@@ -303,7 +300,7 @@ def _with_slope(
     made = images.astype(np.uint8)
     for _ in range(_BISECTIONS):
         middle = (least + most) / 2
-        filled = np.clip(128 + middle[:, None, None] * leverage, 1, FEATURE_MAXIMUM)
+        filled = np.clip(128 + middle[:, None, None] * leverage, 1, PIXEL_MAXIMUM)
         made = np.where(free, filled, images).astype(np.uint8)
         shifts = row_shifts(made)
         below = shifts[:, -1] - shifts[:, 0] < wanted
@@ -319,7 +316,7 @@ def _refine_images(
     effort: float,
 ) -> NDArray[np.uint8]:
     """Change pixels a little where images then take longer; the worst first."""
-    costs, weights = prototype_costs(plan), input_cycles(model, plan)
+    costs, weights = plan.of("prototypes").costs, plan.of("projection").matvec.push.more
 
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)
@@ -334,7 +331,7 @@ def _refine_images(
     def changed(images: Int64) -> Int64:
         some = generator.random(images.shape) < generator.choice([0.002, 0.01, 0.05])
         step = generator.integers(-30, 31, images.shape) * some
-        limited: Int64 = np.clip(images + step, 1, FEATURE_MAXIMUM)
+        limited: Int64 = np.clip(images + step, 1, PIXEL_MAXIMUM)
         return limited
 
     whole = images.astype(np.int64)

@@ -21,7 +21,7 @@ from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.estimators import FittedEstimator, Indices, LinearRule
 from protonn_edge.conversion.linear import Prototypes
 from protonn_edge.model import InputStatistics, ProtoNNModel, rbf
-from protonn_edge.quantization import RBF_CUTOFF
+from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.training.budget_rules import ModelSizes
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.initialization import (

@@ -17,7 +17,8 @@ from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, RawQuantizer, quantize
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.input_quantizer.raw_inputs import RawQuantizer
 from protonn_edge.stages.window_features import WindowFeatureStage
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003

@@ -47,18 +47,18 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT, check_names
 from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.model.activity import Activity
-from protonn_edge.model.raw_units import (
+from protonn_edge.model.sizes import SizedByMatrices
+from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.input_quantizer.raw_units import (
     EXPONENT_LIMIT,
     Exponents,
     choose_exponents,
     decimals_of,
     decimals_of_ranges,
 )
-from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
-from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.window_features.declaration import FeatureSet
 from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
 from protonn_edge.system.files import write_atomically

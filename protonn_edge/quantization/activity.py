@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model.activity import Activity
 from protonn_edge.quantization.integer_model import IntegerModel
+from protonn_edge.stages.activity import Activity
 
 _ROWS_AT_ONCE = 256
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.quantization.exponential import RBF_MAXIMUM, distance_step
-from protonn_edge.quantization.integer_model import REQUANTIZE_SHIFT, IntegerModel
+from protonn_edge.quantization.integer_model import IntegerModel
+from protonn_edge.stages.projection.integers import REQUANTIZE_SHIFT
+from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM, distance_step
 
 FloatArray = NDArray[np.float64]
 

@@ -28,16 +28,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.model.raw_units import Exponents
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.hashed_names import hashed_name
-from protonn_edge.quantization.integer_model import UNHASHED, InputQuantizer, IntegerModel
-from protonn_edge.quantization.raw_inputs import (
+from protonn_edge.quantization.integer_model import UNHASHED, IntegerModel
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.input_quantizer.raw_inputs import (
     FloatQuantizer,
     RawQuantizer,
     float_quantizer,
     raw_quantizer,
 )
+from protonn_edge.stages.input_quantizer.raw_units import Exponents
 
 Float32 = NDArray[np.float32]
 

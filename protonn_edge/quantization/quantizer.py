@@ -24,25 +24,27 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.quantization.exponential import (
+from protonn_edge.quantization.integer_model import (
+    MAXIMUM_MULTIPLIER,
+    OFFSET_STEP,
+    REQUANTIZED_LIMIT,
+    IntegerModel,
+)
+from protonn_edge.quantization.principal_axes import along_principal_axes
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.integer_stage import IntArray
+from protonn_edge.stages.projection.integers import (
+    COORDINATE_MAXIMUM,
+    COORDINATE_MINIMUM,
+    REQUANTIZE_SHIFT,
+)
+from protonn_edge.stages.prototypes.exponential import (
     RBF_MAXIMUM,
     TABLE_SIZE,
     distance_step,
     exponential_table,
 )
-from protonn_edge.quantization.integer_model import (
-    MAXIMUM_MULTIPLIER,
-    OFFSET_STEP,
-    PROJECTION_MAXIMUM,
-    PROJECTION_MINIMUM,
-    REQUANTIZE_SHIFT,
-    REQUANTIZED_LIMIT,
-    InputQuantizer,
-    IntArray,
-    IntegerModel,
-    score_norms,
-)
-from protonn_edge.quantization.principal_axes import along_principal_axes
+from protonn_edge.stages.prototypes.integers import score_norms
 
 FloatArray = NDArray[np.float64]
 
@@ -258,12 +260,12 @@ def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
     for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
         step = distance_step(distance_shift)
         radius = math.sqrt(TABLE_SIZE << distance_shift)
-        if spread / step + 2 * radius <= PROJECTION_MAXIMUM - PROJECTION_MINIMUM:
+        if spread / step + 2 * radius <= COORDINATE_MAXIMUM - COORDINATE_MINIMUM:
             steps = widths / step
             centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
             residuals = np.rint(steps - centre[:, None]).astype(np.int8)
             return _Prototypes(centre, residuals, distance_shift)
-    limit = (PROJECTION_MAXIMUM - PROJECTION_MINIMUM - 2 * radius) * step
+    limit = (COORDINATE_MAXIMUM - COORDINATE_MINIMUM - 2 * radius) * step
     raise InputError(
         f"the prototypes spread over {spread:.4g} RBF widths, the integer model reaches "
         f"{limit:.0f}; train with a smaller gamma"

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization.exponential import RBF_MAXIMUM
 from protonn_edge.quantization.quantizer import quantize
 from protonn_edge.stages.decision.rejection import STATISTICS, Rejection, Statistic, margins
+from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM
 
 Floats = NDArray[np.float64]
 

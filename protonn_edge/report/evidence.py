@@ -19,7 +19,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.project import Project, Wishes, trial_build
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, Summary, read_results, summarize
@@ -346,14 +346,7 @@ def _with_means(
     if not (isinstance(plan, Plan) and isinstance(reference, IntegerModel)):
         return plan
     activity = measure_activity(reference, points.fed)
-    return plan_with(
-        reference,
-        plan.kernel,
-        activity,
-        buffered=plan.buffered,
-        keeps_averages=plan.keeps_averages,
-        core=plan.core,
-    )
+    return plan_of(reference, plan.choices, plan.core, activity=activity)
 
 
 def _firmware(elf: Path, plan: Plan | Float32Plan) -> Firmware:

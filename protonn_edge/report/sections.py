@@ -270,7 +270,7 @@ def flash_parts(one: Evidence) -> list[Part]:
     """Return what flash is filled with: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     if isinstance(plan, Plan):
-        parts = [Part(stage.name, stage.flash_bytes) for stage in plan.stages]
+        parts = [Part(stage.name, stage.flash_bytes) for stage in plan.steps]
     else:
         parts = [Part("tables", plan.table_bytes)]
     known = sum(part.size for part in parts)
@@ -319,10 +319,10 @@ def _plan(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of 
             "-" if stage.mean is None else f"{stage.mean:,.0f}",
             f"{stage.worst:,}",
         )
-        for stage in plan.stages
+        for stage in plan.steps
     ]
-    if plan.apart_cycles:
-        rows.append(("not together", "", "", "", f"-{plan.apart_cycles:,}"))
+    if plan.exclusive_cycles:
+        rows.append(("not together", "", "", "", f"-{plan.exclusive_cycles:,}"))
     mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     rows.append(("prediction", "", f"{plan.flash_bytes:,}", mean, f"{plan.worst_cycles:,}"))
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")

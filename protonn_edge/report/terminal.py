@@ -61,11 +61,11 @@ def plan_table(plan: Plan) -> Table:
     most = "cycles, about" if plan.estimated else "cycles at most"
     for heading in ("flash B", "cycles mean", most):
         table.add_column(heading, justify="right")
-    for stage in plan.stages:
+    for stage in plan.steps:
         mean = "-" if stage.mean is None else f"{stage.mean:,.0f}"
         table.add_row(stage.name, stage.kernel, f"{stage.flash_bytes:,}", mean, f"{stage.worst:,}")
-    if plan.apart_cycles:
-        table.add_row("not together", "", "", "", f"-{plan.apart_cycles:,}")
+    if plan.exclusive_cycles:
+        table.add_row("not together", "", "", "", f"-{plan.exclusive_cycles:,}")
     total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
     table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
     return table

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,

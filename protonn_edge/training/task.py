@@ -17,8 +17,8 @@ from protonn_edge.model import (
     check_gamma,
     common_range,
 )
-from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage

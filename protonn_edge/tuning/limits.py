@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import check_estimate
 from protonn_edge.codegen import Limits, Plan, plans
-from protonn_edge.codegen.kernels import KernelName
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerModel, measure_activity
 
@@ -36,7 +35,7 @@ class Figures:
         Cycles of a prediction on the points that were given.
     """
 
-    kernel: KernelName
+    kernel: str
     flash_bytes: int
     sram_bytes: int
     worst_cycles: int

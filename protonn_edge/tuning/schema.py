@@ -16,7 +16,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from protonn_edge.codegen.kernels import KERNELS
+from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.tuning.limits import LIMIT_NAMES
 
 Check = Callable[[Any], bool]

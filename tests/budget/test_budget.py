@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from avr_tools import needs_avr_gcc
 from model_factory import random_model
+from plans import plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.budget import Usage, check_estimate
 from protonn_edge.build.project import Wishes, build
 from protonn_edge.codegen import Plan, make_plan
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize

@@ -13,9 +13,9 @@ from model_factory import (
     tiny_pooling_model,
     tiny_windows_model,
 )
+from plans import plan_with
 
 from protonn_edge.codegen import render_c
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.system.files import write_atomically
 
 CASES = {

@@ -9,10 +9,10 @@ import pytest
 from avr_tools import needs_emulated_avr
 from fuzz.bounds import check_case
 from model_factory import tiny_integer_model
+from plans import plan_with
 from random_shapes import first_stage_of, random_case
 
 from protonn_edge.boards.cores import CORES
-from protonn_edge.codegen.plan import plan_with
 
 SEEDS = {7: "average_pooling", 9: "windows", 11: "none", 27: "deskew"}
 

@@ -9,11 +9,11 @@ import pytest
 from model_factory import tiny_deskew_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.deskew import most_deskewed
-from protonn_edge.codegen.pooling import moved_cycles
 from protonn_edge.report.terminal import plan_table
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
+from protonn_edge.stages.deskew.kernels import moved_cycles
+from protonn_edge.stages.deskew.slants import most_deskewed
 
 SHAPES = [
     ((12, 12), (10, 10), (5, 5)),
@@ -54,8 +54,8 @@ def test_no_image_takes_more(shapes: tuple[tuple[int, int], ...]) -> None:
 
 def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
     plan = make_plan(tiny_deskew_model())
-    assert plan.worst_cycles == sum(stage.worst for stage in plan.stages) - plan.apart_cycles
-    assert plan.apart_cycles >= 0
+    assert plan.worst_cycles == sum(stage.worst for stage in plan.steps) - plan.exclusive_cycles
+    assert plan.exclusive_cycles >= 0
     crowded = replace(plan, apart_cycles=1_234)
     table = plan_table(crowded)
     assert list(table.columns[-1].cells)[-2:] == ["-1,234", f"{crowded.worst_cycles:,}"]

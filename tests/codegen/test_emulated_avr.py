@@ -19,11 +19,11 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
+from plans import plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, Wishes, build, trial_build
-from protonn_edge.codegen import KERNELS, KernelName, Plan, make_plan
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.hil import Result
@@ -31,6 +31,7 @@ from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.toolchain.elf import read_sections
 
 pytestmark = needs_emulated_avr
@@ -196,8 +197,8 @@ def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
     plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
     for count in (1, 7, 32):
         taken = longest_push(model, PUSH_IMAGES, tmp_path, count, plan)
-        bound = plan.push_call_cycles + count * plan.push_cycles
-        assert plan.push_zero_cycles == plan.push_cycles
+        bound = plan.push.call + count * plan.push.value
+        assert plan.push.zero == plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 
 
@@ -216,10 +217,10 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     )
     plan = plan_with(model, kernel)
     for count in (0, 1, 13, 16):
-        for feature, bound in ((0, plan.push_zero_cycles), (1, plan.push_cycles)):
+        for feature, bound in ((0, plan.push.zero), (1, plan.push.value)):
             macros = (f"-DCOUNT={count}", f"-DFEATURE={feature}")
             taken = marked_cycles(compile_with(model, PUSH, tmp_path, *macros, plan=plan))
-            assert 0 < taken <= plan.push_call_cycles + count * bound
+            assert 0 < taken <= plan.push.call + count * bound
 
 
 @pytest.mark.parametrize(

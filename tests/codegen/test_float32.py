@@ -84,7 +84,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, c
     plan = make_float32_plan(model)
     taken = marked_cycles(compile_with(model, PUSH, tmp_path, f"-DCOUNT={count}"), spans=2)
     begin = 20
-    assert 0 < taken <= begin + plan.push_call_cycles + count * plan.push_cycles
+    assert 0 < taken <= begin + plan.push.call + count * plan.push.value
 
 
 def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():

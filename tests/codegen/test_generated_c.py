@@ -21,14 +21,15 @@ from model_factory import (
     tiny_pooling_model,
     tiny_windows_model,
 )
+from plans import plan_with
 
-from protonn_edge.codegen import KERNELS, SOURCES, KernelName, render_c
+from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 
 HERE = Path(__file__).parent
 

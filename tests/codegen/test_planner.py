@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from model_factory import random_inputs, random_model
+from plans import plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
-from protonn_edge.codegen import KERNELS, KernelName, Limits, make_plan, plans
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 
 UNO = load_board("uno")
 

@@ -16,9 +16,10 @@ from model_factory import random_model, random_pooling_model
 from protonn_edge.build.linkage import check_no_floats
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.model.raw_units import MANY_DECIMALS, choose_exponents
-from protonn_edge.quantization import DeviceModel, InputQuantizer, float32_model, quantize
+from protonn_edge.quantization import DeviceModel, float32_model, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.input_quantizer.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain.host import build_host_executable
 

@@ -9,13 +9,13 @@ import pytest
 from model_factory import random_model, tiny_integer_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.codegen.plan import prototype_costs
-from protonn_edge.codegen.pooling import moved_cycles
-from protonn_edge.codegen.reach import near_at_most
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
-from protonn_edge.quantization import InputQuantizer, IntegerModel, compared, quantize
+from protonn_edge.quantization import IntegerModel, compared, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
+from protonn_edge.stages.deskew.kernels import moved_cycles
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.prototypes.reach import near_at_most
 
 
 def with_prototypes(prototypes: np.ndarray) -> IntegerModel:
@@ -85,7 +85,7 @@ def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:
 
 def test_worst_inputs_take_long_and_none_is_0() -> None:
     model = quantize(random_model(features=60, projections=8, prototypes=40))
-    plan, costs = make_plan(model), prototype_costs(make_plan(model))
+    plan, costs = make_plan(model), make_plan(model).of("prototypes").costs
     rng = np.random.default_rng(0)
     ordinary = rng.integers(1, model.inputs.maximum + 1, (500, 60)).astype(np.uint8)
     found = worst_inputs(model, plan, 3)

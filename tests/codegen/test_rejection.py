@@ -21,6 +21,7 @@ from model_factory import (
     rejecting_some,
     tiny_integer_model,
 )
+from plans import plan_with
 from random_integer_models import (
     assert_all_executions_agree,
     random_bytes,
@@ -31,7 +32,6 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import trial_build
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.model import ProtoNNModel

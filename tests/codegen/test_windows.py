@@ -22,16 +22,17 @@ from model_factory import (
     tiny_windows_model,
     window_features_of,
 )
+from plans import plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
-from protonn_edge.codegen import KERNELS, KernelName, make_plan, render_c
+from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import IntegerModel, device_model, quantize
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.stages.window_features import KINDS, WindowFeatureStage
 from protonn_edge.toolchain.elf import read_sections
 
@@ -179,7 +180,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_pa
     plan = make_plan(model)
     for count in (1, 5, 32):
         taken = longest_push(model, PUSH_WINDOWS, tmp_path, count)
-        bound = plan.push_call_cycles + count * plan.push_cycles
+        bound = plan.push.call + count * plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 
 

@@ -43,7 +43,7 @@ class Case:
             f"d {model.n_projections}, m {model.n_prototypes}, L {model.n_classes}, "
             f"{model.accumulator_bits}-bit sums, {model.score_bits}-bit scores, "
             f"{plan.kernel}{', buffered' if plan.buffered else ''}"
-            f"{', keeps averages' if plan.keeps_averages else ''}"
+            f"{', ' + ' '.join(plan.choices.values())}"
             f"{', rejects by ' + ' '.join(by) if by else ''}"
         )
 

@@ -34,8 +34,8 @@ from protonn_edge.model import (
     save_model,
 )
 from protonn_edge.model import model as model_module
-from protonn_edge.model.activity import Activity
 from protonn_edge.quantization import quantize
+from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import Rejection
 from protonn_edge.stages.deskew.deskew import PixelScale

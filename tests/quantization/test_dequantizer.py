@@ -9,19 +9,19 @@ from model_factory import random_model, random_points
 from protonn_edge.quantization import (
     IntegerModel,
     dequantize,
-    exponential_table,
     precision_for,
     quantize,
     quantize_in_order,
-    tabulated_rbf,
 )
-from protonn_edge.quantization.exponential import (
+from protonn_edge.quantization.quantizer import far_coordinates_first
+from protonn_edge.stages.prototypes.exponential import (
     EXPONENT_LIMIT,
     RBF_MAXIMUM,
     TABLE_SIZE,
     distance_step,
+    exponential_table,
+    tabulated_rbf,
 )
-from protonn_edge.quantization.quantizer import far_coordinates_first
 
 
 def bytes_and_points(model: IntegerModel, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.quantization import exponential_table
-from protonn_edge.quantization.exponential import EXPONENT_LIMIT, rbf_of_squares
+from protonn_edge.stages.prototypes.exponential import (
+    EXPONENT_LIMIT,
+    exponential_table,
+    rbf_of_squares,
+)
 
 
 def test_table_falls_from_almost_one_to_one_128th() -> None:

@@ -16,9 +16,10 @@ from model_factory import (
 )
 
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import InputQuantizer, IntegerModel, quantize
+from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.quantization.integer_model import UNHASHED
 from protonn_edge.stages.decision.rejection import IntegerRejection
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 
 
 def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:

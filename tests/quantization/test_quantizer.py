@@ -10,7 +10,8 @@ from model_factory import plain_model, random_model, random_points
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics
-from protonn_edge.quantization import exponential_table, input_quantizer, quantize
+from protonn_edge.quantization import input_quantizer, quantize
+from protonn_edge.stages.prototypes.exponential import exponential_table
 
 
 @given(seed=st.integers(0, 10_000), features=st.integers(2, 100), projections=st.integers(1, 20))

@@ -10,8 +10,9 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
-from protonn_edge.quantization import quantize, tabulated_rbf
+from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.prototypes.exponential import tabulated_rbf
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import squared_distances
 from protonn_edge.training.quantization_aware import QuantizationAware

@@ -8,7 +8,8 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.quantization import quantize, tabulated_rbf
+from protonn_edge.quantization import quantize
+from protonn_edge.stages.prototypes.exponential import tabulated_rbf
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import Parameters, squared_distances
 from protonn_edge.training.quantization_aware import QuantizationAware

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
-    "FeatureSet",
     "WindowFeatureStage",
+    "FeatureSet",
     "WindowFeatures",
     "channel_names",
     "check_window",

@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 from avr_tools import needs_emulated_avr
 from fuzz.bounds import check_points
+from plans import plan_with
 from random_shapes import Shape, random_model_of, random_points
 
-from protonn_edge.codegen import KernelName, Plan
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen import Plan
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.matvec.cycles import KernelName
 
 pytestmark = needs_emulated_avr
 

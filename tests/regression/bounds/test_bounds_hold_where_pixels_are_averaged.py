@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from fuzz.bounds import check_points
+from plans import plan_with
 from random_shapes import Shape, random_model_of
 
-from protonn_edge.codegen import KernelName
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.matvec.cycles import KernelName
 
 pytestmark = needs_emulated_avr
 

@@ -10,10 +10,10 @@ from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from generated_programs import assert_equal_to_reference, write_c
 from model_factory import random_inputs, tiny_integer_model
+from plans import plan_with
 
-from protonn_edge.codegen import KERNELS
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.stages.matvec.cycles import KERNELS
 
 ZEROED = [("projection",), ("labels",), ("projection", "prototypes", "labels")]
 

@@ -10,8 +10,9 @@ import pytest
 from model_factory import tiny_integer_model
 
 from protonn_edge.codegen import reach
-from protonn_edge.quantization import exponential_table, integer_model
-from protonn_edge.quantization.integer_model import score_norms
+from protonn_edge.quantization import integer_model
+from protonn_edge.stages.prototypes.exponential import exponential_table
+from protonn_edge.stages.prototypes.integers import score_norms
 
 
 def parts(m, d=3):

@@ -1,0 +1,78 @@
+"""Average pooling in integers: sums of bytes, scaled to bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.average_pooling.kernels import KEPT_AVERAGES, PoolingKernel
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.integer_stage import IntegerStage, Range
+from protonn_edge.stages.kernel import Kernel
+
+PIXEL_MAXIMUM = 255
+_HALF = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerAveragePooling(IntegerStage):
+    """From pixels, b, to averages of 0..maximum.
+
+    ::
+
+        v_i = sum_n weight_in b_n                 16 bits, never overflows
+        q_i = (v_i * multiplier + 2^15) >> 16
+
+    Attributes
+    ----------
+    pooling : AveragePooling
+        The areas, of an image that is not deskewed here.
+    maximum : int
+        The largest average, 1..255.
+    by_rows : bool
+        Whether a stage before it hands over whole rows of pixels.
+    """
+
+    kind: ClassVar[str] = "average_pooling"
+
+    pooling: AveragePooling
+    maximum: int
+    by_rows: bool = False
+
+    @property
+    def n_inputs(self) -> int:
+        """Pixels of the image."""
+        return self.pooling.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Averages."""
+        return self.pooling.n_outputs
+
+    @property
+    def output(self) -> Range:
+        """What the averages can be."""
+        return Range.of_bytes(self.n_outputs, self.maximum)
+
+    @property
+    def multiplier(self) -> int:
+        """What brings the sum of an area to 0..maximum, in units of 2**-16."""
+        return round(self.maximum * 65_536 / (PIXEL_MAXIMUM * self.pooling.area))
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the averages (n, h w) of images of bytes (n, H W)."""
+        scaled = self.pooling.sums(x).astype(np.uint32) * np.uint32(self.multiplier)
+        return ((scaled + np.uint32(_HALF)) >> 16).astype(np.uint8)
+
+    def kernels(self, core: Core) -> tuple[Kernel, ...]:
+        """Return those that keep all averages until the last one, and those that do not."""
+        if self.by_rows:
+            return (PoolingKernel(self, "rows", core),)
+        streamed = PoolingKernel(self, "streamed", core)
+        if self.n_outputs > KEPT_AVERAGES:
+            return (streamed,)
+        return (PoolingKernel(self, "kept", core), streamed)

@@ -1,0 +1,73 @@
+"""The decision in integers: the first class of the largest score, or unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.decision.kernels import DecisionKernel
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection, Statistic
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.stages.kernel import Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerDecision(IntegerStage):
+    """From the scores of L classes to one of them, the first of the largest score.
+
+    Attributes
+    ----------
+    scores : Range
+        What the L scores can be.
+    score_bits : int
+        16 or 32.
+    rejection : IntegerRejection, optional
+        Thresholds below which the answer is `UNKNOWN`.
+    """
+
+    kind: ClassVar[str] = "decision"
+
+    scores: Range
+    score_bits: int
+    rejection: IntegerRejection | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        """L."""
+        return len(self.scores.low)
+
+    @property
+    def n_outputs(self) -> int:
+        """One: the class."""
+        return 1
+
+    @property
+    def output(self) -> Range:
+        """The classes, or `UNKNOWN`."""
+        largest = self.n_inputs - 1 if self.rejection is None else UNKNOWN
+        return Range(np.zeros(1, np.int64), np.array([largest]))
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """What a point may be rejected for."""
+        return () if self.rejection is None else self.rejection.statistics
+
+    def run(self, x: NDArray[Any]) -> IntArray:
+        """Return the classes (n, 1) of scores (n, L) of points that are near a prototype."""
+        return self.classes(x, None)[:, None]
+
+    def classes(self, scores: IntArray, nearest: IntArray | None) -> IntArray:
+        """Return the classes (n,), by scores (n, L) and the RBF of the nearest prototypes, (n,)."""
+        classes: IntArray = scores.argmax(axis=1)
+        if self.rejection is not None:
+            near = np.full(len(scores), UNKNOWN) if nearest is None else nearest
+            classes[self.rejection.rejects(scores, near)] = UNKNOWN
+        return classes
+
+    def kernels(self, core: Core) -> tuple[Kernel, ...]:
+        """Return its one kernel."""
+        return (DecisionKernel(self, core),)

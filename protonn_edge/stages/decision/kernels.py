@@ -1,0 +1,70 @@
+"""The RBF of the decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.decision.cycles import (
+    LARGEST_CYCLES,
+    LARGEST_LEAST_CYCLES,
+    rejection_bytes,
+    rejection_cycles,
+)
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+
+if TYPE_CHECKING:
+    from protonn_edge.stages.decision.integers import IntegerDecision
+
+# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+_PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
+
+
+@dataclass(frozen=True)
+class DecisionContext:
+    """What ``templates/c/decision`` sees."""
+
+    n_classes: int
+    score_bits: int
+    rejection: IntegerRejection | None
+    unknown: int
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionKernel(Kernel):
+    """One look at each score."""
+
+    template: ClassVar[str] = "decision/decision.j2"
+
+    stage: IntegerDecision
+    core: Core
+    name: str = "largest"
+
+    def cost(
+        self,
+        feed: Feed | None,  # noqa: ARG002  (scores are in place)
+        following: Push | None,  # noqa: ARG002
+        activity: Activity | None,
+    ) -> Cost:
+        """Return what it takes."""
+        stage, by = self.stage, self.stage.statistics
+        size, classes = stage.score_bits // 8, stage.n_inputs
+        worst, least = classes * LARGEST_CYCLES[size], classes * LARGEST_LEAST_CYCLES[size]
+        steps = [Step("decision", self.name, 0, None if activity is None else worst, worst, least)]
+        factors = [_PORTABLE_LARGEST]
+        if by:
+            cycles, flash = rejection_cycles(by, classes, size), rejection_bytes(by)
+            mean = None if activity is None else cycles
+            steps.append(Step("rejection", ", ".join(by), flash, mean, cycles, 0))
+            factors.append(_PORTABLE_REJECTION)
+        if not self.core.multiplies:
+            steps = [step.in_portable_c(f) for step, f in zip(steps, factors, strict=True)]
+        return Cost(tuple(steps), tables=0, code=rejection_bytes(by), state=0)
+
+    def context(self) -> DecisionContext:
+        """Lay the stage out in the order in which the generated program reads it."""
+        stage = self.stage
+        return DecisionContext(stage.n_inputs, stage.score_bits, stage.rejection, UNKNOWN)

@@ -1,0 +1,60 @@
+"""Deskew in integers: rows of bytes move by whole pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.deskew.deskew import BYTES, deskewed
+from protonn_edge.stages.deskew.kernels import DeskewKernel
+from protonn_edge.stages.integer_stage import IntegerStage, Range
+from protonn_edge.stages.kernel import Kernel
+
+_PIXEL_MAXIMUM = 255
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerDeskew(IntegerStage):
+    """From an image of bytes to the part in its middle, once its rows have moved.
+
+    Attributes
+    ----------
+    pooling : AveragePooling
+        Its shapes are those of the image and of the part that counts.
+    """
+
+    kind: ClassVar[str] = "deskew"
+
+    pooling: AveragePooling
+
+    @property
+    def n_inputs(self) -> int:
+        """Pixels of the image."""
+        return self.pooling.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Pixels that count."""
+        return self.pooling.rows.pixels * self.pooling.columns.pixels
+
+    @property
+    def output(self) -> Range:
+        """What the pixels can be."""
+        return Range.of_bytes(self.n_outputs, _PIXEL_MAXIMUM)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the pixels that count, (n, h w), of images of bytes (n, H W)."""
+        rows, columns = self.pooling.rows, self.pooling.columns
+        straight = deskewed(x.reshape(-1, rows.side, columns.side), BYTES)
+        last, right = rows.first + rows.pixels, columns.first + columns.pixels
+        part = straight[:, rows.first : last, columns.first : right]
+        return part.reshape(len(x), -1).astype(np.uint8)
+
+    def kernels(self, core: Core) -> tuple[Kernel, ...]:
+        """Return its one kernel."""
+        return (DeskewKernel(self, core),)

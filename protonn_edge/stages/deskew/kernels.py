@@ -1,0 +1,131 @@
+"""The kernel of deskew: an image that is there as a whole, whose rows are pushed where they move to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
+from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
+from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+
+if TYPE_CHECKING:
+    from protonn_edge.stages.deskew.integers import IntegerDeskew
+
+# What it takes: once, for a row's moments, for a row and a pixel that move.
+_CODE_BYTES = 900
+_MOMENT_CYCLES = 1_820
+_MOMENT_ROW_CYCLES = 94
+_MOMENT_PIXEL_CYCLES = 14
+_MOMENT_ZERO_CYCLES = 9
+_MOMENT_PIXEL_LEAST = 8
+_MOVED_ROW_CYCLES = 80
+_MOVED_PIXEL_CYCLES = 7
+_MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
+_CALLS = 6  # for a row, at most
+_PIXELS_AT_ONCE = 32
+
+# A push copies pixels.
+_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = 12, 40
+
+# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+_PORTABLE = 8.2
+
+
+@dataclass(frozen=True)
+class DeskewContext:
+    """The image, the part of it that counts, and the moments' units."""
+
+    height: int
+    width: int
+    first_row: int
+    first_column: int
+    rows: int
+    row_pixels: int
+    centre_bits: int
+    moment_bits: int
+    slope_bits: int
+
+
+@dataclass(frozen=True, eq=False)
+class DeskewKernel(Kernel):
+    """The image is held, by the firmware or by the library, and read in place."""
+
+    template: ClassVar[str] = "deskew/deskew.j2"
+    chunk: ClassVar[int] = _PIXELS_AT_ONCE
+
+    stage: IntegerDeskew
+    core: Core
+    name: str = "held"
+
+    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+        """Return what it takes."""
+        assert feed is not None
+        assert following is not None
+        push = Push(
+            _COPIED_PIXEL_CYCLES,
+            _COPIED_PIXEL_CYCLES,
+            _COPYING_CALL_CYCLES,
+            _COPYING_CALL_CYCLES,
+            following.more,
+        )
+        rows, pixels = self.stage.pooling.rows, self.stage.n_inputs
+        calls = self.core.call_cycles * _CALLS
+        moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
+        row = moved_row_cycles(self.stage.pooling)
+        moved = rows.pixels * (row + calls)
+        pushes = -(-pixels // _PIXELS_AT_ONCE)
+        copies = 0 if feed.whole else push.value * pixels + push.call * pushes
+        mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
+        worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
+        least = _MOMENT_PIXEL_LEAST * pixels
+        step = Step(self.kind, self.name, _CODE_BYTES, mean, worst, least)
+        exclusive = rows.pixels * row - most_deskewed(self.stage.pooling, row, following.more)
+        if not self.core.multiplies:
+            step = step.in_portable_c(_PORTABLE)
+        return Cost(
+            steps=(step,),
+            tables=0,
+            code=_CODE_BYTES,
+            state=pixels + self.stage.pooling.columns.pixels,
+            # A firmware that holds an image leaves out the library's own.
+            buffer=-feed.chunk if feed.whole else 0,
+            push=push,
+            exclusive=exclusive,
+        )
+
+    def context(self) -> DeskewContext:
+        """Lay the stage out in the order in which the generated program reads it."""
+        rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
+        return DeskewContext(
+            height=rows.side,
+            width=columns.side,
+            first_row=rows.first,
+            first_column=columns.first,
+            rows=rows.pixels,
+            row_pixels=columns.pixels,
+            centre_bits=CENTRE_BITS,
+            moment_bits=MOMENT_BITS,
+            slope_bits=SLOPE_BITS,
+        )
+
+
+def moved_row_cycles(pooling: AveragePooling) -> int:
+    """Return the cycles of a row that moves too far to be read in place."""
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * pooling.columns.pixels
+
+
+def moved_cycles(pooling: AveragePooling, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cycles (n,) of the rows that move too far to be read in place, at most.
+
+    `shifts` (n, H) says by how many pixels to the left each row of an image moves.
+    """
+    _, moved = moved_rows(pooling, shifts)
+    cycles: NDArray[np.int64] = moved * moved_row_cycles(pooling)
+    return cycles

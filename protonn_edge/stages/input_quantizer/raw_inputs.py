@@ -1,0 +1,248 @@
+"""From raw values to the bytes that a model takes, as two functions of the generated C do it.
+
+`pnn_quantize` takes an integer x of at most 16 bits: what a sensor gives (int8, uint8, int16, an
+ADC's 0..1023), or a raw value times a power of ten, rounded (see `raw_units`). It computes in
+integers. Feature by feature, with t how far x lies beyond the value that becomes 0::
+
+    t = min(max(x - first, 0), span)          max(first - x, 0) where the feature is mirrored
+    q = min(max((t << shift) * multiplier + offset, 0) >> 22, maximum)
+
+`first` is the last value of which q is 0, `span` is where q has reached its largest value (or is
+beyond it, where few raw values make up the whole range), and
+`shift` makes t as large as 16 bits hold, so that a 16-bit multiplier is precise enough: q differs
+from `InputQuantizer.quantize` by 1 at most, and only where that is within a hundredth of a step of
+rounding the other way. Where raw integers are multiples of another unit than the data's, the
+multiplier has 8 bits more (`fraction`), and that hundredth is a ten-thousandth: data with few
+decimals often lies exactly where rounding goes either way.
+
+`pnn_quantize_float` takes a raw value x in the training data's unit, and computes in floats of 32
+bits, each operation rounded to nearest::
+
+    q = min(max(floor((x - edge) * slope), 0), maximum)           0 where x is NaN
+
+`edge` is half a step below the value that becomes 0, so that nothing is added behind the product:
+no compiler can fuse the two operations into one that rounds once, and all executions agree.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.stages.input_quantizer.raw_units import (
+    RAW_MAXIMUM,
+    RAW_MINIMUM,
+    Exponents,
+    in_raw_units,
+)
+
+if TYPE_CHECKING:
+    from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+
+RAW_SHIFT = 22  # t, shifted, has 16 bits, a multiplier at least 14, and an input 8
+
+_UNSIGNED_MAXIMUM = (1 << 16) - 1
+_HUGE = 1e300
+
+
+@dataclass(frozen=True, order=True)
+class RawScale:
+    """How one feature's raw integers become bytes; see the module's text.
+
+    Attributes
+    ----------
+    first : int
+        The raw value, a 16-bit integer, at which t is 0.
+    mirrored : bool
+        Whether bytes grow as raw values fall.
+    span : int
+        0..65535, the largest t.
+    shift : int
+        0..15; ``span << shift`` fits 16 bits.
+    multiplier : int
+        0..65535.
+    offset : int
+        Within -2**30..2**30, with the half that rounds; the whole sum is below 2**31.
+    fraction : int
+        0..255, in units of 2**-8 of the multiplier; 0 in models that have none.
+    """
+
+    first: int
+    mirrored: bool
+    span: int
+    shift: int
+    multiplier: int
+    offset: int
+    fraction: int = 0
+
+
+@dataclass(frozen=True)
+class RawQuantizer:
+    """How raw values become integers of 16 bits, and these the model's bytes.
+
+    Attributes
+    ----------
+    exponents : ndarray of shape (D,), int64
+        The power of ten by which a raw value is multiplied before it is rounded.
+    scales : tuple of RawScale
+        The different ones, sorted.
+    choice : ndarray of shape (D,), int64
+        Which of them a feature has.
+    maximum : int
+        The largest byte.
+    fine : bool
+        Whether multipliers have a fraction.
+    """
+
+    exponents: Exponents
+    scales: tuple[RawScale, ...]
+    choice: NDArray[np.int64]
+    maximum: int
+    fine: bool = False
+
+    def integers(self, X: ArrayLike) -> NDArray[np.int16]:
+        """Return raw values (n, D), finite, as a sketch hands them over: rounded, saturating."""
+        with np.errstate(over="ignore"):  # what becomes infinite saturates
+            steps = np.floor(in_raw_units(np.asarray(X, np.float64), self.exponents) + 0.5)
+        return np.clip(steps, RAW_MINIMUM, RAW_MAXIMUM).astype(np.int16)
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw integers (n, D) as bytes (n, D).
+
+        Raises
+        ------
+        InputError
+            If they are not integers of 16 bits, or D is another model's.
+        """
+        raw = np.asarray(X)
+        if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
+            raise InputError(
+                f"raw points are (n, {len(self.choice)}) integers, these are {raw.shape} "
+                f"{raw.dtype}; pass what the sensor gives"
+            )
+        raw = raw.astype(np.int64)
+        if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
+            raise InputError(
+                f"raw values are in {raw.min()}..{raw.max()}, a raw input is in "
+                f"{RAW_MINIMUM}..{RAW_MAXIMUM}; divide them first"
+            )
+        of = {
+            name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]
+            for name in ("first", "mirrored", "span", "shift", "multiplier", "offset", "fraction")
+        }
+        beyond = np.where(of["mirrored"], of["first"] - raw, raw - of["first"])
+        t = np.clip(beyond, 0, of["span"])
+        t = t << of["shift"]
+        sums = t * of["multiplier"] + (t * of["fraction"] >> 8) + of["offset"]
+        steps = np.maximum(sums, 0) >> RAW_SHIFT
+        Q: NDArray[np.uint8] = np.minimum(steps, self.maximum).astype(np.uint8)
+        return Q
+
+
+@dataclass(frozen=True)
+class FloatScale:
+    """How one feature's raw floats become bytes; see the module's text. Both are float32."""
+
+    edge: float
+    slope: float
+
+
+@dataclass(frozen=True)
+class FloatQuantizer:
+    """How raw values in floats of 32 bits become the model's bytes.
+
+    Attributes
+    ----------
+    scales : tuple of FloatScale
+        The different ones, in the order of the features.
+    choice : ndarray of shape (D,), int64
+        Which of them a feature has.
+    maximum : int
+        The largest byte.
+    """
+
+    scales: tuple[FloatScale, ...]
+    choice: NDArray[np.int64]
+    maximum: int
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw values (n, D), rounded to float32, as bytes (n, D)."""
+        edge, slope = (
+            np.array([getattr(scale, name) for scale in self.scales], np.float32)[self.choice]
+            for name in ("edge", "slope")
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = (np.asarray(X, np.float32) - edge) * slope
+        reached = np.where(steps >= 1, np.minimum(steps, np.float32(self.maximum)), 0)
+        Q: NDArray[np.uint8] = np.floor(reached).astype(np.uint8)
+        return Q
+
+
+def raw_quantizer(
+    features: InputQuantizer, exponents: Exponents | None = None, *, fine: bool = False
+) -> RawQuantizer:
+    """Return the quantizer of raw integers that comes nearest to one of raw floats.
+
+    Parameters
+    ----------
+    features : InputQuantizer
+        From D raw values in the training data's unit.
+    exponents : ndarray of shape (n,), int64, optional
+        The power of ten by which each is multiplied, again and again where n is less than D; by
+        default raw values are the integers.
+    fine : bool
+        Whether multipliers have a fraction.
+    """
+    none = np.zeros(1, np.int64)
+    repeated: Exponents = np.resize(none if exponents is None else exponents, len(features.zero))
+    with np.errstate(over="ignore"):
+        zeros, steps = (in_raw_units(ends, repeated) for ends in (features.zero, features.step))
+    # A hostile file may hold numbers that overflow or vanish in that unit.
+    zeros = np.clip(zeros, -_HUGE, _HUGE)
+    steps = np.copysign(np.clip(np.abs(steps), 1 / _HUGE, _HUGE), steps)
+    numbers = zip(zeros.tolist(), steps.tolist(), strict=True)
+    each = [_scale(zero, step, features.maximum, fine) for zero, step in numbers]
+    scales = tuple(sorted(set(each)))
+    place = {scale: index for index, scale in enumerate(scales)}
+    choice = np.array([place[scale] for scale in each], np.int64)
+    return RawQuantizer(repeated, scales, choice, features.maximum, fine)
+
+
+def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
+    """Return the quantizer of raw floats of 32 bits that comes nearest to one of 64."""
+    limits = np.finfo(np.float32)
+    with np.errstate(over="ignore"):
+        edges = np.clip(features.zero - features.step / 2, limits.min, limits.max)
+        slopes = np.clip(1 / features.step, limits.min, limits.max)
+    rounded = zip(*(each.astype(np.float32).tolist() for each in (edges, slopes)), strict=True)
+    each = [FloatScale(edge, slope) for edge, slope in rounded]
+    scales = tuple(dict.fromkeys(each))
+    place = {scale: index for index, scale in enumerate(scales)}
+    choice = np.array([place[scale] for scale in each], np.int64)
+    return FloatQuantizer(scales, choice, features.maximum)
+
+
+def _scale(zero: float, step: float, maximum: int, fine: bool) -> RawScale:
+    """Return the scale of one feature."""
+    mirrored = step < 0
+    sign = -1 if mirrored else 1
+    zero, step = sign * zero, abs(step)  # of the mirrored axis, on which bytes grow
+    low, high = sorted((sign * RAW_MINIMUM, sign * RAW_MAXIMUM))
+    first = math.ceil(min(max(zero + step / 2, low + 1), high + 1)) - 1
+    last = math.ceil(min(max(zero + step * maximum, first), high))
+    span = last - first
+    shift = max(0, 16 - max(1, span).bit_length())
+    unit = 1 << RAW_SHIFT
+    limit = (2 * maximum + 1) * unit - 1  # two raw values or more reach less
+    start = min(max((first - zero) / step + 0.5, -255.0), 256.0)
+    offset = min(round(start * unit), limit)
+    parts = 256 if fine else 1  # of the multiplier
+    slope = min(unit / (step * (1 << shift)), float(_UNSIGNED_MAXIMUM))
+    room = (limit - offset) * parts // max(1, span << shift)
+    multiplier, fraction = divmod(min(round(slope * parts), room), parts)
+    return RawScale(sign * first, mirrored, span, shift, multiplier, offset, fraction)

@@ -1,0 +1,75 @@
+"""A stage of the integer model: exact arithmetic, with a proof that nothing overflows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.kernel import Kernel
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """What each of n values can be on any input: ``low`` and ``high``, (n,) int64."""
+
+    low: IntArray
+    high: IntArray
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the largest of all values."""
+        return int(self.low.min()), int(self.high.max())
+
+    @classmethod
+    def of_bytes(cls, n: int, maximum: int) -> Range:
+        """Return the range of n values of 0..maximum."""
+        return cls(np.zeros(n, np.int64), np.full(n, maximum, np.int64))
+
+
+class IntegerStage(ABC):
+    """What one stage computes, in integers; it refuses when made what could overflow.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in plans and reports.
+    n_inputs, n_outputs : int
+        How many values a point has before and behind it.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """Values of a point that it takes."""
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """Values of a point that it gives."""
+
+    @property
+    @abstractmethod
+    def output(self) -> Range:
+        """What its values can be, proven for every input."""
+
+    @abstractmethod
+    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return its values (n, n_outputs) of inputs (n, n_inputs): the reference."""
+
+    @abstractmethod
+    def kernels(self, core: Core) -> tuple[Kernel, ...]:
+        """Return the ways to compute it on chips of this core; none if there are none."""
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield the arrays that were learned, as flash has them."""
+        yield from ()

@@ -1,0 +1,212 @@
+"""What it takes to multiply a matrix by bytes that are pushed: cycles of each loop.
+
+The loops are those of ``templates/c/matvec``, counted by hand. Numbers are those of the AVR
+instruction set for an ATmega328P: lpm 3; ld, st, lds, sts, mul, adiw, rjmp and a branch that is
+taken 2; all others 1. What the compiler makes around the loops was read off the emulator (avr-gcc
+5.4 at -O2) and has a name that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+KernelName = Literal["columns", "masked", "unrolled"]
+KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled")
+
+# Multiply and add, by the bytes of a sum: lpm, mulsu, add, adc; a sign and one more adc for each
+# byte above the second.
+MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
+
+# Around the loops, by the compiler: a call that pushes; a block of sums in it.
+PUSH_CALL_BY_COMPILER = 56
+PUSH_BLOCK_BY_COMPILER = 84
+SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
+GROUPS_BY_COMPILER = 110
+WAITING_BY_COMPILER = 40
+BEGIN_BY_COMPILER = 20
+BEGIN_BLOCK_CYCLES = 6  # where a block has a pointer to its next weights
+
+# Inputs that are counted in a byte.
+COUNTED_IN_A_BYTE = 255
+
+# Sums of 2 bytes fill r2..r21; where they are wider, r20 holds a product's sign.
+_REGISTERS = {2: 20, 3: 18, 4: 16}
+
+# Features whose code is entered and left together where weights are instructions.
+GROUP = 8
+GROUP_CYCLES = 3
+
+
+@dataclass(frozen=True)
+class Block:
+    """Sums that are kept in registers at once.
+
+    Attributes
+    ----------
+    number : int
+        Of the block, from 0 on.
+    first : int
+        The first output of the block.
+    size : int
+        How many outputs it has.
+    width : int
+        Bytes of a sum.
+    """
+
+    number: int
+    first: int
+    size: int
+    width: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all its sums."""
+        return self.size * self.width
+
+    @property
+    def moves(self) -> int:
+        """Cycles that its sums take to be loaded and stored."""
+        return 4 * self.bytes + 6
+
+
+@dataclass(frozen=True)
+class FeatureCycles:
+    """Cycles of each of D features where it is 0, and where it is not; each (D,), int64."""
+
+    zero: NDArray[np.int64]
+    other: NDArray[np.int64]
+
+
+def feature_cycles(
+    kernel: KernelName, weights: NDArray[np.int8], blocks: Sequence[Block], largest: int
+) -> FeatureCycles:
+    """Return the cycles of the projection by weights (d, D), one feature after the other.
+
+    Features are at most `largest`.
+    """
+    parts = [
+        _CYCLES[kernel](weights[block.first : block.first + block.size], block.width, largest)
+        for block in blocks
+    ]
+    zero = np.full(weights.shape[1], sum(part[0] for part in parts), np.int64)
+    return FeatureCycles(zero, np.sum([part[1] for part in parts], axis=0))
+
+
+def _columns(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
+    return 9, np.full(weights.shape[1], 7 + MULTIPLY_ADD[width] * len(weights), np.int64)
+
+
+def _masked(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
+    looking = 11 + 3 * -(-len(weights) // 8) + 3 * len(weights)
+    return 14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0)
+
+
+def _unrolled(weights: NDArray[np.int8], width: int, largest: int) -> tuple[int, NDArray[np.int64]]:
+    cycles = [
+        sum(multiple.cycles + width * len(multiple.outputs) for multiple in multiples)
+        for multiples in multiples_of(weights, largest)
+    ]
+    return 5, 4 + np.array(cycles, np.int64)
+
+
+_CYCLES = {"columns": _columns, "masked": _masked, "unrolled": _unrolled}
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A multiple of a feature, and the outputs that it is added to and taken from.
+
+    Attributes
+    ----------
+    size : int
+        1..128.
+    plus, minus : tuple of int
+        The outputs.
+    cycles, words : int
+        To make it of the one before.
+    """
+
+    size: int
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+    cycles: int
+    words: int
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """All outputs."""
+        return self.plus + self.minus
+
+
+def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple, ...]]:
+    """Return the multiples of each feature, at most `largest`, that weights (d, D) ask for.
+
+    Outputs whose weights are of one size share a product; what the next size takes, see `_made_of`.
+    """
+    features = []
+    for column in weights.T.tolist():
+        before, multiples = 0, []
+        for size in sorted({abs(weight) for weight in column} - {0}):
+            plus = tuple(k for k, weight in enumerate(column) if weight == size)
+            minus = tuple(k for k, weight in enumerate(column) if weight == -size)
+            multiples.append(Multiple(size, plus, minus, *_made_of(before, size, largest)))
+            before = size
+        features.append(tuple(multiples))
+    return features
+
+
+def _made_of(before: int, size: int, largest: int) -> tuple[int, int]:
+    """Return the cycles and words of a multiple, given the one before, as `avr_projection.j2` does.
+
+    A product that fits a byte for any feature needs one instruction to grow by the feature, or to
+    twice itself; others need two, or, like any multiple, an ldi and a mul.
+    """
+    if size == 1:
+        return 0, 0
+    if size * largest <= _BYTE_MAXIMUM:
+        if size == 2:
+            return 2, 2
+        if before > 1 and size in (before + 1, 2 * before):
+            return 1, 1
+        if before > 1 and size in (before + 2, 2 * before + 1):
+            return 2, 2
+    elif before * largest > _BYTE_MAXIMUM and size in (before + 1, 2 * before):
+        return 2, 2
+    return 3, 2
+
+
+_BYTE_MAXIMUM = 255
+
+
+def projection_bytes(
+    kernel: KernelName, weights: NDArray[np.int8], blocks: Sequence[Block], largest: int
+) -> tuple[int, int]:
+    """Return the flash of the weights, and that of the code that reads them."""
+    d, D = weights.shape
+    nonzero = int(np.count_nonzero(weights))
+    moves = sum(4 * block.bytes + 12 for block in blocks)
+    loops = sum(60 + (2 * block.width + 4) * block.size for block in blocks)
+    if kernel == "columns":
+        return d * D, moves + loops
+    if kernel == "masked":
+        masks = sum(1 + -(-block.size // 8) for block in blocks)
+        return nonzero + D * masks, moves + loops + 4 * d
+    words = blocks[0].width * nonzero
+    for block in blocks:
+        part = weights[block.first : block.first + block.size]
+        words += sum(each.words for each in chain(*multiples_of(part, largest)))
+    return 0, moves + 2 * words + len(blocks) * (6 * D + 10 * -(-D // GROUP) + 120)
+
+
+def blocks_of(outputs: int, width: int) -> tuple[Block, ...]:
+    """Split `outputs` into as few blocks as possible, of nearly equal size."""
+    at_most = _REGISTERS[width] // width
+    number = -(-outputs // at_most)
+    bounds = [outputs * i // number for i in range(number + 1)]
+    return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))

@@ -1,0 +1,223 @@
+"""The kernels of a matrix product: how weights are read, and what that takes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.kernel import Feed, Push
+from protonn_edge.stages.matvec.cycles import (
+    BEGIN_BLOCK_CYCLES,
+    BEGIN_BY_COMPILER,
+    COUNTED_IN_A_BYTE,
+    GROUP,
+    GROUP_CYCLES,
+    GROUPS_BY_COMPILER,
+    PUSH_BLOCK_BY_COMPILER,
+    PUSH_CALL_BY_COMPILER,
+    SPLIT_BY_COMPILER,
+    WAITING_BY_COMPILER,
+    Block,
+    FeatureCycles,
+    KernelName,
+    Multiple,
+    blocks_of,
+    feature_cycles,
+    multiples_of,
+    projection_bytes,
+)
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class BlockContext:
+    """Sums of outputs `first` to `last` that are in registers at once, `width` bytes each."""
+
+    number: int
+    first: int
+    last: int
+    size: int
+    width: int
+    bytes: int
+
+    @classmethod
+    def of(cls, block: Block) -> BlockContext:
+        """Lay out a block."""
+        return cls(**_place(block))
+
+
+@dataclass(frozen=True)
+class WeightsContext(BlockContext):
+    """One pass over the inputs: `rows` holds the weights, a row per input, as the kernel does.
+
+    Where weights are instructions, `multiples` has what they are made of.
+    """
+
+    rows: Rows
+    multiples: tuple[tuple[Multiple, ...], ...]
+
+
+@dataclass(frozen=True)
+class MatvecContext:
+    """What ``templates/c/matvec`` sees of a matrix product."""
+
+    kernel: KernelName
+    n_inputs: int
+    n_outputs: int
+    input_maximum: int
+    accumulator_bits: int
+    accumulator_range: tuple[int, int]
+    bias: tuple[int, ...]
+    blocks: tuple[WeightsContext, ...]
+    group: int
+    splits: bool
+    far_calls: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Matvec:
+    """The product of weights (d, D) and inputs of at most `maximum`, in sums of `width` bytes."""
+
+    weights: NDArray[np.int8]
+    width: int
+    maximum: int
+    kernel: KernelName
+    core: Core
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The passes over the inputs."""
+        return blocks_of(len(self.weights), self.width)
+
+    @cached_property
+    def features(self) -> FeatureCycles:
+        """Cycles of each input."""
+        return feature_cycles(self.kernel, self.weights, self.blocks, self.maximum)
+
+    @property
+    def splits(self) -> bool:
+        """Whether all inputs may need more than one pass."""
+        return self.kernel == "masked" and self.weights.shape[1] > COUNTED_IN_A_BYTE
+
+    @cached_property
+    def push(self) -> Push:
+        """What it takes to push inputs."""
+        blocks, features, n = self.blocks, self.features, self.weights.shape[1]
+        call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
+        call += self.core.call_cycles * (2 + len(blocks))
+        if self.kernel == "unrolled":
+            call += self.core.tablejump_cycles * len(blocks)
+        if self.splits:
+            call += SPLIT_BY_COMPILER
+        value, zero = int(features.other.max()), int(features.zero.max())
+        whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
+        if self.kernel == "unrolled":
+            # A group's end, the next groups, and the begin of one more: two calls, with features
+            # that wait.
+            whole = call + GROUPS_BY_COMPILER
+            looking = len(blocks) * GROUP_CYCLES
+            call = 2 * (call + looking) + GROUPS_BY_COMPILER + 2 * GROUP * WAITING_BY_COMPILER
+            value, zero = value + looking, zero + looking
+        return Push(
+            value=value,
+            zero=zero,
+            call=call,
+            whole=whole,
+            more=features.other - features.zero,
+            least=int(np.minimum(features.zero, features.other).sum()),
+            skips_zeros=self.kernel == "columns",
+        )
+
+    @property
+    def begin(self) -> int:
+        """Cycles before the first input."""
+        cycles = BEGIN_BY_COMPILER + self.core.call_cycles
+        cycles += 3 * sum(block.bytes for block in self.blocks)
+        if self.kernel == "masked":
+            cycles += BEGIN_BLOCK_CYCLES * len(self.blocks)
+        if self.kernel == "unrolled":
+            cycles += len(self.blocks) * GROUP_CYCLES * -(-self.weights.shape[1] // GROUP)
+        return cycles
+
+    @property
+    def worst(self) -> int:
+        """Cycles of all inputs, at most."""
+        return self.begin + int(np.maximum(self.features.zero, self.features.other).sum())
+
+    def mean(self, share: NDArray[np.float64]) -> float:
+        """Return the cycles of all inputs, each of which is not 0 with this share, (D,)."""
+        return self.begin + float(self.features.zero @ (1 - share) + self.features.other @ share)
+
+    def calls(self, feed: Feed, share: NDArray[np.float64]) -> float:
+        """Return the cycles of the firmware's calls, besides those of the inputs."""
+        if feed.whole:
+            return self.push.whole
+        costs = self.push.zero + share * (self.push.value - self.push.zero)
+        return self.push.call * feed.calls(self.push, costs.tolist())
+
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Flash of the weights, and of the code that reads them."""
+        return projection_bytes(self.kernel, self.weights, self.blocks, self.maximum)
+
+    @property
+    def state(self) -> int:
+        """SRAM of the sums, of how many inputs there were, and of what the kernel keeps."""
+        kept = {"columns": 0, "masked": 2 * len(self.blocks), "unrolled": GROUP + 1}[self.kernel]
+        return len(self.weights) * self.width + 2 + kept
+
+    def context(self, bias: NDArray[np.int64], ends: tuple[int, int]) -> MatvecContext:
+        """Lay the product out as the generated program reads it; `ends` are those of all sums."""
+        columns = self.weights.T.tolist()
+        return MatvecContext(
+            kernel=self.kernel,
+            n_inputs=self.weights.shape[1],
+            n_outputs=len(self.weights),
+            input_maximum=self.maximum,
+            accumulator_bits=8 * self.width,
+            accumulator_range=ends,
+            bias=tuple(bias.tolist()),
+            blocks=tuple(
+                WeightsContext(
+                    **_place(block),
+                    rows=self._rows(columns, block),
+                    multiples=self._multiples(block),
+                )
+                for block in self.blocks
+            ),
+            group=GROUP,
+            splits=self.splits,
+            far_calls=self.core.return_bytes > 2,
+        )
+
+    def _rows(self, columns: list[list[int]], block: Block) -> Rows:
+        """Return the outputs of one block, a row per input."""
+        part = [column[block.first : block.first + block.size] for column in columns]
+        rows = [_masked(row) for row in part] if self.kernel == "masked" else part
+        return tuple(tuple(row) for row in rows)
+
+    def _multiples(self, block: Block) -> tuple[tuple[Multiple, ...], ...]:
+        if self.kernel != "unrolled":
+            return ()
+        part = self.weights[block.first : block.first + block.size]
+        return tuple(multiples_of(part, self.maximum))
+
+
+def _place(block: Block) -> dict[str, int]:
+    last = block.first + block.size - 1
+    return {**asdict(block), "last": last, "bytes": block.bytes}
+
+
+def _masked(row: list[int]) -> list[int]:
+    """Return the bytes that follow; for each 8 weights a mask, and those that are not 0."""
+    content: list[int] = []
+    for first in range(0, len(row), 8):
+        part = row[first : first + 8]
+        mask = sum(1 << k for k, weight in enumerate(part) if weight != 0)
+        content += [mask - 256 if mask > 127 else mask, *(weight for weight in part if weight != 0)]
+    return [len(content), *content]

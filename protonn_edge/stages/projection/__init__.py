@@ -1,0 +1,1 @@
+"""The projection: a matrix product, requantized to coordinates of a byte."""

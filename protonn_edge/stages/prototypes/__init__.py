@@ -1,0 +1,1 @@
+"""The prototypes: scores by the distances of a point from them."""

@@ -1,0 +1,168 @@
+"""How many prototypes can be near one point at most, whatever the point is.
+
+The bound of the cycles needs it: with hundreds of prototypes no point is near all of them. It is
+found for each prefix of the coordinates. With a centre c, prototypes ``a_j = b_j - c``, and the
+point at ``c + t u`` where u has length 1, prototype j is near, within the limit, if
+
+    y_j > h_j(t)     with y_j = a_j u and h_j(t) = (|a_j|^2 + t^2 - limit) / 2t
+
+Where h_j is positive, the square of ``(h_j y_j + v_j) / (h_j^2 + v_j)`` is at least 1 for all such
+y_j, and at least 0 for all others, whatever the positive v_j is. So the sum of these squares, and 1
+for each prototype whose h_j is not positive, is no less than the number of near prototypes. It is a
+quadratic form in u, and how large it is at most follows from eigenvalues. (With y_j's variance for
+v_j this is Cantelli's inequality, where it is tightest.)
+
+How far the point is from the centre is not known: all distances are cut into intervals, in each of
+which the least h_j counts, and the interval that allows most prototypes is halved again and again.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from protonn_edge.stages.prototypes.integers import IntegerPrototypes
+
+FloatArray = NDArray[np.float64]
+
+_FIRST_INTERVALS = 8
+_HALVINGS = 16
+
+# How often the centre moves to where the bound says that most prototypes may be near, by which part
+# of the way; by half as much each time that this is no better.
+_MOVES = 8
+_PART = 0.3
+
+# A direction along which prototypes vary more than on average; the linear part times these are
+# tried for how far above the largest eigenvalue the Lagrange multiplier is.
+_VARIANCE = 2.0
+_MULTIPLIERS = 2.0 ** np.arange(-10, 4)
+
+_ROUNDING = 1e-9  # relative; floats are off by far less
+
+# Up to here each prefix of the coordinates is looked at, then only all of them: a bound for fewer
+# coordinates holds for more, and a direction takes time with the cube of their number.
+_PREFIXES = 40
+
+# No chip has room for more numbers, so that any bound will do for them.
+_MOST_NUMBERS = 1 << 16
+
+
+def near_at_most(stage: IntegerPrototypes) -> NDArray[np.int64]:
+    """Return bounds (d,) of the prototypes that are near one point by 1..d of the coordinates."""
+    B = np.ascontiguousarray(stage.prototypes)
+    if B.size > _MOST_NUMBERS:
+        return np.full(len(B), B.shape[1], np.int64)
+    return np.array(_near_at_most(B.tobytes(), B.shape, stage.distance_limit), np.int64)
+
+
+@dataclass(frozen=True, order=True)
+class _Shell:
+    """Points from `start` to `end` away from the centre.
+
+    `spare` is how many prototypes fewer than all may be near; `direction`, of length 1, is where
+    about there may be most, or None.
+    """
+
+    spare: float
+    start: float
+    end: float
+    direction: FloatArray | None = field(compare=False)
+
+
+@lru_cache(maxsize=16)
+def _near_at_most(prototypes: bytes, shape: tuple[int, int], limit: int) -> tuple[int, ...]:
+    points = np.frombuffer(prototypes, np.int8).reshape(shape).T.astype(np.float64)
+    means, moved, most, bounds = points.mean(axis=0), np.zeros(0), len(points), []
+    for k in range(1, shape[0] + 1):
+        moved = np.append(moved, 0.0)
+        if _PREFIXES < k < shape[0]:
+            bounds.append(most)
+            continue
+        spare, centre = _least_spare(points[:, :k], means[:k] + moved, limit)
+        moved = centre - means[:k]
+        most = min(most, len(points) - math.ceil(spare - _ROUNDING * len(points)))
+        bounds.append(most)
+    return tuple(bounds)
+
+
+def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[float, FloatArray]:
+    """Return how many points (n, k) are far from any one point at least, and from where it shows.
+
+    Any centre gives a bound; it moves to where there may be more points, which gives a tighter one.
+    """
+    best, part = _worst_shell(points - centre, limit), _PART
+    for _ in range(_MOVES):
+        if best.direction is None:
+            break
+        other = centre + part * (best.start + best.end) / 2 * best.direction
+        worst = _worst_shell(points - other, limit)
+        if worst.spare > best.spare:
+            best, centre = worst, other
+        else:
+            part /= 2
+    return best.spare, centre
+
+
+def _worst_shell(a: FloatArray, limit: int) -> _Shell:
+    """Return the shell around 0 whose points have, as far as is known, most of a (n, k) near."""
+    lengths = np.square(a).sum(axis=1)
+    excess = lengths - limit
+    if excess.max() < 0:
+        return _Shell(0.0, 0.0, 0.0, None)  # from the centre all are
+    variances = _VARIANCE * ((a @ (a.T @ a)) * a).sum(axis=1) / lengths.sum() + _ROUNDING
+    ends = np.linspace(0, math.sqrt(lengths.max()) + math.sqrt(limit), _FIRST_INTERVALS + 1)
+    shells = [_shell(a, excess, variances, start, end) for start, end in pairwise(ends.tolist())]
+    heapq.heapify(shells)
+    for _ in range(_HALVINGS):
+        worst = heapq.heappop(shells)
+        middle = (worst.start + worst.end) / 2
+        for start, end in ((worst.start, middle), (middle, worst.end)):
+            heapq.heappush(shells, _shell(a, excess, variances, start, end))
+    return shells[0]
+
+
+def _shell(
+    a: FloatArray, excess: FloatArray, variances: FloatArray, start: float, end: float
+) -> _Shell:
+    """Return a shell, with a bound of the prototypes that are near its points.
+
+    `excess` is |a|^2 less the limit, `variances` about that of each a's product with u.
+    """
+    distance = np.where(excess > 0, np.clip(np.sqrt(np.maximum(excess, 0)), start, end), start)
+    over = excess + np.square(distance)
+    far = over > 0
+    if not far.any():
+        return _Shell(0.0, start, end, None)
+    h = over[far] / (2 * distance[far])
+    squares, direction = _largest_form(a[far], h, variances[far])
+    return _Shell(max(0.0, len(h) - squares), start, end, direction)
+
+
+def _largest_form(a: FloatArray, h: FloatArray, v: FloatArray) -> tuple[float, FloatArray]:
+    """Bound the sum of the squares of (h_j a_j u + v_j) / (h_j^2 + v_j) over unit vectors u.
+
+    The sum is ``u'Mu + 2 g'u + c``. For any l above M's eigenvalues l_i it is at most
+    ``l + c + sum_i g_i^2 / (l - l_i)``, with g in the eigenvectors' directions (the Lagrangian
+    bound, which is tight for the best l). Also return about the u of the largest sum.
+    """
+    weight = 1 / (np.square(h) + v)
+    scaled, constant = a * (h * weight)[:, None], v * weight
+    eigenvalues, vectors = np.linalg.eigh(scaled.T @ scaled)
+    g = vectors.T @ (constant @ scaled)
+    above = max(float(np.linalg.norm(g)), _ROUNDING) * _MULTIPLIERS
+    gaps = eigenvalues[-1] - eigenvalues + above[:, None]
+    bounds = eigenvalues[-1] + above + (np.square(g) / gaps).sum(axis=1)
+    best = int(bounds.argmin())
+    u = vectors @ (g / gaps[best])
+    size = float(np.linalg.norm(u))
+    bound = float(bounds[best] + np.square(constant).sum())
+    return bound, u / size if size > 0 else vectors[:, -1]

@@ -1,0 +1,57 @@
+"""Window features in integers: of samples of a byte, scaled to bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.input_quantizer.raw_inputs import RawQuantizer
+from protonn_edge.stages.integer_stage import IntegerStage, Range
+from protonn_edge.stages.kernel import Kernel
+from protonn_edge.stages.window_features.kernels import WindowKernel
+from protonn_edge.stages.window_features.stage import WindowFeatureStage
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerWindowFeatures(IntegerStage):
+    """From the samples of a window to its features, and to a byte of each.
+
+    Attributes
+    ----------
+    window : WindowFeatureStage
+        The features.
+    quantizer : RawQuantizer
+        What makes a byte of a feature.
+    """
+
+    kind: ClassVar[str] = "window_features"
+
+    window: WindowFeatureStage
+    quantizer: RawQuantizer
+
+    @property
+    def n_inputs(self) -> int:
+        """Samples of all channels."""
+        return self.window.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Features of all channels."""
+        return self.window.n_outputs
+
+    @property
+    def output(self) -> Range:
+        """What the bytes can be."""
+        return Range.of_bytes(self.n_outputs, self.quantizer.maximum)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the features (n, F), as bytes, of windows of bytes (n, N C)."""
+        return self.quantizer.quantize(self.window.of_bytes(x))
+
+    def kernels(self, core: Core) -> tuple[Kernel, ...]:
+        """Return its one kernel."""
+        return (WindowKernel(self, core),)

@@ -1,0 +1,27 @@
+"""Plans by the choices that tests make."""
+
+from __future__ import annotations
+
+from protonn_edge.boards.cores import UNO_CORE, Core
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.quantization import IntegerModel
+from protonn_edge.stages.activity import Activity
+
+
+def plan_with(
+    model: IntegerModel,
+    kernel: str,
+    activity: Activity | None = None,
+    *,
+    buffered: bool = True,
+    keeps_averages: bool = True,
+    core: Core = UNO_CORE,
+) -> Plan:
+    """Return the plan with this kernel of the projection, fed so, whose averages wait or not."""
+    choices = {"projection": kernel, "feeding": "held" if buffered else "streamed"}
+    if any(stage.kind == "average_pooling" for stage in model.stages) and not keeps_averages:
+        pooling = next(stage for stage in model.stages if stage.kind == "average_pooling")
+        names = [each.name for each in pooling.kernels(core)]
+        choices["average_pooling"] = "streamed" if "streamed" in names else names[0]
+    return plan_of(model, choices, core, activity=activity)
