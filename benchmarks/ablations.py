@@ -22,8 +22,8 @@ from rows import SEEDS, Row, chosen
 
 from protonn_edge.datasets import Dataset, holdout
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.quantization import quantize
-from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import objective
 from protonn_edge.training.objective import Loss
 

@@ -31,9 +31,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize
-from protonn_edge.report.accuracy import share_right
 
 _HEADING = (
     "| preset | paper's accounting kB | int8 B (limit) | float % | integers % | others | s |\n"

@@ -22,10 +22,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.quantization import quantize
-from protonn_edge.report.accuracy import share_right
 
 ROWS = [
     Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}),

@@ -26,8 +26,8 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.report.evidence import gather
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import page_script
 from protonn_edge.system.files import write_atomically

@@ -40,13 +40,13 @@ from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, device_model, measure_activity
-from protonn_edge.report.accuracy import share_right
 from protonn_edge.stages.matvec.cycles import KernelName
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.stack import worst_case_stack
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
@@ -237,8 +237,9 @@ def _linked(folder: Path, macro: str, used: int) -> tuple[int, int, int]:
     macros = [f"-D{macro}", f"-DUSED={used}", "-Wl,--gc-sections"]
     command = ["avr-gcc", *flags, *macros, "-o", elf, folder / "main.c", folder / "pnn_model.c"]
     subprocess.run(command, check=True, timeout=120)
-    sections = read_sections(elf)
-    return sections.flash_bytes, sections.sram_bytes, worst_case_stack(elf).bytes
+    program = read_program(elf)
+    flash, sram = program.sections.flash_bytes, program.sections.sram_bytes
+    return flash, sram, worst_case_stack(program).bytes
 
 
 def floor_cycles(model: IntegerModel, X: NDArray[np.float32]) -> float:

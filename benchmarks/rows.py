@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import click
 
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.folds import fold_numbers
 

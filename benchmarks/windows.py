@@ -36,10 +36,10 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.hil import Result
 from protonn_edge.quantization import IntegerModel, measure_activity, quantize
-from protonn_edge.report.accuracy import share_right
 from protonn_edge.training import ProtoNNClassifier
 
 _IN_FLASH = 12_000  # bytes of windows for the sketch

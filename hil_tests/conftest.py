@@ -31,6 +31,7 @@ from protonn_edge.evaluation.verification import open_session
 from protonn_edge.hil import Run, Session, protocol, run
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.training import ProtoNNClassifier
 
 DEADLINE_S = 10.0
@@ -125,7 +126,7 @@ def elf(project: Project, board: Board) -> Path:
 
 @pytest.fixture(scope="session")
 def usage(elf: Path, board: Board) -> Usage:
-    return measure_usage(elf)
+    return measure_usage(read_program(elf))
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.export import Export, Kind, export
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import read_program
 
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")
 CORE, VARIANT = ARDUINO / "cores" / "arduino", ARDUINO / "variants" / "standard"
@@ -85,7 +85,7 @@ class Ran:
 
 def run_on_uno(elf: Path, lines: int = 1) -> Ran:
     """Run a program until it has printed some lines."""
-    sections = read_sections(elf)
+    sections = read_program(elf).sections
     with EmulatedUno(elf) as uno:
         received = b""
         with socket.create_connection(("127.0.0.1", uno.port), timeout=DEADLINE_S) as line:

@@ -7,6 +7,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.registry import kernels_of
 
 
 def plan_with(
@@ -22,6 +23,11 @@ def plan_with(
     choices = {"projection": kernel, "feeding": "held" if buffered else "streamed"}
     if any(stage.kind == "average_pooling" for stage in model.stages) and not keeps_averages:
         pooling = next(stage for stage in model.stages if stage.kind == "average_pooling")
-        names = [each.name for each in pooling.kernels(core)]
+        names = [each.name for each in kernels_of(pooling, core)]
         choices["average_pooling"] = "streamed" if "streamed" in names else names[0]
     return plan_of(model, choices, core, activity=activity)
+
+
+def keeps_averages(plan: Plan) -> bool:
+    """Return whether averages wait for the last one."""
+    return plan.choices.get("average_pooling") != "streamed"

@@ -16,7 +16,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.quantization.integer_model import OFFSET_STEP, RBF_MAXIMUM
+from protonn_edge.quantization.integer_model import OFFSET_STEP
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
@@ -27,7 +27,7 @@ from protonn_edge.stages.projection.integers import (
     COORDINATE_MINIMUM,
     REQUANTIZE_SHIFT,
 )
-from protonn_edge.stages.prototypes.exponential import exponential_table
+from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM, exponential_table
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.stages.window_features.declaration import KINDS
 

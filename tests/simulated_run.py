@@ -79,7 +79,8 @@ def measure_on(
         measurement,
         exclusive=lambda _: nullcontext(),
         open_session=open_session,
-        measure_usage=lambda _: usage,
+        read_program=lambda _: None,
+        check_budget=lambda *_: usage,
         check_linked=lambda *_: None,
     ):
         done = measurement.measure(project, (X, y), BOARD, ports=list(hosts), **options)

@@ -7,12 +7,11 @@ chance. After the link, the ELF and the stack analysis tell the truth.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import CheckFailed
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import LinkedProgram
 from protonn_edge.toolchain.stack import worst_case_stack
 
 # Of the 1,389 cycles between two bytes, receiving and decoding one take the rest; read off the
@@ -118,20 +117,21 @@ def check_estimate(plan: Estimate, board: Board) -> None:
         )
 
 
-def check_flash(elf: Path, board: Board) -> None:
-    """Raise `OverBudget` where code that does not fit cannot even be followed, for its stack.
+def check_budget(program: LinkedProgram, board: Board) -> Usage:
+    """Return what a linked firmware takes; raise `OverBudget` if it does not fit."""
+    sections = program.sections
+    if board.cpu.wraps_at and sections.flash_bytes > board.flash_bytes:
+        # Short jumps go on at the begin of the flash where it ends, which is not known of what is
+        # too large: such code cannot be followed for its stack.
+        usage = Usage(sections.flash_bytes, sections.sram_bytes, 0, ())
+    else:
+        usage = measure_usage(program)
+    usage.check(board)
+    return usage
 
-    Short jumps go on at the begin of the flash where it ends, and that is not known of what is too
-    large.
-    """
-    if board.cpu.wraps_at:
-        sections = read_sections(elf)
-        if sections.flash_bytes > board.flash_bytes:
-            Usage(sections.flash_bytes, sections.sram_bytes, 0, ()).check(board)
 
-
-def measure_usage(elf: Path) -> Usage:
-    """Return what the linked firmware `elf` takes; its .su files lie below the same folder."""
-    sections = read_sections(elf)
-    stack = worst_case_stack(elf, sorted(elf.parent.rglob("*.su")))
+def measure_usage(program: LinkedProgram) -> Usage:
+    """Return what a linked firmware takes; its .su files lie below the same folder."""
+    stack = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
+    sections = program.sections
     return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)

@@ -1,4 +1,4 @@
-"""What a linked firmware must keep to, besides its size: looked for in the ELF file itself.
+"""What a linked firmware must keep to, besides its size: looked for in the program itself.
 
 An integer build has no floats in it, not even by a library. Constants stay in flash. Interrupts are
 never off for so long that the serial line loses a byte.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
@@ -16,12 +15,7 @@ from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel, IntegerModel
 from protonn_edge.stages.kernel import CHUNK_CYCLES
-from protonn_edge.toolchain.elf import (
-    Constants,
-    read_initial_values,
-    read_object_constants,
-    read_program,
-)
+from protonn_edge.toolchain.elf import Constants, LinkedProgram, read_object_constants
 from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
 
 # The routines for floats: libgcc's by the names that GCC's internals manual lists ("Routines for
@@ -34,14 +28,10 @@ _SOFTWARE = "software"
 # The linker puts constants in front of the code, which begins with this.
 _BEHIND_CONSTANTS = "__ctors_start"
 
-# What pnn_begin takes, for all, for each output and for each sum of the pooling's row; read off
-# the emulator, with a tenth on top.
-_BEGIN_CYCLES = 60
-_BEGIN_CYCLES_PER_OUTPUT = 31
-_BEGIN_CYCLES_PER_SUM = 10
 
-
-def check_linked(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, board: Board) -> None:
+def check_linked(
+    program: LinkedProgram, model: DeviceModel, plan: Plan | Float32Plan, board: Board
+) -> None:
     """Check a linked firmware; its object files lie below the same folder.
 
     A float build may compute in floats.
@@ -52,16 +42,16 @@ def check_linked(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, board:
         If it computes in floats, has constants in SRAM, or disables interrupts for too long.
     """
     if isinstance(model, IntegerModel):
-        check_no_floats(elf)
-    check_constants_in_flash(elf)
-    check_constants_within_reach(elf)
+        check_no_floats(program)
+    check_constants_in_flash(program)
+    check_constants_within_reach(program)
     if board.serial != _SOFTWARE:  # such a line rests while anything is computed
-        check_interrupts(elf, model, plan, board)
+        check_interrupts(program, plan, board)
 
 
-def check_no_floats(elf: Path) -> None:
+def check_no_floats(program: LinkedProgram) -> None:
     """Raise `CheckFailed` if a routine for floats is linked into the firmware."""
-    names = {symbol.name for symbol in read_program(elf).symbols}
+    names = {symbol.name for symbol in program.symbols}
     found = sorted(filter(_FLOAT_ROUTINE.fullmatch, names))
     if found:
         raise CheckFailed(
@@ -70,34 +60,34 @@ def check_no_floats(elf: Path) -> None:
         )
 
 
-def check_constants_in_flash(elf: Path) -> None:
+def check_constants_in_flash(program: LinkedProgram) -> None:
     """Raise `CheckFailed` if constants take SRAM that flash could hold.
 
     Such are constants without PROGMEM, string literals, and whatever has an initial value in the
     generated source. What the linker has left out does not count.
     """
-    in_sram = read_initial_values(elf)
+    in_sram, folder = program.initial_values, program.path.parent
     if not in_sram:
         return
     found = [
         (name, path)
-        for path in sorted(elf.parent.rglob("*.o"))
+        for path in sorted(folder.rglob("*.o"))
         for constants in read_object_constants(path)
         if constants.section.startswith(".rodata") or path.name.startswith("pnn_model.")
         for name in _kept(constants, in_sram)
     ]
     if found:
         size = sum(len(constants.contents) for constants in in_sram)
-        names = _listed([f"{name} ({path.relative_to(elf.parent)})" for name, path in found])
+        names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in found])
         raise CheckFailed(
             f"constants are among the {size:,} B of SRAM with initial values, though flash could "
             f"hold them: {names}; declare them PROGMEM and read them with pgm_read_byte()"
         )
 
 
-def check_constants_within_reach(elf: Path) -> None:
+def check_constants_within_reach(program: LinkedProgram) -> None:
     """Raise `CheckFailed` if constants lie beyond the 64 kB that the generated code can read."""
-    ends = [each.address for each in read_program(elf).symbols if each.name == _BEHIND_CONSTANTS]
+    ends = [each.address for each in program.symbols if each.name == _BEHIND_CONSTANTS]
     if ends and max(ends) > READABLE_BYTES:
         raise CheckFailed(
             f"constants reach up to {max(ends):,} B of flash, and can be read up to "
@@ -120,9 +110,9 @@ def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]
             yield repr(pieces[0].decode("ascii", errors="replace"))
 
 
-def check_interrupts(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, board: Board) -> None:
+def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Board) -> None:
     """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
-    spans, limit = spans_without_interrupts(elf, model, plan), receiver_limit(board)
+    spans, limit = spans_without_interrupts(program, plan), receiver_limit(board)
     if spans.worst_delay > limit:
         raise CheckFailed(
             f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
@@ -132,24 +122,15 @@ def check_interrupts(elf: Path, model: DeviceModel, plan: Plan | Float32Plan, bo
         )
 
 
-def spans_without_interrupts(
-    elf: Path, model: DeviceModel, plan: Plan | Float32Plan
-) -> MaskedSpans:
+def spans_without_interrupts(program: LinkedProgram, plan: Plan | Float32Plan) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off, whatever the features are."""
     if isinstance(plan, Plan) and plan.buffered:
-        return masked_spans(elf, {})  # all of it is pushed while the line rests, interrupts on
+        return masked_spans(program, {})  # all of it is pushed while the line rests, interrupts on
     bounds = {
-        "pnn_begin": begin_cycles(model),
+        "pnn_begin": plan.begin_cycles,
         "pnn_push_many": max(CHUNK_CYCLES, plan.push.call + plan.push.value),
     }
-    return masked_spans(elf, bounds)
-
-
-def begin_cycles(model: DeviceModel) -> int:
-    """Return what a call of ``pnn_begin`` takes at most."""
-    sums = 0 if model.pooling is None else model.pooling.columns.outputs
-    outputs = _BEGIN_CYCLES_PER_OUTPUT * model.n_projections
-    return _BEGIN_CYCLES + outputs + _BEGIN_CYCLES_PER_SUM * sums
+    return masked_spans(program, bounds)
 
 
 def receiver_limit(board: Board) -> int:

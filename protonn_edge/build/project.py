@@ -15,17 +15,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board
-from protonn_edge.boards.cores import CORES, UNO_CORE
 from protonn_edge.boards.environment import description, environment_section
-from protonn_edge.build.budget import OverBudget, Usage, check_estimate, check_flash, measure_usage
+from protonn_edge.build.budget import OverBudget, Usage, check_budget, check_estimate
 from protonn_edge.build.linkage import check_linked
+from protonn_edge.build.plan_file import (
+    PLAN_FILE,
+    not_as_written,
+    plan_text,
+    read_plan,
+)
 from protonn_edge.codegen import (
     HOST_MAIN,
     SOURCES,
     Float32Plan,
     Limits,
     Plan,
-    every_plan,
     make_float32_plan,
     make_plan,
     plans,
@@ -33,22 +37,18 @@ from protonn_edge.codegen import (
 )
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model, save_model
-from protonn_edge.quantization import (
-    DeviceModel,
-    Float32Model,
-    IntegerModel,
-    device_model,
-    precisions_of,
-)
+from protonn_edge.quantization import DeviceModel, Float32Model, device_model, precisions_of
 from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
 from protonn_edge.system.lock import InUse, locked_folder
 from protonn_edge.system.resources import resource
 from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import build_firmware
 
 _GENERATED = Path("firmware", "generated")
 _MODEL = _GENERATED / "model.npz"
+_PLAN = _GENERATED / PLAN_FILE
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
@@ -93,27 +93,33 @@ class Project:
         Raises
         ------
         InputError
-            If nothing was built here yet, or a generated file is not what a plan of the model
-            renders to.
+            If nothing was built here yet, or a generated file is not what `build` writes for the
+            model and the plan in ``build.json``.
         """
         model = self.model()
-        others = set(SOURCES)
-        for precision in precisions_of(model):
-            reference = device_model(model, precision)
-            for plan in _all_plans(reference):
-                sources = render_c(reference, plan)
-                changed = {name for name in SOURCES if not self._has(name, sources[name])}
-                if not changed:
-                    return reference, plan
-                others = min(others, changed, key=len)
-        path = self.folder / _GENERATED / min(others)
-        raise InputError(f"{path} is not what 'build' writes for its model; run it again")
+        written = read_plan(self.folder / _PLAN)
+        if written.precision in precisions_of(model):
+            reference = device_model(model, written.precision)
+            plan = written.plan_of(reference)
+            if plan is not None:
+                self._check_generated(reference, plan)
+                return reference, plan
+        raise not_as_written(self.folder / _PLAN)
 
-    def _has(self, name: str, text: str) -> bool:
-        path, content = self.folder / _GENERATED / name, text.encode()
-        return (
-            path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content
+    def is_of(self, reference: DeviceModel) -> bool:
+        """Whether the folder's model becomes this very reference, whatever its plan is."""
+        model = self.model()
+        return any(
+            device_model(model, precision).model_sha256 == reference.model_sha256
+            for precision in precisions_of(model)
         )
+
+    def _check_generated(self, reference: DeviceModel, plan: Plan | Float32Plan) -> None:
+        for name, text in generated_files(reference, plan).items():
+            path, content = self.folder / _GENERATED / name, text.encode()
+            same_size = path.is_file() and path.stat().st_size == len(content)
+            if not (same_size and path.read_bytes() == content):
+                raise not_as_written(path)
 
     def compile(self, board: Board) -> Path:
         """Build with PlatformIO; return the path of the firmware's ELF, or the host's program.
@@ -165,13 +171,9 @@ def exclusive(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _all_plans(reference: DeviceModel) -> Iterator[Plan | Float32Plan]:
-    """Yield every plan that `build` could have taken, those for an Uno first."""
-    if isinstance(reference, Float32Model):
-        yield make_float32_plan(reference)
-        return
-    for core in (UNO_CORE, *(core for core in CORES.values() if core is not UNO_CORE)):
-        yield from every_plan(reference, core)
+def generated_files(reference: DeviceModel, plan: Plan | Float32Plan) -> dict[str, str]:
+    """Return the texts that `build` generates, by their names: the plan and the C of it."""
+    return {PLAN_FILE: plan_text(reference, plan), **render_c(reference, plan)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,12 +267,13 @@ def build_for_host(
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
     reference = device_model(model, wishes.precision)
-    plan = None
-    if isinstance(reference, IntegerModel):
+    plan: Plan | Float32Plan
+    if isinstance(reference, Float32Model):
+        plan = make_float32_plan(reference)
+    else:
         plan = make_plan(reference, kernel=wishes.kernel)
     with exclusive(folder), scratch_folder() as scratch:
-        sources = render_c(reference, plan)
-        project = _write_project(model, sources, scratch, folder, board)
+        project = _write_project(model, reference, plan, scratch, folder, board)
         project.compile(board)
         _copy_over(project, Project(folder))
         return Project(folder).compile(board)
@@ -341,10 +344,9 @@ def raw_input_build(
         If it does not fit the board: ``pnn_quantize`` and its tables take flash.
     """
     with scratch_folder() as scratch:
-        project = _write_project(model, render_c(reference, plan), scratch, None, board)
+        project = _write_project(model, reference, plan, scratch, None, board)
         elf = build_firmware(project.folder, board.environment, define=_RAW_INPUTS)
-        check_flash(elf, board)
-        measure_usage(elf).check(board)
+        check_budget(read_program(elf), board)
         yield elf
 
 
@@ -357,18 +359,16 @@ def _first_that_fits(
     activity = wishes.activity or model.activity
     for plan in _choices(reference, board, wishes, activity):
         check_estimate(plan, board)
-        sources = render_c(reference, plan)
         folder = scratch / f"project_{len(failures)}"
-        project = _write_project(model, sources, folder, firmware_of, board)
+        project = _write_project(model, reference, plan, folder, firmware_of, board)
         elf = project.compile(board)
+        program = read_program(elf)
         try:
-            check_flash(elf, board)
-            usage = measure_usage(elf)
-            usage.check(board)
+            usage = check_budget(program, board)
         except OverBudget as failure:
             failures.append(failure)
             continue
-        check_linked(elf, reference, plan, board)
+        check_linked(program, reference, plan, board)
         return Trial(project, elf, plan, usage)
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
@@ -396,10 +396,11 @@ def check_folder(folder: Path, board: Board) -> None:
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file, the project needs a folder there; use another -o")
     settings = folder / _SETTINGS
-    generated = (f"{_GENERATED.as_posix()}/{name}" for name in (*SOURCES, _MODEL.name))
+    generated = [_GENERATED / name for name in (*SOURCES, PLAN_FILE, _MODEL.name)]
     description_name = f"boards/{board.environment}.json"
-    check_no_links(folder, [_SETTINGS, *generated, description_name, _product(board).as_posix()])
-    for path in (settings, folder / _MODEL, *(folder / _GENERATED / name for name in SOURCES)):
+    names = [path.as_posix() for path in (*generated, _product(board))]
+    check_no_links(folder, [_SETTINGS, *names, description_name])
+    for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a file, but the project's is; use another -o")
     section = f"[env:{board.environment}]"
@@ -421,7 +422,8 @@ def _settings_for(board: Board) -> str:
 
 def _write_project(
     model: ProtoNNModel,
-    sources: dict[str, str],
+    reference: DeviceModel,
+    plan: Plan | Float32Plan,
     folder: Path,
     firmware_of: Path | None,
     board: Board,
@@ -443,7 +445,7 @@ def _write_project(
     if board.is_chip and not board.platformio_board:
         text = json.dumps(description(board), indent=2) + "\n"
         write_atomically(folder / "boards" / f"{board.environment}.json", text)
-    for name, text in sources.items():
+    for name, text in generated_files(reference, plan).items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
     return Project(folder)

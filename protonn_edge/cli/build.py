@@ -26,6 +26,7 @@ from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import (
     DeviceModel,
@@ -34,7 +35,6 @@ from protonn_edge.quantization import (
     measure_activity,
     stage_losses,
 )
-from protonn_edge.report.accuracy import share_right
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.decision.rejection import UNKNOWN

@@ -17,12 +17,12 @@ from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.train import train, with_accuracy_floor
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.evaluation.verification import disagreement, verify_host
 from protonn_edge.hil import check_is_results
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize
-from protonn_edge.report.evidence import gather
 from protonn_edge.toolchain.platformio import upload_command
 
 _SEED = 0

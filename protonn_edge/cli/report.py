@@ -19,10 +19,11 @@ from protonn_edge.cli.quantities import ImageShape
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import class_figures
+from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.report.accuracy import class_figures
 from protonn_edge.report.battery import IDLE_WATTS, RATES, WATT_HOURS, Battery
-from protonn_edge.report.evidence import Evidence, gather
 from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.script import page_script
 from protonn_edge.report.terminal import class_table, evidence_facts, fact_table

@@ -42,6 +42,8 @@ from protonn_edge.datasets import (
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.evaluation.ranking import PLACES, precision_at
 from protonn_edge.model import ProtoNNModel, load_model, save_model
 from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import (
@@ -52,8 +54,6 @@ from protonn_edge.quantization import (
     why_floats_alone,
     with_rejection,
 )
-from protonn_edge.report.accuracy import share_right
-from protonn_edge.report.ranking import PLACES, precision_at
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.average_pooling.pooling import pooling_for
 from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic

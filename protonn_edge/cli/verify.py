@@ -14,13 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import Project, Wishes, trial_build
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import InputError
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.evaluation.verification import (
     Agreement,
@@ -40,6 +42,13 @@ from protonn_edge.system import shell
 @click.argument("data", type=click.Path(path_type=Path))
 @board_option
 @click.option("--port", help="A board that holds this model's firmware, for example /dev/ttyACM0.")
+@click.option(
+    "--project",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder in which 'build' made the firmware of --port, for the range of its cycles.  "
+    "[default: the current folder, if it has this model]",
+)
 @precision_option
 @table_options
 @json_option
@@ -48,6 +57,7 @@ def verify_command(
     data: Path,
     board_name: str,
     port: str | None,
+    folder: Path | None,
     precision: str,
     table: TableOptions,
     as_json: bool,
@@ -61,13 +71,17 @@ def verify_command(
     a sketch sends them, through the exported library's pnn_quantize; if accuracy is more than half
     a point lower there, that is a failure, too.
     """
+    if folder is not None and port is None:
+        raise click.UsageError("--project is the folder of the firmware at --port; give both")
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
     X, y = points_for(model, data, table, out)
     Q = reference.quantize(X)
 
+    plan_at_port = None
     if port is not None:
+        plan_at_port = _plan_at_port(folder, reference)
         with open_session(port, reference, _chip(board)):
             pass  # a board that is not there or has another model shows before minutes are spent
     with out.status("host C"):
@@ -88,8 +102,8 @@ def verify_command(
             )
             say_unproven(possible, out)
     if port is not None:
-        of_any = PossibleCycles.of_any_plan(reference, board) if board.is_chip else None
-        agreements.append(_verify_device(out, port, port, board, reference, Q, of_any))
+        possible_at_port = _possible_at_port(out, plan_at_port, reference, board)
+        agreements.append(_verify_device(out, port, port, board, reference, Q, possible_at_port))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -133,6 +147,35 @@ def _verify_device(
             possible=possible,
         )
     return agreement
+
+
+def _plan_at_port(folder: Path | None, reference: DeviceModel) -> Plan | Float32Plan | None:
+    """Return the plan of the firmware at --port, if its folder is known."""
+    project = Project(folder or Path())
+    if folder is None and not (project.built and project.is_of(reference)):
+        return None
+    built, plan = project.generated()
+    if built.model_sha256 != reference.model_sha256:
+        raise InputError(
+            f"{folder} has the firmware of the model {built.model_sha256[:16]}, not of "
+            f"{reference.model_sha256[:16]}; name another --project, or leave it out"
+        )
+    return plan
+
+
+def _possible_at_port(
+    out: Output, plan: Plan | Float32Plan | None, reference: DeviceModel, board: Board
+) -> PossibleCycles | None:
+    """Return what a prediction can take at --port; None for what counts no cycles."""
+    if not board.is_chip:
+        return None
+    if plan is not None:
+        return PossibleCycles.of(plan, board)
+    out.say(
+        "it is not known which plan the firmware at --port has, so its cycles may be those of any "
+        "plan; --project names the folder that 'build' wrote"
+    )
+    return PossibleCycles.of_any_plan(reference, board)
 
 
 def _chip(board: Board) -> Board | None:

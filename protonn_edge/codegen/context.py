@@ -63,7 +63,7 @@ class RawContext:
 
 @dataclass(frozen=True)
 class StageContext:
-    """A stage as its template sees it: names for C, what its kernel has computed, its neighbours."""
+    """A stage as its template sees it: names for C, what its kernel computed, its neighbours."""
 
     n: str
     title: str

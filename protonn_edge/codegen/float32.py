@@ -43,6 +43,7 @@ class Float32Plan:
     state_bytes: int
 
     kernel = "float32"
+    begin_cycles = 15
 
     # A push only copies a byte; read off the emulator for avr-gcc at -O2, with room.
     push = Push(value=15, zero=15, call=80, whole=80)

@@ -1,14 +1,14 @@
-"""The plan of a generated program: a kernel for each stage, how it is fed, and what all of it takes.
+"""The plan of a generated program: a kernel for each stage, how it is fed, and what it takes.
 
-What a kernel takes follows from its stage's integers and their proven ranges, and from how much there
-is to do on the points that the model is for (`Activity`). Costs are folded from the last stage to the
-first: to push into a stage is part of what the one before it takes.
+What a kernel takes follows from its stage's integers and their proven ranges, and from how much
+there is to do on the points that the model is for (`Activity`). Costs are folded from the last
+stage to the first: to push into a stage is part of what the one before it takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -140,6 +140,20 @@ class Plan:
         return sum(step.worst for step in self.steps) - self.exclusive_cycles
 
     @property
+    def begin_cycles(self) -> int:
+        """Bound of what ``pnn_begin`` takes."""
+        return sum(cost.begin for cost in self.costs)
+
+    def with_means(self, means: Sequence[float | None]) -> Plan:
+        """Return the plan with other mean cycles, one for each of its steps."""
+        left = iter(means)
+        costs = (
+            replace(cost, steps=tuple(replace(step, mean=next(left)) for step in cost.steps))
+            for cost in self.costs
+        )
+        return replace(self, costs=tuple(costs))
+
+    @property
     def exclusive_cycles(self) -> int:
         """How many cycles of the steps' bounds no input takes together."""
         return sum(cost.exclusive for cost in self.costs)
@@ -174,7 +188,7 @@ def plan_with(
     """
     first = kernels[0]
     values = first.stage.n_inputs
-    feed = Feed(values, values if held else first.chunk)
+    feed = Feed(values, values if held else min(values, first.chunk))
     costs: list[Cost] = []
     following: Push | None = None
     for kernel in reversed(kernels):

@@ -15,6 +15,7 @@ from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.matvec.cycles import KERNELS
+from protonn_edge.stages.registry import kernels_of
 
 READABLE_BYTES = 0x10000
 """Flash that the generated code can read constants from: LPM has a pointer of 16 bits."""
@@ -121,12 +122,12 @@ def plan_of(
     """
     kernels = []
     for stage in model.stages:
-        able = {kernel.name: kernel for kernel in stage.kernels(core)}
+        able = {kernel.name: kernel for kernel in kernels_of(stage, core)}
         name = choices.get(stage.kind, next(iter(able)))
         if name not in able:
             raise InputError(
-                f"{name[:40]!r} is no way to compute {stage.kind} on {core.chip}; it must be one of "
-                f"{', '.join(able)}"
+                f"{name[:40]!r} is no way to compute {stage.kind} on {core.chip}; it must be one "
+                f"of {', '.join(able)}"
             )
         kernels.append(able[name])
     held = choices.get("feeding", "held") == "held"
@@ -135,7 +136,7 @@ def plan_of(
 
 def _wished(stage: IntegerStage, core: Core, wish: str | None) -> tuple[Kernel, ...]:
     """Return the kernels of a stage to choose from."""
-    able = stage.kernels(core)
+    able = kernels_of(stage, core)
     if wish is None or not any(kernel.name in KERNELS for kernel in able):
         return able
     wished = tuple(kernel for kernel in able if kernel.name == wish)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.conversion.estimators import FittedEstimator, Indices
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.report.accuracy import share_right
 from protonn_edge.training.points import Float32
 
 

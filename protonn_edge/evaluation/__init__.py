@@ -1,1 +1,1 @@
-"""What executions answer, compared with the reference: verification and measurement."""
+"""What executions answer, compared with the reference; and what a report rests on."""

@@ -33,7 +33,7 @@ from protonn_edge.evaluation.verification import (
 )
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.toolchain.host import has_compiler
 
 TOLERATED_LOSS = 0.005
@@ -43,7 +43,6 @@ _THROUGH = "through pnn_quantize"
 _FIRST_SHOWN = 10
 _NAMED = 3
 _NAME_LENGTH = 40
-_MOST_BYTES = 65_000  # of a point, by the serial protocol
 
 
 @dataclass(frozen=True)
@@ -221,7 +220,7 @@ def check_library(
         left_out = "no board is emulated"
     elif check.identity:
         left_out = "pnn_quantize returns what it is given"
-    elif 2 * way.model.n_features > _MOST_BYTES:
+    elif 2 * way.model.n_features > MOST_FEATURES:
         left_out = "so many features of 16 bits are more than the serial protocol takes"
     else:
         try:

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.budget import Usage, check_budget
 from protonn_edge.build.linkage import check_linked
 from protonn_edge.build.project import Project, exclusive
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.accuracy import answer_matrix
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.evaluation.verification import (
     Agreement,
@@ -40,7 +41,7 @@ from protonn_edge.hil import (
     summarize,
 )
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.report.accuracy import answer_matrix
+from protonn_edge.toolchain.elf import read_program
 
 _COMPARED = 10  # points that are put to each of several boards
 
@@ -233,9 +234,9 @@ def measure(
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         elf = project.compile(board)
-        usage = measure_usage(elf)
-        usage.check(board)  # a user may have changed the firmware since it was built
-        check_linked(elf, reference, plan, board)
+        program = read_program(elf)
+        usage = check_budget(program, board)  # of what a user may have changed since it was built
+        check_linked(program, reference, plan, board)
 
         device = ", ".join(ports)
         if not ports:

@@ -32,10 +32,10 @@ __all__ = [
     "ProtoNNModel",
     "check_gamma",
     "common_range",
-    "rbf",
     "load_model",
     "mean_and_deviation",
     "model_bytes",
+    "rbf",
     "save_model",
     "unit_rows",
 ]

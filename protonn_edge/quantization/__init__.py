@@ -7,6 +7,7 @@ from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_model import (
     MODEL_HASH_BYTES,
+    MOST_FEATURES,
     IntegerModel,
     check_counts,
 )
@@ -36,6 +37,7 @@ from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
 
 __all__ = [
     "MODEL_HASH_BYTES",
+    "MOST_FEATURES",
     "PRECISIONS",
     "STAGES",
     "DequantizedModel",

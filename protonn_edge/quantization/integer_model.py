@@ -69,6 +69,8 @@ MAXIMUM_MULTIPLIER = 0xFFFF
 OFFSET_STEP = 1 << 8  # a coordinate's offset has no lowest byte, which would take time to add
 REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
 ACCUMULATOR_BITS = (16, 24)
+# What firmware/model.h and the serial protocol count.
+MOST_FEATURES = 65_000
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
 
@@ -400,7 +402,7 @@ class IntegerModel(SizedByMatrices):
 def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:
     """Raise `InputError` for sizes that the generated code's counters cannot hold."""
     for number, limit, name in (
-        (features, 65_535, "features"),
+        (features, MOST_FEATURES, "features"),
         (projections, 255, "projections"),
         (prototypes, 65_535, "prototypes"),
         (classes, 255, "classes"),

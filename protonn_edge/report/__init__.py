@@ -1,1 +1,1 @@
-"""What people see of a run: tables on the terminal."""
+"""What people see of models and runs: tables on the terminal, and pages."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.report.evidence import Evidence
+from protonn_edge.evaluation.evidence import Evidence
 
 Floats = NDArray[np.float64]
 

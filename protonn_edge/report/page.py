@@ -17,12 +17,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.evaluation.accuracy import wilson_interval
+from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.library_check import LibraryWay
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.report.accuracy import wilson_interval
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Table
-from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.front import Front
 from protonn_edge.report.script import PageScript
 from protonn_edge.report.sections import front_section, sections_of

@@ -16,11 +16,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from protonn_edge.codegen import Plan
+from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
+from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.hil import Result
-from protonn_edge.report.accuracy import class_figures, frequent_confusions, wilson_interval
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Gallery, Panel, Section, Table
-from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import (
     Part,
     confusion_figure,

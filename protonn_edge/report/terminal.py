@@ -14,11 +14,11 @@ from rich.text import Text
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Plan
+from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
+from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.hil import Share
 from protonn_edge.hil.results import Spread, Summary
 from protonn_edge.quantization import StageLoss
-from protonn_edge.report.accuracy import ClassFigures, frequent_confusions, wilson_interval
-from protonn_edge.report.evidence import Evidence
 
 _LABEL_WIDTH = 12
 _TERMINAL_WIDTH = 80

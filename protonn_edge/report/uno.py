@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.hil import Result
 from protonn_edge.quantization import MODEL_HASH_BYTES
-from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.ink import levels_of, typical_drawing
 
 _POINT_BYTES = 64_000  # of all test points in a page

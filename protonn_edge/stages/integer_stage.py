@@ -10,9 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
-from protonn_edge.stages.kernel import Kernel
-
 IntArray = NDArray[np.int64]
 
 
@@ -65,10 +62,6 @@ class IntegerStage(ABC):
     @abstractmethod
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return its values (n, n_outputs) of inputs (n, n_inputs): the reference."""
-
-    @abstractmethod
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return the ways to compute it on chips of this core; none if there are none."""
 
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the arrays that were learned, as flash has them."""

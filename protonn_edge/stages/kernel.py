@@ -10,16 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.integer_stage import IntegerStage
+from protonn_edge.stages.integer_stage import IntegerStage
 
 CHUNK_CYCLES = 2_500
 """What the firmware lets a push take with interrupts disabled.
@@ -127,6 +125,8 @@ class Cost:
         SRAM that the firmware takes for what it feeds, where this is the first stage.
     push : Push, optional
         What pushing into it takes; None where the stage before leaves its values in place.
+    begin : int
+        Of the cycles, those of ``pnn_begin``, at most.
     exclusive : int
         How many cycles of the bounds no input takes together.
     spares : int
@@ -139,6 +139,7 @@ class Cost:
     state: int
     buffer: int = 0
     push: Push | None = None
+    begin: int = 0
     exclusive: int = 0
     spares: int = 0
 

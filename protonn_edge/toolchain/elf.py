@@ -1,4 +1,4 @@
-"""Read from a linked firmware what it takes of the chip, and its code."""
+"""Read a linked firmware once: what it takes of the chip, its code and its initial values."""
 
 from __future__ import annotations
 
@@ -70,28 +70,6 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Program:
-    """What a firmware puts into the chip.
-
-    Attributes
-    ----------
-    code : bytes
-        Flash from address 0 on: the code, and after it the initial values of variables.
-    symbols : tuple of Symbol
-        Functions and labels in it, by address.
-    data_end : int
-        The first data address past the static variables; 0 if there are none.
-    core : Core
-        The kind of chip that it was compiled for.
-    """
-
-    code: bytes
-    symbols: tuple[Symbol, ...]
-    data_end: int
-    core: Core
-
-
-@dataclass(frozen=True)
 class Constants:
     """A section of initial values or of constants.
 
@@ -110,37 +88,60 @@ class Constants:
     contents: bytes
 
 
-def read_sections(elf: Path) -> Sections:
-    """Return the sizes of the sections of a linked AVR firmware.
+@dataclass(frozen=True)
+class LinkedProgram:
+    """A linked firmware, as whatever checks it needs it.
+
+    Attributes
+    ----------
+    path : Path
+        Its ELF file, below whose folder the compiler's other files are.
+    sections : Sections
+        Bytes by where they end up.
+    code : bytes
+        Flash from address 0 on: the code, and after it the initial values of variables.
+    symbols : tuple of Symbol
+        Functions and labels in it, by address.
+    data_end : int
+        The first data address past the static variables; 0 if there are none.
+    core : Core
+        The kind of chip that it was compiled for.
+    initial_values : tuple of Constants
+        What the start-up code copies from flash to SRAM.
+    """
+
+    path: Path
+    sections: Sections
+    code: bytes
+    symbols: tuple[Symbol, ...]
+    data_end: int
+    core: Core
+    initial_values: tuple[Constants, ...]
+
+
+def read_program(elf: Path) -> LinkedProgram:
+    """Return what is known of a linked AVR firmware.
 
     Raises
     ------
     InputError
         If `elf` cannot be read or is not an ELF file for the AVR.
     """
-    return _parse(elf)[0]
-
-
-def read_program(elf: Path) -> Program:
-    """Return what a linked AVR firmware puts into the chip.
-
-    Raises
-    ------
-    InputError
-        If `elf` cannot be read or is not an ELF file for the AVR.
-    """
-    return _parse(elf)[1]
-
-
-def read_initial_values(elf: Path) -> tuple[Constants, ...]:
-    """Return what the start-up code of a linked AVR firmware copies from flash to SRAM.
-
-    Raises
-    ------
-    InputError
-        If `elf` cannot be read or is not an ELF file for the AVR.
-    """
-    return _read(elf, lambda file: _constants(file, "", _SRAM_BASE))
+    program = _read(
+        elf,
+        lambda file: LinkedProgram(
+            path=elf,
+            sections=_sizes(file),
+            code=_flash(file),
+            symbols=_code_symbols(file),
+            data_end=_data_end(file),
+            core=_core(file, elf),
+            initial_values=_constants(file, "", _SRAM_BASE),
+        ),
+    )
+    if not program.code:
+        raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
+    return program
 
 
 def read_object_constants(path: Path) -> tuple[Constants, ...]:
@@ -212,20 +213,6 @@ def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:
         if symbol["st_shndx"] == index and symbol["st_info"]["type"] == "STT_OBJECT"
     }
     return tuple(sorted(names))
-
-
-def _parse(path: Path) -> tuple[Sections, Program]:
-    """Read all that this module knows of a firmware."""
-    sections, program = _read(
-        path,
-        lambda elf: (
-            _sizes(elf),
-            Program(_flash(elf), _code_symbols(elf), _data_end(elf), _core(elf, path)),
-        ),
-    )
-    if not program.code:
-        raise InputError(f"{path} has no code in it; give the ELF file that avr-gcc linked")
-    return sections, program
 
 
 _Content = TypeVar("_Content")

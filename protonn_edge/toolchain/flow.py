@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain.avr import Instruction, decode
-from protonn_edge.toolchain.elf import Program, Symbol
+from protonn_edge.toolchain.elf import LinkedProgram, Symbol
 from protonn_edge.toolchain.registers import State
 
 JUMPS = frozenset({"jmp", "rjmp"})
@@ -100,7 +100,7 @@ def variable_size(name: str) -> str:
     )
 
 
-def interrupt_handlers(program: Program) -> dict[int, int]:
+def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
     """Return the addresses that interrupt vectors jump to, by the vector's number.
 
     What avr-libc puts in place of a missing handler, a jump to reset, is none.
@@ -121,12 +121,12 @@ _VECTOR = re.compile(r"__vector_(\d{1,3})")  # the start-up code has a name for 
 _LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another start-up code
 
 
-def _restarts(program: Program, address: int) -> bool:
+def _restarts(program: LinkedProgram, address: int) -> bool:
     first = decode(program.code, address, program.core.wraps_at)
     return first is not None and first.name in JUMPS and first.operands["k"] == 0
 
 
-def follow(program: Program, names: Names, entry: int) -> Function:
+def follow(program: LinkedProgram, names: Names, entry: int) -> Function:
     """Follow the function at the byte address `entry`; `names` are the program's.
 
     Raises
@@ -140,7 +140,7 @@ def follow(program: Program, names: Names, entry: int) -> Function:
 class _Explorer:
     """Follows all paths through one function; jumps out of it are followed like any other."""
 
-    def __init__(self, program: Program, names: Names, entry: int) -> None:
+    def __init__(self, program: LinkedProgram, names: Names, entry: int) -> None:
         self._code = program.code
         self._return_bytes = program.core.return_bytes
         self._wraps_at = program.core.wraps_at

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.toolchain.avr import Instruction, decode
-from protonn_edge.toolchain.elf import Program, read_program
+from protonn_edge.toolchain.elf import LinkedProgram
 from protonn_edge.toolchain.flow import (
     BRANCHES,
     CALLS,
@@ -84,25 +83,23 @@ class MaskedSpans:
         return self.program.cycles + sum(handler.cycles for handler in self.handlers.values())
 
 
-def masked_spans(elf: Path, bounds: Mapping[str, int]) -> MaskedSpans:
+def masked_spans(program: LinkedProgram, bounds: Mapping[str, int]) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off.
 
     Parameters
     ----------
-    elf : Path
-        The linked firmware, with its symbols.
+    program : LinkedProgram
+        The firmware, with its symbols.
     bounds : mapping of str to int
         The most cycles that a call of a function takes, for those with loops.
 
     Raises
     ------
-    InputError
-        If the file cannot be read or is broken.
     CheckFailed
         If there is no bound: a loop with interrupts off in a function that `bounds` does not have,
         or a function that returns with interrupts off; the message names it.
     """
-    return _Spans(read_program(elf), bounds).all()
+    return _Spans(program, bounds).all()
 
 
 class _Place(NamedTuple):
@@ -139,7 +136,7 @@ _Next = tuple[int, _Place | _End]
 class _Spans:
     """The spans of one program, each function worked out once."""
 
-    def __init__(self, program: Program, bounds: Mapping[str, int]) -> None:
+    def __init__(self, program: LinkedProgram, bounds: Mapping[str, int]) -> None:
         self._program = program
         self._code = program.code
         self._names = Names(program.symbols)

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.files import check_file
-from protonn_edge.toolchain.elf import Program, read_program
+from protonn_edge.toolchain.elf import LinkedProgram
 from protonn_edge.toolchain.flow import (
     Depth,
     Function,
@@ -59,13 +59,13 @@ class StackReport:
     path: tuple[str, ...]
 
 
-def worst_case_stack(elf: Path, su_files: Iterable[Path] = ()) -> StackReport:
+def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> StackReport:
     """Return the most that the stack of a firmware can take.
 
     Parameters
     ----------
-    elf : Path
-        The linked firmware, with its symbols.
+    program : LinkedProgram
+        The firmware, with its symbols.
     su_files : iterable of Path
         What ``-fstack-usage`` wrote for its sources, if anything.
 
@@ -78,11 +78,10 @@ def worst_case_stack(elf: Path, su_files: Iterable[Path] = ()) -> StackReport:
         array of variable size, an interrupt handler that allows others; the message names the
         function.
     """
-    program = read_program(elf)
     if Names(program.symbols).address_of("__vectors") != 0:
         raise InputError(
-            f"{elf} has no symbol for its interrupt vectors; link it with the start-up code of "
-            "avr-libc, and do not strip it"
+            f"{program.path} has no symbol for its interrupt vectors; link it with the start-up "
+            "code of avr-libc, and do not strip it"
         )
     firmware = _Firmware(program, _read_stack_usage(su_files))
     from_reset = firmware.worst_case(0)
@@ -129,7 +128,7 @@ def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
 class _Firmware:
     """The functions of a program and their worst cases, each worked out once."""
 
-    def __init__(self, program: Program, usage: Mapping[str, _StackUsage]) -> None:
+    def __init__(self, program: LinkedProgram, usage: Mapping[str, _StackUsage]) -> None:
         self._program = program
         self._usage = usage
         self._names = Names(program.symbols)

@@ -1,12 +1,8 @@
-"""What a finished trial in a search's file may be: every field, its type and its range.
-
-A file may be damaged, or changed by hand. It is checked once, when it is read, so that whatever
-goes on with its trials can rely on them.
-"""
+"""What a finished trial in a search's file may be: every field, its type and its range."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from optuna.distributions import (
@@ -17,61 +13,45 @@ from optuna.distributions import (
 )
 
 from protonn_edge.stages.matvec.cycles import KERNELS
+from protonn_edge.system.schema import (
+    Check,
+    list_of,
+    number,
+    one_of,
+    optional,
+    record_of,
+    text,
+    whole,
+)
 from protonn_edge.tuning.limits import LIMIT_NAMES
-
-Check = Callable[[Any], bool]
 
 _FOLDS = 20
 _REASON_LENGTH = 1_000
 
-
-def _whole(low: int, high: int) -> Check:
-    return lambda value: type(value) is int and low <= value <= high
-
-
-def _number(low: float, high: float) -> Check:
-    # The comparison is false for NaN.
-    return lambda value: type(value) in (int, float) and low <= value <= high
-
-
-def _list_of(holds: Check, most: int) -> Check:
-    return lambda value: (
-        isinstance(value, list) and len(value) <= most and all(holds(each) for each in value)
-    )
-
-
-def _record_of(checks: Mapping[str, Check]) -> Check:
-    return lambda value: (
-        isinstance(value, dict)
-        and value.keys() == checks.keys()
-        and all(holds(value[name]) for name, holds in checks.items())
-    )
-
-
-_SHARE = _number(0, 1)
-_FIGURES = _record_of(
+_SHARE = number(0, 1)
+_FIGURES = record_of(
     {
-        "kernel": lambda value: isinstance(value, str) and value in KERNELS,
-        "flash_bytes": _whole(-(10**5), 10**9),  # less than nothing where firmware counts more
-        "sram_bytes": _whole(0, 10**9),
-        "worst_cycles": _whole(0, 10**15),
-        "mean_cycles": _number(0, 1e15),
+        "kernel": one_of(*KERNELS),
+        "flash_bytes": whole(-(10**5), 10**9),  # less than nothing where firmware counts more
+        "sram_bytes": whole(0, 10**9),
+        "worst_cycles": whole(0, 10**15),
+        "mean_cycles": number(0, 1e15),
     }
 )
 _TRIAL: dict[str, Check] = {
-    "number": _whole(0, 10**9),
-    "outcome": lambda value: value in ("complete", "pruned", "rejected", "failed"),
-    "figures": lambda value: value is None or _FIGURES(value),
-    "accuracies": _list_of(_SHARE, _FOLDS),
-    "rungs": _list_of(
+    "number": whole(0, 10**9),
+    "outcome": one_of("complete", "pruned", "rejected", "failed"),
+    "figures": optional(_FIGURES),
+    "accuracies": list_of(_SHARE, _FOLDS),
+    "rungs": list_of(
         lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
     ),
-    "seconds": _number(0, 1e12),
-    "reason": lambda value: isinstance(value, str) and len(value) <= _REASON_LENGTH,
+    "seconds": number(0, 1e12),
+    "reason": text(_REASON_LENGTH),
     "excess": lambda value: (
         isinstance(value, dict)
         and value.keys() <= LIMIT_NAMES
-        and all(map(_number(0, 1e300), value.values()))
+        and all(map(number(0, 1e300), value.values()))
     ),
     "is_default": lambda value: type(value) is bool,
 }

@@ -14,6 +14,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.hil import protocol
 from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.elf import read_program
 
 pytestmark = needs_emulated_avr
 
@@ -32,7 +33,7 @@ def test_no_byte_is_lost_at_wire_speed_when_no_feature_is_zero(
     Q = np.full((4, 200), integer_model.inputs.maximum, np.uint8)
     requests = [protocol.ScoresRequest(q.tobytes()) for q in Q]
     with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
-        bound = spans_without_interrupts(trial.elf, integer_model, trial.plan)
+        bound = spans_without_interrupts(read_program(trial.elf), trial.plan)
         agreement, _ = verify_device("simavr", uno.url, integer_model, Q)
         answers = avr8js(trial.elf.with_suffix(".hex"), requests)
         assert (agreement.mismatches, agreement.lost, uno.stats().overruns) == (0, 0, 0)

@@ -19,7 +19,7 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
-from plans import plan_with
+from plans import keeps_averages, plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, Wishes, build, trial_build
@@ -32,7 +32,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import read_program
 
 pytestmark = needs_emulated_avr
 
@@ -146,7 +146,7 @@ def test_whole_firmware_pools_as_the_reference_does(
     least = plan_with(quantize(model), "columns", buffered=False, keeps_averages=False).sram_bytes
     wishes = Wishes(sram_bytes=least + 20 if short_of_sram else None)
     plan = assert_firmware_agrees(model, Q, wishes)
-    assert plan.keeps_averages or short_of_sram
+    assert keeps_averages(plan) or short_of_sram
 
 
 @pytest.mark.parametrize("pooling", [None, *POOLINGS, *DESKEWED], ids=str)
@@ -156,7 +156,7 @@ def test_variables_take_the_bytes_that_the_plan_says(
     model = quantize(random_model() if pooling is None else random_pooling_model(pooling))
     plan = make_plan(model)
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
-    sections = read_sections(compile_with(model, program, tmp_path, plan=plan))
+    sections = read_program(compile_with(model, program, tmp_path, plan=plan)).sections
     assert sections.sram_bytes == plan.state_bytes
 
 

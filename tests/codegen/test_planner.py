@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
@@ -41,7 +43,7 @@ def test_smallest_plan_is_tried_where_none_seems_to_fit() -> None:
 def test_masks_are_smaller_where_most_weights_are_0() -> None:
     model = quantize(random_model(features=200, projections=10))
     sparse = np.where(np.arange(200) % 5 == 0, model.projection, 0).astype(np.int8)
-    model = type(model)(**{**vars(model), "projection": sparse, "bias": model.bias * 0})
+    model = replace(model, projection=sparse, bias=model.bias * 0)
     sizes = {kernel: plan_with(model, kernel).flash_bytes for kernel in KERNELS}
     assert min(sizes, key=lambda kernel: sizes[kernel]) == "masked"
 

@@ -21,6 +21,7 @@ from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.raw_units import MANY_DECIMALS, choose_exponents
 from protonn_edge.system.resources import resource
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.host import build_host_executable
 
 MAIN = Path(__file__).with_name("raw_main.c")
@@ -206,9 +207,9 @@ def test_floats_are_linked_only_where_they_are_called(tmp_path: Path, call: str,
     elf = compile_with(model_of_decimals(), program, tmp_path, *flags)
     if floats:
         with pytest.raises(CheckFailed, match="computes in floats"):
-            check_no_floats(elf)
+            check_no_floats(read_program(elf))
     else:
-        check_no_floats(elf)
+        check_no_floats(read_program(elf))
 
 
 @needs_avr_gcc

@@ -46,6 +46,7 @@ from protonn_edge.stages.decision.rejection import STATISTICS, UNKNOWN, IntegerR
 from protonn_edge.stages.deskew.deskew import BYTES
 
 BOARD = load_board("uno")
+STEPS = ["projection", "requantize", "prototypes", "decision"]
 WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_rbf", "second")
 
 
@@ -116,7 +117,7 @@ def test_the_uno_answers_unknown_within_the_plan(by: tuple[str, ...], wide: bool
     assert 0 < answers.count(UNKNOWN) < len(answers)
     assert cycles.max() <= bound
     _, without, _ = run_on_the_uno(replace(model, rejection=None), Q)
-    *_, stage = plan_with(reference, "columns", measure_activity(reference, Q)).stages
+    *_, stage = plan_with(reference, "columns", measure_activity(reference, Q)).steps
     assert (cycles - without).max() <= stage.worst
     assert stage.mean is not None
     assert stage.mean / 2 - 10 < float(np.mean(cycles - without)) <= stage.mean
@@ -140,8 +141,8 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
         make_plan(quantize(model)),
         make_plan(quantize(replace(model, rejection=None))),
     )
-    assert [stage.name for stage in without.stages] == ["projection", "requantize", "prototypes"]
-    (stage,) = with_check.stages[3:]
+    assert [step.name for step in without.steps] == STEPS
+    (stage,) = with_check.steps[len(STEPS) :]
     assert (stage.name, stage.kernel) == ("rejection", "score, margin")
     assert with_check.worst_cycles == without.worst_cycles + stage.worst
     assert with_check.flash_bytes == without.flash_bytes + stage.flash_bytes

@@ -34,7 +34,7 @@ from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import IntegerModel, device_model, quantize
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.stages.window_features import KINDS, WindowFeatureStage
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import read_program
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
 
@@ -189,7 +189,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_pa
 def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) -> None:
     model = quantize(random_window_model(window_features_of(text, 128, 3)))
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
-    sections = read_sections(compile_with(model, program, tmp_path))
+    sections = read_program(compile_with(model, program, tmp_path)).sections
     assert sections.sram_bytes == make_plan(model).state_bytes
 
 

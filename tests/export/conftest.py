@@ -20,7 +20,7 @@ from protonn_edge.stages.decision.rejection import Rejection
 from protonn_edge.stages.deskew.deskew import BYTES
 
 MODELS = {
-    "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, kernel=0.1)),
+    "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, rbf=0.1)),
     "few pins": lambda: random_model(features=4),
     "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),

@@ -19,7 +19,7 @@ from model_factory import random_model, random_points, random_window_model, wind
 
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.toolchain.elf import read_initial_values, read_sections
+from protonn_edge.toolchain.elf import read_program
 
 pytestmark = needs_arduino_core
 
@@ -30,7 +30,7 @@ def test_the_self_test_passes_on_the_uno(model: ProtoNNModel, arduino_core: Path
     ran = run_on_uno(elf)
     assert ran.printed == "PASS: 20 test vectors\r\n"
     assert_within_budget(ran)
-    assert read_sections(elf).flash_bytes <= exported.flash_bytes
+    assert read_program(elf).sections.flash_bytes <= exported.flash_bytes
 
 
 @pytest.mark.parametrize("example", ["Blink", "Classify", "Stream"])
@@ -107,13 +107,13 @@ def test_test_vectors_take_nothing_where_they_are_not_used(arduino_core: Path, t
     for name in ("pnn_self_test.c", "pnn_self_test.h"):
         (library / "src" / name).write_text("")
     without = build_sketch(library, "Stream", arduino_core, tmp_path / "without")
-    assert read_sections(sketch) == read_sections(without)
+    assert read_program(sketch).sections == read_program(without).sections
 
 
 def test_test_vectors_stay_in_flash(arduino_core: Path, tmp_path: Path):
     export_for_uno(random_model(features=64), "arduino", tmp_path / "digits")
     elf = build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out")
-    initial = sum(len(constants.contents) for constants in read_initial_values(elf))
+    initial = sum(len(constants.contents) for constants in read_program(elf).initial_values)
     assert initial < 64  # one vector's features would not fit
 
 

@@ -6,6 +6,12 @@ import subprocess
 
 import pytest
 
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import MOST_FEATURES, check_counts
+from protonn_edge.system.resources import resource
+
+FIRMWARE = resource("firmware")
+
 
 def compile_main(sources, *flags: str) -> str:
     """Return what the compiler says about the file that includes the model."""
@@ -71,6 +77,14 @@ def test_a_model_for_another_firmware_must_be_generated_again(firmware_copy, ver
 def test_a_model_that_the_protocol_cannot_carry_does_not_compile(firmware_copy, limit):
     words = compile_main(firmware_copy(), f"-D{limit}")
     assert "at most 255 classes and 65,000 features" in words
+
+
+def test_the_protocol_carries_as_many_features_as_the_quantizer_allows():
+    with pytest.raises(InputError, match=f"65,001 features, .* up to {MOST_FEATURES:,}"):
+        check_counts(MOST_FEATURES + 1, 1, 1, 2)
+    check_counts(MOST_FEATURES, 1, 1, 2)
+    assert f"PNN_FEATURES > {MOST_FEATURES}\n" in (FIRMWARE / "model.h").read_text("utf-8")
+    assert f"{MOST_FEATURES:,} features" in (FIRMWARE / "PROTOCOL.md").read_text("utf-8")
 
 
 def test_it_compiles_with_other_optimizations_too(firmware_copy, tmp_path):

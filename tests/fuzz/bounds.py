@@ -14,7 +14,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import read_program
 
 BRIEF_CASES = 3
 
@@ -60,7 +60,9 @@ def check_case(seed: int, folder: Path) -> Case:
     while True:
         model, plan = random_case(rng)
         elf = build_program(model, plan, folder)
-        if read_sections(elf).flash_bytes <= Limits().flash_bytes:  # the plan's were an estimate
+        if (
+            read_program(elf).sections.flash_bytes <= Limits().flash_bytes
+        ):  # the plan's were an estimate
             break
     Q = random_points(rng, _RANDOM_POINTS, model)
     if model.window_features is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import re
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -16,11 +15,11 @@ from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pi
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
-from protonn_edge.evaluation import measurement
+from protonn_edge.evaluation import gathering, measurement
+from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.hil import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
-from protonn_edge.report import evidence as evidence_module
 from protonn_edge.report.battery import Battery
-from protonn_edge.report.evidence import Evidence, gather
 from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import PageScript
@@ -33,7 +32,6 @@ _FRONT = {
     name: [{"accuracy": 0.9, "flash_bytes": 5000, "mean_ms": 1.5, "candidate": 3}] * 3
     for name in ("accuracy_by_flash", "accuracy_by_cycles")
 }
-_BUILT = nullcontext((Path("firmware.elf"), None))
 _NOT_A_NUMBER = re.compile(r"(?<![\w.])(nan|inf)(?![\w])")
 
 
@@ -123,10 +121,7 @@ def _check_page(rng: np.random.Generator, path: Path, front: Front | None) -> No
     record = mutated_json(rng, pick(rng, _RECORDS))
     try:
         model = replace(made.model, record=record)
-        with (
-            patch.object(evidence_module, "_firmware_of", return_value=_BUILT),
-            patch.object(evidence_module, "_firmware", return_value=made.firmware),
-        ):
+        with patch.object(gathering, "_firmware_of", return_value=made.firmware):
             evidence = gather(path, [model], [], made.board)
     except REFUSALS as error:
         check_refusal(error)

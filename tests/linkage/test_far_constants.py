@@ -14,6 +14,7 @@ from protonn_edge.build.linkage import check_constants_within_reach
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import quantize
+from protonn_edge.toolchain.elf import read_program
 
 SOURCE = """
 #include <avr/io.h>
@@ -30,14 +31,16 @@ int main(void) { for (;;) PORTB = READ(low) + READ(middle) + READ(high); }
 def test_constants_beyond_64_kb_are_refused(tmp_path):
     elf = tmp_path / "far.elf"
     compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
-    check_constants_within_reach(elf)
+    check_constants_within_reach(read_program(elf))
     compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
     with pytest.raises(CheckFailed, match=r"constants reach up to 66,\d{3} B of flash.*65,536"):
-        check_constants_within_reach(elf)
+        check_constants_within_reach(read_program(elf))
 
 
 def test_a_plan_with_more_constants_than_can_be_read_does_not_fit():
     limits = Limits.of(load_board("mega2560"))
     plan = make_plan(quantize(random_model()), limits)
     assert limits.hold(plan)
-    assert not limits.hold(replace(plan, table_bytes=64_000))
+    first, *others = plan.costs
+    large = replace(plan, costs=(replace(first, tables=64_000), *others))
+    assert not limits.hold(large)

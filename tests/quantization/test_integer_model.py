@@ -20,6 +20,7 @@ from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.quantization.integer_model import UNHASHED
 from protonn_edge.stages.decision.rejection import IntegerRejection
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.matvec.integers import products
 
 
 def scores_by_plain_loops(model: IntegerModel, q: np.ndarray) -> list[int]:
@@ -72,17 +73,18 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
     extremes = np.concatenate([signs > 0, signs < 0]).astype(np.uint8) * np.uint8(
         model.inputs.maximum
     )
-    accumulators = model.accumulate(extremes)
+    stage = model.projection_stage
+    accumulators = products(stage.weights, stage.bias, extremes)
     assert (accumulators.min(), accumulators.max()) == model.accumulator_range()
     limit = 1 << (model.accumulator_bits - 1)
     assert accumulators.min() >= -limit
     assert accumulators.max() < limit
-    low, high = model.projection_range()
+    low, high = stage.projection_range
     projections = model.project(extremes)
     assert max(low, -128) <= projections.min()
     assert projections.max() <= min(high, 127)
-    products = (accumulators >> (model.accumulator_bits - 16)) * model.multiplier + model.offset
-    assert np.abs(products).max() < 1 << 31
+    scaled = (accumulators >> (model.accumulator_bits - 16)) * model.multiplier + model.offset
+    assert np.abs(scaled).max() < 1 << 31
     low, high = model.score_range()
     scores = model.scores(extremes)
     assert low <= scores.min()

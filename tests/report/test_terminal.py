@@ -9,7 +9,7 @@ import pytest
 from evidence_factory import evidence_of, hostile_model
 from rich.console import Console
 
-from protonn_edge.report.accuracy import class_figures
+from protonn_edge.evaluation.accuracy import class_figures
 from protonn_edge.report.terminal import class_table, confusion_parts, evidence_facts, fact_table
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.toolchain.elf import Sections, read_program, read_sections
+from protonn_edge.toolchain.elf import Sections, read_program
 
 FIRMWARE = """
 #include <avr/eeprom.h>
@@ -37,7 +37,7 @@ def test_sections_are_counted_by_the_memory_that_they_take(compile_avr):
     table = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout
     rows = [line.split() for line in table.splitlines() if line.startswith(".")]
     sizes = {row[0]: int(row[1]) for row in rows}
-    sections = read_sections(elf)
+    sections = read_program(elf).sections
     assert sections == Sections(sizes[".text"], sizes[".data"], sizes[".bss"] + sizes[".noinit"])
     assert sections.flash_bytes == sizes[".text"] + sizes[".data"] > 300
     assert sections.sram_bytes == 20 + 50 + 30
@@ -63,7 +63,7 @@ def test_functions_have_their_names_addresses_and_sizes(compile_avr):
 
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"none\.elf does not exist"):
-        read_sections(tmp_path / "none.elf")
+        read_program(tmp_path / "none.elf")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_is_no_elf_file_is_refused(tmp_path, content):
     path = tmp_path / "firmware.elf"
     path.write_bytes(content)
     with pytest.raises(InputError):
-        read_sections(path)
+        read_program(path)
 
 
 def test_a_program_for_this_machine_is_refused(tmp_path):
@@ -81,7 +81,7 @@ def test_a_program_for_this_machine_is_refused(tmp_path):
     with Path(sys.executable).open("rb") as stream:
         python.write_bytes(stream.read(10_000_000))
     with pytest.raises(InputError, match="not for the AVR|not a whole ELF file"):
-        read_sections(python)
+        read_program(python)
 
 
 def test_a_huge_file_is_refused_unread(tmp_path):
@@ -89,7 +89,7 @@ def test_a_huge_file_is_refused_unread(tmp_path):
     with path.open("wb") as stream:
         stream.truncate(1 << 30)
     with pytest.raises(InputError, match="the limit is 16,777,216"):
-        read_sections(path)
+        read_program(path)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_a_file_that_was_cut_short_is_refused(whole, fraction):
     content, path = whole
     path.write_bytes(content[: int(fraction * len(content))])
     with pytest.raises(InputError):
-        read_sections(path)
+        read_program(path)
 
 
 @given(data=st.data())
@@ -119,7 +119,6 @@ def test_a_damaged_file_is_read_or_refused_with_one_sentence(whole, data):
     path.write_bytes(damaged)
     refusal = ""
     try:
-        read_sections(path)
         read_program(path)
     except InputError as error:
         refusal = str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.interrupts import masked_spans
 
 PRELUDE = """
@@ -21,7 +22,7 @@ ONE_MORE = 4  # the longest instruction that may still run after SEI
 
 
 def spans_of(compile_avr, text, **bounds):
-    return masked_spans(compile_avr(PRELUDE + text), bounds)
+    return masked_spans(read_program(compile_avr(PRELUDE + text)), bounds)
 
 
 def test_straight_code_takes_what_its_instructions_take(compile_avr):

@@ -46,26 +46,29 @@ def test_a_firmware_says_for_what_kind_of_chip_it_is(compile_for, mcu, core):
 
 @pytest.mark.parametrize(("mcu", "core"), CHIPS)
 def test_return_addresses_take_their_bytes(compile_for, mcu, core):
-    report = worst_case_stack(compile_for(NESTED, mcu))
+    report = worst_case_stack(read_program(compile_for(NESTED, mcu)))
     assert report.path[:3] == ("main", "outer", "inner")
     assert report.bytes == 4 * CORES[core].return_bytes  # of main, outer, inner, the handler
 
 
 def test_calls_and_handlers_take_longer_with_three_byte_return_addresses(compile_for):
-    uno, mega = (masked_spans(compile_for(NESTED, mcu), {}) for mcu in ("atmega328p", "atmega2560"))
+    uno, mega = (
+        masked_spans(read_program(compile_for(NESTED, mcu)), {})
+        for mcu in ("atmega328p", "atmega2560")
+    )
     calls = 3  # of outer, and of inner twice
     assert mega.program.cycles == uno.program.cycles + 2 * calls
     (on_uno,), (on_mega,) = uno.handlers.values(), mega.handlers.values()
     assert on_uno.cycles == 4 + 3 + 4  # the response, a JMP, the RETI
     assert on_mega.cycles == on_uno.cycles + 2
-    (on_tiny,) = masked_spans(compile_for(NESTED, "attiny85"), {}).handlers.values()
+    (on_tiny,) = masked_spans(read_program(compile_for(NESTED, "attiny85")), {}).handlers.values()
     assert on_tiny.cycles == on_uno.cycles - 1
 
 
 def test_short_jumps_go_on_at_the_other_end_of_a_small_flash(compile_for):
     far = NESTED.replace("int main", "SEPARATE void fill(void) { NOPS(3000); }\nint main")
     far = far.replace("for (;;) {}", "for (;;) fill();")
-    assert worst_case_stack(compile_for(far, "attiny85")).bytes == 4 * 2
+    assert worst_case_stack(read_program(compile_for(far, "attiny85"))).bytes == 4 * 2
     back = bytes([0xFF, 0xCF])  # rjmp .-2
     assert decode(back, 0).operands["k"] == 0
     farther = bytes([0x00, 0xC8])  # rjmp .-4096

@@ -18,7 +18,7 @@ from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.resources import resource
 from protonn_edge.toolchain import platformio
-from protonn_edge.toolchain.elf import read_sections
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import (
     build_firmware,
     pio_environment,
@@ -209,7 +209,7 @@ def test_the_shim_is_made_once_and_left_alone(offline):
 def test_a_project_is_built_without_a_registry(offline, project):
     elf = build_firmware(project(MAIN))
     assert elf.name == "firmware.elf"
-    assert read_sections(elf).flash_bytes > 100
+    assert read_program(elf).sections.flash_bytes > 100
     assert elf.with_suffix(".hex").read_text().endswith(":00000001FF\n")
     assert [path.name for path in elf.parent.rglob("*.su")] == ["main.su"]
 
@@ -266,7 +266,7 @@ def test_a_firmware_that_is_too_large_is_linked_for_the_budget_gate_to_judge(off
         }
     """
     elf = build_firmware(project("#include <avr/io.h>\n" + source))
-    assert read_sections(elf).flash_bytes > 32256
+    assert read_program(elf).sections.flash_bytes > 32256
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path):
@@ -325,7 +325,7 @@ def test_the_firmware_builds_without_a_warning_and_its_stack_has_a_bound(
     shutil.copytree(fake_model, folder / "firmware" / "generated")
     monkeypatch.setenv("PLATFORMIO_BUILD_FLAGS", "-Werror")
     elf = build_firmware(folder)
-    report = worst_case_stack(elf, elf.parent.rglob("*.su"))
+    report = worst_case_stack(read_program(elf), elf.parent.rglob("*.su"))
     assert report.path[0] == "main"
     assert any(name.startswith("interrupt __vector_") for name in report.path)
     assert 20 < report.bytes < 512

@@ -26,7 +26,7 @@ CALL = 2  # bytes of return address
 
 
 def stack_of(elf):
-    return worst_case_stack(elf, elf.parent.glob("*.su"))
+    return worst_case_stack(read_program(elf), elf.parent.glob("*.su"))
 
 
 def reserve(name, size, then=""):
@@ -249,7 +249,7 @@ def test_a_su_file_that_says_more_is_believed(compile_avr):
     elf = compile_avr(PRELUDE + reserve("work", 20) + "int main(void) { work(); return 0; }")
     said = elf.parent / "more.su"
     said.write_text("firmware.c:1:1:work\t124\tstatic\n")
-    assert worst_case_stack(elf, [said]).bytes == CALL + 124
+    assert worst_case_stack(read_program(elf), [said]).bytes == CALL + 124
 
 
 # --- what has no bound ---------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def test_an_array_of_variable_size_is_refused_with_its_function(compile_avr, way
     elf = compile_avr(firmware)
     assert "work reserves a number of bytes that is only known at run time" in refusal_of(elf)
     with pytest.raises(CheckFailed, match="work reserves"):
-        worst_case_stack(elf)  # seen in the code too, without the .su file
+        worst_case_stack(read_program(elf))  # seen in the code too, without the .su file
 
 
 def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
@@ -347,7 +347,7 @@ def test_running_into_no_instruction_is_refused(compile_avr):
 def test_a_firmware_without_symbols_is_refused(compile_avr):
     elf = compile_avr("int main(void) { return 0; }", "-s")
     with pytest.raises(InputError, match="has no symbol for its interrupt vectors"):
-        worst_case_stack(elf)
+        worst_case_stack(read_program(elf))
 
 
 @pytest.mark.parametrize("content", [b"one\ttwo\n", b"a:1:1:f\tmany\tstatic\n", b"\xff\xfe\n"])
@@ -356,7 +356,7 @@ def test_a_broken_su_file_is_refused(compile_avr, tmp_path, content):
     broken = tmp_path / "broken.su"
     broken.write_bytes(content)
     with pytest.raises(InputError, match=r"broken\.su is not a \.su file"):
-        worst_case_stack(elf, [broken])
+        worst_case_stack(read_program(elf), [broken])
 
 
 # --- against a running program -------------------------------------------------------------------

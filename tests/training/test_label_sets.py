@@ -15,10 +15,10 @@ from sklearn.metrics import f1_score
 
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.ranking import precision_at
 from protonn_edge.model import ProtoNNModel, load_model, model_bytes, save_model
 from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize
-from protonn_edge.report.ranking import precision_at
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.label_sets import are_label_sets, best_threshold, label_matrix
 from protonn_edge.training.label_start import sleec_projection

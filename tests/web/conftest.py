@@ -19,9 +19,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.report.evidence import Evidence, gather
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import page_script
 from protonn_edge.training import ProtoNNClassifier

@@ -8,11 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
-from protonn_edge.stages.average_pooling.kernels import KEPT_AVERAGES, PoolingKernel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.integer_stage import IntegerStage, Range
-from protonn_edge.stages.kernel import Kernel
 
 PIXEL_MAXIMUM = 255
 _HALF = 1 << 15
@@ -67,12 +64,3 @@ class IntegerAveragePooling(IntegerStage):
         """Return the averages (n, h w) of images of bytes (n, H W)."""
         scaled = self.pooling.sums(x).astype(np.uint32) * np.uint32(self.multiplier)
         return ((scaled + np.uint32(_HALF)) >> 16).astype(np.uint8)
-
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return those that keep all averages until the last one, and those that do not."""
-        if self.by_rows:
-            return (PoolingKernel(self, "rows", core),)
-        streamed = PoolingKernel(self, "streamed", core)
-        if self.n_outputs > KEPT_AVERAGES:
-            return (streamed,)
-        return (PoolingKernel(self, "kept", core), streamed)

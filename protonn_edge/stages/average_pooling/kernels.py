@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.matvec.cycles import COUNTED_IN_A_BYTE, PUSH_CALL_BY_COMPILER
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 
 _CODE_BYTES = 800
 _STREAMING_CODE_BYTES = 120
@@ -46,7 +44,7 @@ _MEAN_PIXEL_CYCLES = 9
 _MEAN_AREA_CYCLES = 15
 _MEAN_ROW_CYCLES = 30
 
-# Of rows that come whole, one after the other, and of those where areas have no whole rows of pixels.
+# Of rows that come whole, one after the other, and where areas have no whole rows of pixels.
 _FED_ROW_CYCLES = 70
 _FED_CUT_ROW_CYCLES = 130
 
@@ -95,8 +93,8 @@ class PoolingContext:
 class PoolingKernel(Kernel):
     """Averages of areas.
 
-    "kept" keeps all of them until the last one is complete, "streamed" pushes each part's, "rows" is
-    fed whole rows by the stage before, and keeps them too.
+    "kept" keeps all of them until the last one is complete, "streamed" pushes each part's, "rows"
+    is fed whole rows by the stage before, and keeps them too.
     """
 
     template: ClassVar[str] = "average_pooling/average_pooling.j2"
@@ -131,6 +129,7 @@ class PoolingKernel(Kernel):
             code=code,
             state=self._state,
             push=push,
+            begin=_begin_cycles(self.stage.pooling),
             spares=following.least if spared else 0,
         )
 
@@ -167,7 +166,7 @@ class PoolingKernel(Kernel):
         parts: int,
         share: NDArray[np.float64] | None,
     ) -> float:
-        """Return the cycles of an image, at most, or, of averages that are not 0 so often, about."""
+        """Return the cycles of an image: at most, or where averages are so often not 0, about."""
         pooling, begin = self.stage.pooling, _begin_cycles(self.stage.pooling)
         around = 0
         if feed is not None:
@@ -221,7 +220,7 @@ class PoolingKernel(Kernel):
         sums = 3 + 2 * columns.outputs if pooling.rows.output_units > 1 else 0
         if self.name == "rows":
             under_way = 0 if has_whole_rows(pooling) else 5
-            return under_way + sums + self.stage.n_outputs
+            return under_way + sums + self.stage.n_outputs + 2
         cropped = pooling.cropped_shape != pooling.image_shape
         counted = 1 if columns.pixels < 256 else 2
         kept = self.stage.n_outputs + 2 if self._keeps else averages_at_once(pooling)
@@ -293,3 +292,13 @@ def averages_at_once(pooling: AveragePooling) -> int:
     """Return how many averages `PIXELS_AT_ONCE` pixels can complete."""
     columns = pooling.columns
     return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)
+
+
+def kernels(stage: IntegerAveragePooling, core: Core) -> tuple[Kernel, ...]:
+    """Return those that keep all averages until the last one, and those that do not."""
+    if stage.by_rows:
+        return (PoolingKernel(stage, "rows", core),)
+    streamed = PoolingKernel(stage, "streamed", core)
+    if stage.n_outputs > KEPT_AVERAGES:
+        return (streamed,)
+    return (PoolingKernel(stage, "kept", core), streamed)

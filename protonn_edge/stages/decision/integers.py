@@ -8,11 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
-from protonn_edge.stages.decision.kernels import DecisionKernel
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection, Statistic
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
-from protonn_edge.stages.kernel import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,3 @@ class IntegerDecision(IntegerStage):
             near = np.full(len(scores), UNKNOWN) if nearest is None else nearest
             classes[self.rejection.rejects(scores, near)] = UNKNOWN
         return classes
-
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return its one kernel."""
-        return (DecisionKernel(self, core),)

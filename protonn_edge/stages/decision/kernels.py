@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
@@ -13,11 +13,9 @@ from protonn_edge.stages.decision.cycles import (
     rejection_bytes,
     rejection_cycles,
 )
+from protonn_edge.stages.decision.integers import IntegerDecision
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.decision.integers import IntegerDecision
 
 # What the compiler's loops take of those in assembly, on a chip without a multiplier.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
@@ -68,3 +66,8 @@ class DecisionKernel(Kernel):
         """Lay the stage out in the order in which the generated program reads it."""
         stage = self.stage
         return DecisionContext(stage.n_inputs, stage.score_bits, stage.rejection, UNKNOWN)
+
+
+def kernels(stage: IntegerDecision, core: Core) -> tuple[Kernel, ...]:
+    """Return its one kernel."""
+    return (DecisionKernel(stage, core),)

@@ -8,12 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, deskewed
-from protonn_edge.stages.deskew.kernels import DeskewKernel
 from protonn_edge.stages.integer_stage import IntegerStage, Range
-from protonn_edge.stages.kernel import Kernel
 
 _PIXEL_MAXIMUM = 255
 
@@ -54,7 +51,3 @@ class IntegerDeskew(IntegerStage):
         last, right = rows.first + rows.pixels, columns.first + columns.pixels
         part = straight[:, rows.first : last, columns.first : right]
         return part.reshape(len(x), -1).astype(np.uint8)
-
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return its one kernel."""
-        return (DeskewKernel(self, core),)

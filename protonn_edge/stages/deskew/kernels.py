@@ -1,9 +1,9 @@
-"""The kernel of deskew: an image that is there as a whole, whose rows are pushed where they move to."""
+"""The kernel of deskew: an image that is held, whose rows are pushed from where they move to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,9 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
+from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.deskew.integers import IntegerDeskew
 
 # What it takes: once, for a row's moments, for a row and a pixel that move.
 _CODE_BYTES = 900
@@ -64,7 +62,12 @@ class DeskewKernel(Kernel):
     core: Core
     name: str = "held"
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,
+        activity: Activity | None,  # noqa: ARG002  (nobody knows how images are slanted)
+    ) -> Cost:
         """Return what it takes."""
         assert feed is not None
         assert following is not None
@@ -129,3 +132,8 @@ def moved_cycles(pooling: AveragePooling, shifts: NDArray[np.int64]) -> NDArray[
     _, moved = moved_rows(pooling, shifts)
     cycles: NDArray[np.int64] = moved * moved_row_cycles(pooling)
     return cycles
+
+
+def kernels(stage: IntegerDeskew, core: Core) -> tuple[Kernel, ...]:
+    """Return its one kernel."""
+    return (DeskewKernel(stage, core),)

@@ -135,23 +135,30 @@ class Matvec:
 
     @property
     def begin(self) -> int:
-        """Cycles before the first input."""
+        """Cycles to set the sums and pointers."""
         cycles = BEGIN_BY_COMPILER + self.core.call_cycles
         cycles += 3 * sum(block.bytes for block in self.blocks)
-        if self.kernel == "masked":
-            cycles += BEGIN_BLOCK_CYCLES * len(self.blocks)
-        if self.kernel == "unrolled":
-            cycles += len(self.blocks) * GROUP_CYCLES * -(-self.weights.shape[1] // GROUP)
-        return cycles
+        return cycles + (BEGIN_BLOCK_CYCLES * len(self.blocks) if self.kernel == "masked" else 0)
+
+    @property
+    def _groups(self) -> int:
+        """Cycles to go from group to group of inputs."""
+        groups = -(-self.features.zero.size // GROUP)
+        return len(self.blocks) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
 
     @property
     def worst(self) -> int:
         """Cycles of all inputs, at most."""
-        return self.begin + int(np.maximum(self.features.zero, self.features.other).sum())
+        return (
+            self.begin
+            + self._groups
+            + int(np.maximum(self.features.zero, self.features.other).sum())
+        )
 
     def mean(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all inputs, each of which is not 0 with this share, (D,)."""
-        return self.begin + float(self.features.zero @ (1 - share) + self.features.other @ share)
+        around = self.begin + self._groups
+        return around + float(self.features.zero @ (1 - share) + self.features.other @ share)
 
     def calls(self, feed: Feed, share: NDArray[np.float64]) -> float:
         """Return the cycles of the firmware's calls, besides those of the inputs."""

@@ -10,12 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
-from protonn_edge.stages.kernel import Kernel
-from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.stages.matvec.integers import products, range_of_products
-from protonn_edge.stages.projection.kernels import ProjectionKernel
 
 # A coordinate is a byte, so what is beyond is clamped. Quantizing leaves so much room around the
 # prototypes that a point there is far from all of them anyway.
@@ -113,8 +109,3 @@ class IntegerProjection(IntegerStage):
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield W."""
         yield self.weights
-
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return a kernel for each way to read W: as instructions if the chip multiplies."""
-        able = [name for name in KERNELS if core.multiplies or name != "unrolled"]
-        return tuple(ProjectionKernel(self, name, core) for name in able)

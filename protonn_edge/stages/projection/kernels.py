@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.stages.matvec.cycles import KernelName
+from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.stages.matvec.kernels import Matvec, MatvecContext
 from protonn_edge.stages.projection.cycles import (
     CLAMPING_SPREAD,
     REQUANTIZE_SPREAD,
     requantize_cycles,
 )
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.projection.integers import IntegerProjection
+from protonn_edge.stages.projection.integers import IntegerProjection
 
 # What the compiler's loops take, without a multiplier, of what those in assembly take with one:
 # seven models of 4 to 12 projections and 4 to 100 prototypes on the emulated ATtiny85 were within
@@ -29,6 +27,9 @@ if TYPE_CHECKING:
 _PORTABLE_PRODUCT, _PORTABLE_REQUANTIZE = 8.2, 17.0
 
 _CODE_BYTES_PER_COORDINATE = 18
+
+# What pnn_begin takes besides where inputs wait for the others of their group.
+_BEGIN_WAITING_CYCLES = 2
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class ProjectionKernel(Kernel):
             code=code + _CODE_BYTES_PER_COORDINATE * d,
             state=matvec.state,
             push=matvec.push,
+            begin=matvec.begin + _BEGIN_WAITING_CYCLES,
         )
 
     def _product(self, feed: Feed | None, activity: Activity | None, flash_bytes: int) -> Step:
@@ -129,3 +131,9 @@ class ProjectionKernel(Kernel):
             projection_range=stage.projection_range,
             coordinates=tuple(coordinates),
         )
+
+
+def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
+    """Return a kernel for each way to read W: as instructions if the chip multiplies."""
+    able = [name for name in KERNELS if core.multiplies or name != "unrolled"]
+    return tuple(ProjectionKernel(stage, name, core) for name in able)

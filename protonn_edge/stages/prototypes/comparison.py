@@ -22,8 +22,7 @@ SAVED_REGISTER_CYCLES = 4
 # and a block of the scores.
 VOTES_CYCLES, ROUND_CYCLES, VOTE_BLOCK_CYCLES = 16, 13, 7
 
-# To clear the score of a class, by its bytes; and to look, for each near prototype, whether it is the
-# nearest.
+# To clear the score of a class, by its bytes; and to look whether a near prototype is the nearest.
 CLEAR_CYCLES = {2: 7, 4: 11}
 NEAREST_CYCLES = 3
 

@@ -11,9 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
-from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.matvec.integers import range_of_products
 from protonn_edge.stages.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.stages.prototypes.exponential import (
@@ -21,7 +19,6 @@ from protonn_edge.stages.prototypes.exponential import (
     TABLE_SIZE,
     rbf_of_squares,
 )
-from protonn_edge.stages.prototypes.kernels import PrototypesKernel
 
 SCORE_BITS = (16, 32)
 
@@ -132,7 +129,7 @@ class IntegerPrototypes(IntegerStage):
         return self.scores_and_nearest(x)[0]
 
     def scores_and_nearest(self, P: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the scores (n, L) of points P, (n, d), and the RBF of the nearest prototype, (n,)."""
+        """Return the scores (n, L) of points P, (n, d), and the nearest prototype's RBF, (n,)."""
         scores = np.zeros((len(P), self.n_outputs), np.int64)
         nearest = np.zeros(len(P), np.int64)
         labels = self.labels.T.astype(np.int64)
@@ -146,10 +143,6 @@ class IntegerPrototypes(IntegerStage):
         """Yield B and Z."""
         yield self.prototypes
         yield self.labels
-
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return its one kernel."""
-        return (PrototypesKernel(self, core),)
 
 
 def score_norms(

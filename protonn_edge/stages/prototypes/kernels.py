@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,10 +29,8 @@ from protonn_edge.stages.prototypes.comparison import (
     vote_cycles,
 )
 from protonn_edge.stages.prototypes.comparison import Step as Compared
+from protonn_edge.stages.prototypes.integers import IntegerPrototypes
 from protonn_edge.stages.prototypes.reach import near_at_most
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.prototypes.integers import IntegerPrototypes
 
 # Near prototypes that are listed before they vote: more take more SRAM, fewer take longer.
 _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
@@ -122,7 +120,7 @@ class PrototypesKernel(Kernel):
 
     @property
     def costs(self) -> IntArray:
-        """Cycles (d + 1,) of a prototype that is far from 1..d coordinates on, and of a near one."""
+        """Cycles (d + 1,) of a prototype far from coordinates 1..d on, and of a near one."""
         vote = self._vote_cycles[1]
         return np.append(self.comparison.left_after, self.comparison.near + vote)
 
@@ -283,3 +281,8 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
         square = min(128, max(below, above)) ** 2
         coordinates.append(Coordinate(least, most, overflows, square))
     return tuple(coordinates)
+
+
+def kernels(stage: IntegerPrototypes, core: Core) -> tuple[Kernel, ...]:
+    """Return its one kernel."""
+    return (PrototypesKernel(stage, core),)

@@ -23,13 +23,11 @@ import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from protonn_edge.stages.prototypes.integers import IntegerPrototypes
+from protonn_edge.stages.prototypes.integers import IntegerPrototypes
 
 FloatArray = NDArray[np.float64]
 

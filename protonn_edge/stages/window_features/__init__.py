@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
-    "WindowFeatureStage",
     "FeatureSet",
+    "WindowFeatureStage",
     "WindowFeatures",
     "channel_names",
     "check_window",

@@ -8,11 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import Core
 from protonn_edge.stages.input_quantizer.raw_inputs import RawQuantizer
 from protonn_edge.stages.integer_stage import IntegerStage, Range
-from protonn_edge.stages.kernel import Kernel
-from protonn_edge.stages.window_features.kernels import WindowKernel
 from protonn_edge.stages.window_features.stage import WindowFeatureStage
 
 
@@ -51,7 +48,3 @@ class IntegerWindowFeatures(IntegerStage):
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the features (n, F), as bytes, of windows of bytes (n, N C)."""
         return self.quantizer.quantize(self.window.of_bytes(x))
-
-    def kernels(self, core: Core) -> tuple[Kernel, ...]:
-        """Return its one kernel."""
-        return (WindowKernel(self, core),)

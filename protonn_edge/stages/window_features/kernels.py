@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.window_features.declaration import FeatureSet
+from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
 from protonn_edge.stages.window_features.stage import (
     CENTRE,
     LEVEL_BITS,
@@ -22,10 +23,6 @@ from protonn_edge.stages.window_features.stage import (
     SAMPLE_MAXIMUM,
     WindowFeatureStage,
 )
-
-if TYPE_CHECKING:
-    from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
-
 
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32
@@ -75,9 +72,12 @@ _BAND_CODE_BYTES = 100
 
 _STATE_BYTES = 5
 
+# To set the counters of samples and of channels.
+_BEGIN_WINDOW_CYCLES = 14
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier: windows of two
-# sets of features took a quarter and a third less.
+
+# What the compiler's loops take of those in assembly, on a chip without a multiplier; two sets
+# of features took a quarter and a third less.
 _PORTABLE = 4.0
 
 
@@ -102,7 +102,12 @@ class WindowKernel(Kernel):
         """Sums are kept, no samples."""
         return (False,) if self.core.multiplies else (True,)
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,
+        activity: Activity | None,  # noqa: ARG002  (the work is the same whatever the samples are)
+    ) -> Cost:
         """Return what it takes."""
         assert feed is not None
         assert following is not None
@@ -128,6 +133,7 @@ class WindowKernel(Kernel):
             code=code,
             state=_STATE_BYTES + channel * self.window_features.channels + self.stage.n_outputs,
             push=push,
+            begin=_BEGIN_WINDOW_CYCLES,
         )
 
     def _push(self, following: Push) -> Push:
@@ -330,3 +336,8 @@ def _definitions(window_features: WindowFeatureStage) -> tuple[str, ...]:
         ),
     }
     return tuple(line for kind in features.kinds for line in lines[kind])
+
+
+def kernels(stage: IntegerWindowFeatures, core: Core) -> tuple[Kernel, ...]:
+    """Return its one kernel."""
+    return (WindowKernel(stage, core),)

@@ -63,7 +63,7 @@ def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
     before = AveragePooling((16, 8), (16, 8), (15, 6), BYTES)
     model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
     _, high = model.score_range()
-    rejection = IntegerRejection(score=min(100, high), kernel=60, margin=100)
+    rejection = IntegerRejection(score=min(100, high), rbf=60, margin=100)
     check(dataclasses.replace(model, rejection=rejection), "columns", Q, tmp_path)
 
 

@@ -44,12 +44,12 @@ def test_squares_are_those_of_all_inputs() -> None:
     model = far_model()
     assert not model.clamps
     places = model.project(np.array([[0], [1]], np.uint8))
-    for k, place in enumerate(coordinates_of(model)):
+    for k, place in enumerate(coordinates_of(model.prototypes_stage)):
         differences = places[:, k, None] - model.prototypes[k]
         assert np.square(differences.astype(np.int64)).max() <= place.largest_square
         assert place.least <= places[:, k].min()
         assert places[:, k].max() <= place.most
-    assert sum(checked_coordinates(model)) > 1
+    assert sum(checked_coordinates(model.prototypes_stage)) > 1
 
 
 @needs_emulated_avr

@@ -7,6 +7,7 @@ from pathlib import Path
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 
+from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.stack import worst_case_stack
 
 PROGRAM = """
@@ -24,5 +25,5 @@ int main(void)
 
 @needs_avr_gcc
 def test_the_frame_is_known_after_the_pops(tmp_path: Path) -> None:
-    report = worst_case_stack(compile_text(PROGRAM, tmp_path / "program.elf", "-O2"))
+    report = worst_case_stack(read_program(compile_text(PROGRAM, tmp_path / "program.elf", "-O2")))
     assert 8 + 2 + 2 <= report.bytes <= 24

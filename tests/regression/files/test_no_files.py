@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from built_project import write_project
 from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.model import save_model
-from protonn_edge.quantization import quantize
 
 pytestmark = pytest.mark.skipif(
     not Path("/dev/zero").exists(), reason="makes pipes and needs /dev/zero: run it on Linux"
@@ -70,12 +69,7 @@ def test_it_is_one_sentence(
     (tmp_path / "d.csv").write_text(ROWS)
     model = random_model(features=2, classes=2)
     save_model(model, tmp_path / "model.npz")
-    generated = tmp_path / "p" / "firmware" / "generated"
-    generated.mkdir(parents=True)
-    save_model(model, generated / "model.npz")
-    for source, text in render_c(quantize(model)).items():
-        if source in SOURCES:
-            (generated / source).write_text(text, newline="\n")
+    write_project(model, tmp_path / "p")
     if arguments[0] == "boards":
         with pytest.raises(ValueError, match="is not a regular file"):
             load_board(str(path))

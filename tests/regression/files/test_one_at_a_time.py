@@ -11,16 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from built_project import write_project
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build, exclusive
-from protonn_edge.codegen import SOURCES, render_c
+from protonn_edge.build.project import build, exclusive
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.hil import Origin, ResultsFile
-from protonn_edge.model import ProtoNNModel, save_model
-from protonn_edge.quantization import quantize
 from protonn_edge.tuning import SearchFile
 
 pytestmark = pytest.mark.skipif(
@@ -55,16 +53,6 @@ def held_by_another_process(path: Path) -> Iterator[None]:
         process.wait(DEADLINE_S)
 
 
-def generated_project(model: ProtoNNModel, folder: Path) -> Project:
-    generated = folder / "firmware" / "generated"
-    generated.mkdir(parents=True)
-    save_model(model, generated / "model.npz")
-    sources = render_c(quantize(model))
-    for name in SOURCES:
-        (generated / name).write_text(sources[name], encoding="utf-8", newline="\n")
-    return Project(folder)
-
-
 def test_a_second_build_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
@@ -78,7 +66,7 @@ def test_a_second_build_is_refused_until_the_first_is_gone(tmp_path: Path) -> No
 
 def test_a_second_hil_is_refused(tmp_path: Path) -> None:
     model = random_model()
-    project = generated_project(model, tmp_path / "project")
+    project = write_project(model, tmp_path / "project")
     points = (np.zeros((2, model.n_features), np.float32), np.zeros(2, np.int64))
     with (
         held_by_another_process(project.folder),

@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
+from built_project import write_project
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build
-from protonn_edge.codegen import SOURCES, make_plan, render_c
+from protonn_edge.codegen import make_plan
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.hil import Origin, Result, ResultsFile
-from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
-from protonn_edge.report.evidence import gather
 from protonn_edge.toolchain.elf import read_program
 
 UNO = load_board("uno")
@@ -44,13 +45,8 @@ def results_of(model: ProtoNNModel, path: Path) -> Path:
 def test_a_stranger_s_project_is_not_compiled(tmp_path: Path) -> None:
     model = random_model()
     folder = tmp_path / "project"
-    generated = folder / "firmware" / "generated"
-    generated.mkdir(parents=True)
-    save_model(model, generated / "model.npz")
     plan = make_plan(quantize(model), kernel="masked")
-    sources = render_c(quantize(model), plan)
-    for name in SOURCES:
-        (generated / name).write_text(sources[name], encoding="utf-8", newline="\n")
+    write_project(model, folder, plan)
     (folder / "platformio.ini").write_text(HOSTILE_SETTINGS)
     (folder / "run.py").write_text(f"open({str(tmp_path / 'was_run')!r}, 'w')\n")
     (folder / "firmware" / "main.c").write_text("#error compiled\n")
@@ -77,7 +73,7 @@ def test_what_hil_has_linked_is_what_is_shown(
     elf = Project(folder).compile(UNO)
     results = results_of(model, tmp_path / "r.csv")
     with monkeypatch.context() as patch:
-        patch.setattr("protonn_edge.report.evidence.trial_build", None)
+        patch.setattr("protonn_edge.evaluation.gathering.trial_build", None)
         shown = gather(results, [model], [Project(folder)], UNO).firmware
     assert shown.program == read_program(elf).code
     # One that is older than a source, or has another model, is not what was measured.

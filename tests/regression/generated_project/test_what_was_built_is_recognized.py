@@ -2,52 +2,105 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from model_factory import random_pooling_model, random_window_model, window_features_of
+from built_project import write_project
+from model_factory import (
+    random_model,
+    random_points,
+    random_pooling_model,
+    random_window_model,
+    window_features_of,
+)
+from plans import keeps_averages
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project
-from protonn_edge.codegen import SOURCES, every_plan, render_c
+from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, save_model
-from protonn_edge.quantization import quantize
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import device_model, measure_activity, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
-
-def project_of(model: ProtoNNModel, sources: dict[str, str], folder: Path) -> Project:
-    generated = folder / "firmware" / "generated"
-    generated.mkdir(parents=True)
-    save_model(model, generated / "model.npz")
-    for name in SOURCES:
-        (generated / name).write_text(sources[name], encoding="utf-8", newline="\n")
-    return Project(folder)
+MODELS = {
+    "few features": random_model(features=20),
+    "features": random_model(features=100),
+    "averages": random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4))),
+    "more averages than are kept": random_pooling_model(
+        AveragePooling((40, 40), (40, 40), (40, 20))
+    ),
+    "windows": random_window_model(window_features_of("mean,max")),
+}
 
 
 def test_a_plan_that_keeps_no_averages_is_recognized(tmp_path: Path) -> None:
     """Where SRAM is too short for them."""
     model = random_pooling_model(AveragePooling((28, 28), (28, 28), (14, 14)))
-    reference = quantize(model)
-    plan = next(plan for plan in every_plan(reference) if not plan.keeps_averages)
-    project = project_of(model, render_c(reference, plan), tmp_path)
-    assert not project.generated()[1].keeps_averages
+    plan = next(plan for plan in every_plan(quantize(model)) if not keeps_averages(plan))
+    assert write_project(model, tmp_path, plan).generated()[1].to_json() == plan.to_json()
 
 
 @pytest.mark.parametrize("board", ["uno", "mega2560", "attiny85"])
-def test_every_plan_for_a_board_is_recognized(board: str, tmp_path: Path) -> None:
-    model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_every_plan_for_a_board_is_recognized(
+    model: ProtoNNModel, board: str, tmp_path: Path
+) -> None:
     reference = quantize(model)
     for number, plan in enumerate(every_plan(reference, load_board(board).cpu)):
-        sources = render_c(reference, plan)
-        project = project_of(model, sources, tmp_path / str(number))
-        assert render_c(*project.generated()) == sources
+        project = write_project(model, tmp_path / str(number), plan)
+        assert project.generated()[1].to_json() == plan.to_json()
 
 
-def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(tmp_path: Path) -> None:
-    model = random_window_model(window_features_of("mean,max"))
-    sources = render_c(quantize(model))
-    sources["pnn_model.c"] += "/* mine */\n"
-    project = project_of(model, sources, tmp_path)
+def test_mean_cycles_on_other_points_are_those_of_the_build(tmp_path: Path) -> None:
+    model = random_model()
+    reference = quantize(model)
+    activity = measure_activity(reference, reference.quantize(random_points(3, 50, 12)))
+    plan = make_plan(reference, activity=activity)
+    assert plan.mean_cycles is not None
+    assert write_project(model, tmp_path, plan).generated()[1].to_json() == plan.to_json()
+
+
+def test_a_float_build_is_recognized(tmp_path: Path) -> None:
+    model = random_model()
+    reference = device_model(model, "float32")
+    plan = make_float32_plan(reference)  # type: ignore[arg-type]
+    recognized, read = write_project(model, tmp_path, plan, reference).generated()
+    assert isinstance(read, Float32Plan)
+    assert recognized.model_sha256 == reference.model_sha256
+
+
+@pytest.mark.parametrize("name", ["pnn_model.c", "pnn_model.h", "build.json"])
+def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(
+    name: str, tmp_path: Path
+) -> None:
+    project = write_project(random_window_model(window_features_of("mean,max")), tmp_path)
+    path = tmp_path / "firmware" / "generated" / name
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(InputError, match=f"{name} is not what 'build' writes for its model; run"):
+        project.generated()
+
+
+def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
+    model = random_model(features=20)
+    masked, columns = (
+        write_project(model, tmp_path / kernel, make_plan(quantize(model), kernel=kernel))
+        for kernel in ("masked", "columns")
+    )
+    source = Path("firmware", "generated", "pnn_model.c")
+    (masked.folder / source).write_bytes((columns.folder / source).read_bytes())
     with pytest.raises(InputError, match=r"pnn_model\.c is not what 'build' writes"):
+        masked.generated()
+
+
+def test_a_plan_with_another_bound_is_not_the_plan(tmp_path: Path) -> None:
+    model = random_model()
+    plan: Plan = make_plan(quantize(model))
+    first, *others = plan.costs
+    project = write_project(
+        model,
+        tmp_path,
+        replace(plan, costs=(replace(first, exclusive=first.exclusive + 1), *others)),
+    )
+    with pytest.raises(InputError, match=r"build\.json is not what 'build' writes"):
         project.generated()

@@ -13,7 +13,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from command_line import run
+from built_project import write_project
+from click.testing import Result as CommandResult
+from command_line import assert_one_sentence, run
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 
@@ -22,12 +24,12 @@ from protonn_edge.cli import verify
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation import verification
+from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, ResultsFile, Session
 from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32_model import float32_model
-from protonn_edge.report.evidence import gather
 
 UNO, TINY = load_board("uno"), load_board("attiny85")
 
@@ -107,3 +109,50 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     words = f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, possible are"
     assert words in done.stderr.replace("\n", " ")
     assert f"{plan.least_cycles:,} to {plan.worst_cycles:,} by its plan" in done.stderr
+
+
+def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
+    """Verify a model against a board at --port that says these cycles, without an emulated one."""
+    model = random_model(features=4, projections=2, prototypes=3, classes=2)
+    save_model(model, folder / "model.npz")
+    rows = "\n".join(f"class {n % 2},{n},{n},1,2" for n in range(5))
+    (folder / "points.csv").write_text(f"label,a,b,c,d\n{rows}\n")
+    device = HostileDevice(ReferenceModel(quantize(model), cycles))
+    session = Session("the board", board=UNO, host=SimulatedHost(device))
+    asked = mock.MagicMock(return_value=nullcontext())
+    with (
+        mock.patch.object(verify.shell, "WINDOWS", True),
+        mock.patch.object(verify, "open_session", asked),
+        mock.patch.object(verification, "open_session", answered_by(session)),
+    ):
+        files = (folder / "model.npz", folder / "points.csv")
+        return run("verify", *files, "--port", "the board", *options)
+
+
+def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model = random_model(features=4, projections=2, prototypes=3, classes=2)
+    masked = make_plan(quantize(model), kernel="masked")
+    columns = make_plan(quantize(model), kernel="columns")
+    most = max(masked.worst_cycles, columns.worst_cycles)
+    assert masked.worst_cycles != columns.worst_cycles
+    least = min((masked, columns), key=lambda plan: plan.worst_cycles)
+    write_project(model, tmp_path / "project", least)
+
+    monkeypatch.chdir(tmp_path)
+    anywhere = verify_at_port(tmp_path, most)
+    assert anywhere.exit_code == 0, anywhere.output
+    assert "it is not known which plan the firmware at --port has" in anywhere.output
+    named = verify_at_port(tmp_path, most, "--project", "project")
+    assert named.exit_code == 1
+    assert f"{least.least_cycles:,} to {least.worst_cycles:,} by its plan" in named.stderr
+    monkeypatch.chdir(tmp_path / "project")
+    assert verify_at_port(tmp_path, most).exit_code == 1
+    assert verify_at_port(tmp_path, least.worst_cycles).exit_code == 0
+
+
+def test_verify_of_a_board_refuses_another_model_s_project(tmp_path: Path):
+    write_project(random_model(seed=1), tmp_path / "project")
+    refused = verify_at_port(tmp_path, 1, "--project", str(tmp_path / "project"))
+    assert_one_sentence(refused, "has the firmware of the model")

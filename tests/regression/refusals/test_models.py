@@ -13,9 +13,9 @@ from evidence_factory import evidence_of
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.gathering import known_image_shape
 from protonn_edge.model import load_model, save_model
 from protonn_edge.report.battery import Battery
-from protonn_edge.report.evidence import known_image_shape
 from protonn_edge.report.sections import _energy
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.training import ProtoNNClassifier

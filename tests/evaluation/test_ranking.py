@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from protonn_edge.report import ranking
-from protonn_edge.report.ranking import precision_at
+from protonn_edge.evaluation import ranking
+from protonn_edge.evaluation.ranking import precision_at
 
 
 def test_precision_is_the_mean_share_of_the_first_k_that_are_labels() -> None:

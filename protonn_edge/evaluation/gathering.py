@@ -1,4 +1,4 @@
-"""What a report rests on: results, and the model, the firmware and the points that they are of.
+"""Gather what a report rests on: read the results, and find or build the firmware that they are of.
 
 Everything is held against the hashes in the results file, so that a report never shows one model's
 results beside another one's figures.
@@ -7,148 +7,33 @@ results beside another one's figures.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage, measure_usage
+from protonn_edge.build.plan_file import choices_of, plan_of_choices
 from protonn_edge.build.project import Project, Wishes, trial_build
 from protonn_edge.codegen import Float32Plan, Plan
-from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
-from protonn_edge.hil import Origin, Result, Summary, read_results, summarize
+from protonn_edge.hil import Origin, Result, read_results
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import (
+    MODEL_HASH_BYTES,
     DeviceModel,
     Float32Model,
     IntegerModel,
-    StageLoss,
     device_model,
     measure_activity,
     precisions_of,
     stage_losses,
 )
-from protonn_edge.report.accuracy import answer_matrix
 from protonn_edge.stages.average_pooling.pooling import Shape
 from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.toolchain.elf import Sections, read_program, read_sections
-
-Floats = NDArray[np.float32]
-Labels = NDArray[np.int64]
-
-_HASH_BYTES = 8  # of the model's hash, looked for in a firmware
-
-
-@dataclass(frozen=True)
-class Firmware:
-    """What was built, and what it takes.
-
-    Attributes
-    ----------
-    program : bytes
-        Flash from address 0 on.
-    sha256 : str
-        Of the program.
-    sections : Sections
-        Bytes by the sections of the linked file.
-    usage : Usage
-        What the budget counts, with the worst case of the stack.
-    plan : Plan or Float32Plan
-        How a prediction is computed.
-    """
-
-    program: bytes
-    sha256: str
-    sections: Sections
-    usage: Usage
-    plan: Plan | Float32Plan
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """The points of the results.
-
-    Attributes
-    ----------
-    raw : ndarray of shape (n, D), float32
-    fed : ndarray of shape (n, D), uint8
-        What the device was sent.
-    labels : ndarray of shape (n,), int64
-    saturations : int
-        Raw values that quantizing cut off.
-    stages : tuple of StageLoss
-        What each stage of quantization costs; empty for a float build.
-    """
-
-    raw: Floats
-    fed: NDArray[np.uint8]
-    labels: Labels
-    saturations: int
-    stages: tuple[StageLoss, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """All that is known of one results file.
-
-    Attributes
-    ----------
-    name : str
-        What the file is called.
-    origin : Origin
-        What was run on what.
-    results : tuple of Result
-        By their index.
-    board : Board
-        Its clock, its power and its limits.
-    model : ProtoNNModel
-        The float model.
-    reference : IntegerModel or Float32Model
-        What the device computes.
-    firmware : Firmware
-        What the device runs.
-    points : Points or None
-        The points, where they were given.
-    image_shape : tuple of two int or None
-        Height and width, if a point is an image; a signal has height 1.
-    """
-
-    name: str
-    origin: Origin
-    results: tuple[Result, ...]
-    board: Board
-    model: ProtoNNModel
-    reference: DeviceModel
-    firmware: Firmware
-    points: Points | None
-    image_shape: Shape | None
-
-    @property
-    def answered(self) -> list[Result]:
-        """The results that are answers."""
-        return [result for result in self.results if result.predicted is not None]
-
-    @property
-    def summary(self) -> Summary:
-        """Accuracy, cycles, latency and energy."""
-        return summarize(self.results, self.board)
-
-    @property
-    def confusion(self) -> NDArray[np.int64]:
-        """Counts of the answers, a row an actual class, a column an answer; see `answer_matrix`."""
-        return answer_matrix(self.results, self.reference)
-
-    @property
-    def worst_cycles(self) -> int | None:
-        """The plan's bound of a prediction's cycles; a float build has none."""
-        plan = self.firmware.plan
-        return plan.worst_cycles if isinstance(plan, Plan) else None
+from protonn_edge.toolchain.elf import LinkedProgram, read_program
 
 
 def gather(
@@ -193,9 +78,15 @@ def gather(
     if data is not None:
         points = _points_of(path, recorded.origin, model, reference, data)
         _check_points(path, results, points)
-    _check_cycles(path, results, _possible_cycles(reference, projects, board))
-    with _firmware_of(model, reference, projects, board) as (elf, plan):
-        firmware = _firmware(elf, plan if points is None else _with_means(plan, reference, points))
+    built = _plans_in(projects, reference)
+    if built:
+        possible = PossibleCycles.of_one_of([plan for _, plan in built], board)
+    else:
+        possible = PossibleCycles.of_any_plan(reference, board)
+    _check_cycles(path, results, possible)
+    firmware = _firmware_of(model, reference, built, board)
+    if points is not None:
+        firmware = _with_means(firmware, reference, points)
     return Evidence(
         name=path.name,
         origin=recorded.origin,
@@ -261,15 +152,16 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
             )
 
 
-def _possible_cycles(
-    reference: DeviceModel, projects: Sequence[Project], board: Board
-) -> PossibleCycles:
-    """Return what a prediction can take, by the projects' plans where they have this model's."""
-    built = [project.generated() for project in projects if project.built]
-    plans = [plan for model, plan in built if model.model_sha256 == reference.model_sha256]
-    if plans:
-        return PossibleCycles.of_one_of(plans, board)
-    return PossibleCycles.of_any_plan(reference, board)
+def _plans_in(
+    projects: Sequence[Project], reference: DeviceModel
+) -> list[tuple[Project, Plan | Float32Plan]]:
+    """Return the projects with this very model, and the plans that they were built with."""
+    generated = [(project, *project.generated()) for project in projects if project.built]
+    return [
+        (project, plan)
+        for project, model, plan in generated
+        if model.model_sha256 == reference.model_sha256
+    ]
 
 
 def _check_cycles(path: Path, results: Sequence[Result], possible: PossibleCycles) -> None:
@@ -309,47 +201,40 @@ def _points_of(
     return Points(raw, fed, labels, reference.features.saturations(raw), stages)
 
 
-@contextmanager
 def _firmware_of(
-    model: ProtoNNModel, reference: DeviceModel, projects: Sequence[Project], board: Board
-) -> Iterator[tuple[Path, Plan | Float32Plan]]:
-    """Give the linked firmware and its plan: a project's, or one that is built now.
+    model: ProtoNNModel,
+    reference: DeviceModel,
+    built: Sequence[tuple[Project, Plan | Float32Plan]],
+    board: Board,
+) -> Firmware:
+    """Return the linked firmware of a project, or one of the same plan that is built now.
 
-    A report reads: nothing is run or compiled of a project's folder, which anybody may have made.
-    What has to be built is the package's own firmware, in a scratch folder.
+    Nothing is run or compiled of a project's folder, which anybody may have made. What has to be
+    built is the package's own firmware, in a scratch folder.
     """
+    wanted = None
+    for project, plan in built[:1]:
+        elf, wanted = project.linked(board), plan
+        program = None if elf is None else read_program(elf)
+        # As the firmware tells it to a host.
+        if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
+            return _firmware(program, measure_usage(program), plan)
     precision = "float32" if isinstance(reference, Float32Model) else "int8"
-    wishes = Wishes(precision=precision)
-    for project in projects:
-        if project.built:
-            generated, plan = project.generated()
-            if generated.model_sha256 == reference.model_sha256:
-                elf = project.linked(board)
-                if elf is not None and _has_model(elf, reference):
-                    yield elf, plan
-                    return
-                wishes = replace(wishes, plan=plan)
-                break
-    with trial_build(model, board, wishes=wishes) as trial:
-        yield trial.elf, trial.plan
+    with trial_build(model, board, wishes=Wishes(precision=precision, plan=wanted)) as trial:
+        return _firmware(read_program(trial.elf), trial.usage, trial.plan)
 
 
-def _has_model(elf: Path, reference: DeviceModel) -> bool:
-    """Return whether a linked firmware has the model's hash in its flash, as it tells a host."""
-    return bytes.fromhex(reference.model_sha256)[:_HASH_BYTES] in read_program(elf).code
+def _firmware(program: LinkedProgram, usage: Usage, plan: Plan | Float32Plan) -> Firmware:
+    digest = hashlib.sha256(program.code).hexdigest()
+    return Firmware(program.code, digest, program.sections, usage, plan)
 
 
-def _with_means(
-    plan: Plan | Float32Plan, reference: DeviceModel, points: Points
-) -> Plan | Float32Plan:
-    """Return the same plan with its mean cycles on the points."""
+def _with_means(firmware: Firmware, reference: DeviceModel, points: Points) -> Firmware:
+    """Return the firmware with its plan's mean cycles on the points."""
+    plan = firmware.plan
     if not (isinstance(plan, Plan) and isinstance(reference, IntegerModel)):
-        return plan
+        return firmware
     activity = measure_activity(reference, points.fed)
-    return plan_of(reference, plan.choices, plan.core, activity=activity)
-
-
-def _firmware(elf: Path, plan: Plan | Float32Plan) -> Firmware:
-    program = read_program(elf).code
-    digest = hashlib.sha256(program).hexdigest()
-    return Firmware(program, digest, read_sections(elf), measure_usage(elf), plan)
+    same = plan_of_choices(reference, plan.core, choices_of(plan), activity)
+    assert same is not None  # only the means are others
+    return replace(firmware, plan=same)

@@ -1,0 +1,160 @@
+"""``build.json``: the plan of a generated program, written down beside it.
+
+It identifies the plan by named choices, so that whatever comes after `build` has the very same plan
+without a search, and other programs can read what it takes. What is read is not believed: whoever
+reads it makes the plan of these choices, and compares the file with what `build` writes for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protonn_edge import __version__
+from protonn_edge.boards.cores import CORES, Core
+from protonn_edge.codegen import Float32Plan, Plan, make_float32_plan
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import PRECISIONS, DeviceModel, Float32Model, IntegerModel
+from protonn_edge.stages.activity import Activity
+from protonn_edge.system.files import check_file
+from protonn_edge.system.schema import list_of, number, one_of, optional, record_of, text, whole
+
+PLAN_FILE = "build.json"
+
+_FORMAT = 1  # raise it if a key changes; a file of another format is refused
+_LARGEST_FILE = 64 << 10
+_AGAIN = "run 'protonn-edge build' again"
+
+_STAGES = list_of(
+    record_of(
+        {
+            "name": text(80),
+            "kernel": text(80),
+            "flash_bytes": whole(0, 10**9),
+            "mean": optional(number(0, 1e15)),
+            "worst": whole(0, 10**15),
+            "least": whole(0, 10**15),
+        }
+    ),
+    most=100,
+)
+_RECORD = record_of(
+    {
+        "format": whole(_FORMAT, _FORMAT),
+        "tool_version": text(80),
+        "model_sha256": text(64),
+        "precision": one_of(*PRECISIONS),
+        "core": one_of(*CORES, None),
+        "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
+        "table_bytes": whole(0, 10**9),
+        "state_bytes": whole(0, 10**9),
+        "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
+    }
+)
+
+
+@dataclass(frozen=True)
+class WrittenPlan:
+    """What identifies a plan.
+
+    Attributes
+    ----------
+    precision : {"int8", "float32"}
+        Of W, B and Z on the device.
+    core : str or None
+        The kind of chip that cycles are counted for; None for a float build.
+    choices : mapping of str to str
+        See `choices_of`.
+    means : tuple of float or None
+        Mean cycles of each stage, for they depend on the points that the plan was made for.
+    """
+
+    precision: str
+    core: str | None
+    choices: Mapping[str, str]
+    means: tuple[float | None, ...]
+
+    def plan_of(self, model: DeviceModel) -> Plan | Float32Plan | None:
+        """Return the model's plan of these choices; None if it has no such plan."""
+        if isinstance(model, Float32Model):
+            return make_float32_plan(model)
+        if self.core is None:
+            return None
+        found = plan_of_choices(model, CORES[self.core], self.choices)
+        if found is None or len(found.steps) != len(self.means):
+            return None
+        return found.with_means(self.means)
+
+
+def choices_of(plan: Plan | Float32Plan) -> dict[str, str]:
+    """Return the choices that tell a plan from the model's other ones for the same core."""
+    return {"projection": plan.kernel} if isinstance(plan, Float32Plan) else plan.choices
+
+
+def plan_of_choices(
+    model: IntegerModel,
+    core: Core,
+    choices: Mapping[str, str],
+    activity: Activity | None = None,
+) -> Plan | None:
+    """Return the model's plan of these choices; None if it has no such plan."""
+    try:
+        plan = plan_of(model, choices, core, activity=activity)
+    except InputError:
+        return None
+    return plan if plan.choices == choices else None
+
+
+def plan_text(model: DeviceModel, plan: Plan | Float32Plan) -> str:
+    """Return the content of ``build.json``: the same for the same model and plan."""
+    record = {
+        "format": _FORMAT,
+        "tool_version": __version__,
+        "model_sha256": model.model_sha256,
+        "precision": "float32" if isinstance(model, Float32Model) else "int8",
+        "core": None if isinstance(plan, Float32Plan) else plan.core.name,
+        "choices": choices_of(plan),
+        "table_bytes": plan.table_bytes,
+        "state_bytes": plan.state_bytes,
+        "plan": plan.to_json(),
+    }
+    return json.dumps(record, indent=2, allow_nan=False) + "\n"
+
+
+def read_plan(path: Path) -> WrittenPlan:
+    """Return what ``build.json`` says of the plan.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or of another version.
+    """
+    if not path.exists():
+        raise InputError(f"{path} is missing, for an older version built its folder; {_AGAIN}")
+    record = _read(path)
+    version = record.get("tool_version") if isinstance(record, dict) else None
+    if text(80)(version) and version != __version__:
+        raise InputError(f"{path} is of version {version!r}, this is {__version__}; {_AGAIN}")
+    if not _RECORD(record):
+        raise not_as_written(path)
+    means = tuple(stage["mean"] for stage in record["plan"].get("stages", []))
+    return WrittenPlan(record["precision"], record["core"], record["choices"], means)
+
+
+def not_as_written(path: Path) -> InputError:
+    """Return the error for a generated file that is not what `build` writes for its model."""
+    return InputError(f"{path} is not what 'build' writes for its model; {_AGAIN}")
+
+
+def _read(path: Path) -> Any:
+    try:
+        check_file(path, limit_bytes=_LARGEST_FILE)
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; {_AGAIN}") from error
+    except (ValueError, RecursionError) as error:
+        raise not_as_written(path) from error

@@ -1,0 +1,127 @@
+"""What a report rests on: results, and the model, the firmware and the points that they are of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards import Board
+from protonn_edge.build.budget import Usage
+from protonn_edge.codegen import Float32Plan, Plan
+from protonn_edge.evaluation.accuracy import answer_matrix
+from protonn_edge.hil import Origin, Result, Summary, summarize
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import DeviceModel, StageLoss
+from protonn_edge.stages.average_pooling.pooling import Shape
+from protonn_edge.toolchain.elf import Sections
+
+Floats = NDArray[np.float32]
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """What was built, and what it takes.
+
+    Attributes
+    ----------
+    program : bytes
+        Flash from address 0 on.
+    sha256 : str
+        Of the program.
+    sections : Sections
+        Bytes by the sections of the linked file.
+    usage : Usage
+        What the budget counts, with the worst case of the stack.
+    plan : Plan or Float32Plan
+        How a prediction is computed.
+    """
+
+    program: bytes
+    sha256: str
+    sections: Sections
+    usage: Usage
+    plan: Plan | Float32Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The points of the results.
+
+    Attributes
+    ----------
+    raw : ndarray of shape (n, D), float32
+    fed : ndarray of shape (n, D), uint8
+        What the device was sent.
+    labels : ndarray of shape (n,), int64
+    saturations : int
+        Raw values that quantizing cut off.
+    stages : tuple of StageLoss
+        What each stage of quantization costs; empty for a float build.
+    """
+
+    raw: Floats
+    fed: NDArray[np.uint8]
+    labels: Labels
+    saturations: int
+    stages: tuple[StageLoss, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is known of one results file.
+
+    Attributes
+    ----------
+    name : str
+        What the file is called.
+    origin : Origin
+        What was run on what.
+    results : tuple of Result
+        By their index.
+    board : Board
+        Its clock, its power and its limits.
+    model : ProtoNNModel
+        The float model.
+    reference : IntegerModel or Float32Model
+        What the device computes.
+    firmware : Firmware
+        What the device runs.
+    points : Points or None
+        The points, where they were given.
+    image_shape : tuple of two int or None
+        Height and width, if a point is an image; a signal has height 1.
+    """
+
+    name: str
+    origin: Origin
+    results: tuple[Result, ...]
+    board: Board
+    model: ProtoNNModel
+    reference: DeviceModel
+    firmware: Firmware
+    points: Points | None
+    image_shape: Shape | None
+
+    @property
+    def answered(self) -> list[Result]:
+        """The results that are answers."""
+        return [result for result in self.results if result.predicted is not None]
+
+    @property
+    def summary(self) -> Summary:
+        """Accuracy, cycles, latency and energy."""
+        return summarize(self.results, self.board)
+
+    @property
+    def confusion(self) -> NDArray[np.int64]:
+        """Counts of the answers, a row an actual class, a column an answer; see `answer_matrix`."""
+        return answer_matrix(self.results, self.reference)
+
+    @property
+    def worst_cycles(self) -> int | None:
+        """The plan's bound of a prediction's cycles; a float build has none."""
+        plan = self.firmware.plan
+        return plan.worst_cycles if isinstance(plan, Plan) else None

@@ -1,0 +1,31 @@
+"""The kinds of stages that can be generated: a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.average_pooling import kernels as average_pooling
+from protonn_edge.stages.decision import kernels as decision
+from protonn_edge.stages.deskew import kernels as deskew
+from protonn_edge.stages.integer_stage import IntegerStage
+from protonn_edge.stages.kernel import Kernel
+from protonn_edge.stages.projection import kernels as projection
+from protonn_edge.stages.prototypes import kernels as prototypes
+from protonn_edge.stages.window_features import kernels as window_features
+
+KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
+    "average_pooling": average_pooling.kernels,
+    "deskew": deskew.kernels,
+    "window_features": window_features.kernels,
+    "projection": projection.kernels,
+    "prototypes": prototypes.kernels,
+    "decision": decision.kernels,
+}
+"""What finds the kernels of an integer stage, by its kind."""
+
+
+def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
+    """Return the ways to compute a stage on chips of a core, the first choice first."""
+    return KERNELS[stage.kind](stage, core)

@@ -1,0 +1,136 @@
+"""build.json: what it says, and what is said of one that is damaged."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from built_project import write_project
+from model_factory import random_model
+
+from protonn_edge import __version__
+from protonn_edge.build.project import Project
+from protonn_edge.codegen import make_plan
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import quantize
+
+FILE = Path("firmware", "generated", "build.json")
+MODEL = random_model()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return write_project(MODEL, tmp_path / "project")
+
+
+def refusal(project: Project) -> str:
+    """Return the one sentence that says to build again."""
+    with pytest.raises(InputError) as refused:
+        project.generated()
+    sentence = str(refused.value)
+    assert sentence.endswith("; run 'protonn-edge build' again")
+    assert "\n" not in sentence
+    assert len(sentence) < 300 + len(str(project.folder))
+    return sentence
+
+
+def test_it_says_which_plan_was_taken_and_what_it_takes(project: Project) -> None:
+    reference = quantize(MODEL)
+    plan = make_plan(reference)
+    written = json.loads((project.folder / FILE).read_text())
+    assert written == {
+        "format": 1,
+        "tool_version": __version__,
+        "model_sha256": reference.model_sha256,
+        "precision": "int8",
+        "core": "avr5",
+        "choices": plan.choices,
+        "table_bytes": plan.table_bytes,
+        "state_bytes": plan.state_bytes,
+        "plan": json.loads(json.dumps(plan.to_json())),
+    }
+
+
+def test_the_same_model_gives_the_same_bytes(project: Project, tmp_path: Path) -> None:
+    again = write_project(MODEL, tmp_path / "again")
+    assert (again.folder / FILE).read_bytes() == (project.folder / FILE).read_bytes()
+
+
+def test_a_project_of_an_older_version_is_to_be_built_again(project: Project) -> None:
+    (project.folder / FILE).unlink()
+    assert "build.json is missing, for an older version built its folder" in refusal(project)
+
+
+def test_a_project_of_another_version_is_to_be_built_again(project: Project) -> None:
+    path = project.folder / FILE
+    path.write_text(path.read_text().replace(f'"{__version__}"', '"0.0.1"'))
+    assert f"is of version '0.0.1', this is {__version__}" in refusal(project)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b"7" * 5_000,
+        b"[" * 60_000,
+        b" " * (1 << 20),
+        b'{"tool_version": NaN}',
+        b'{"tool_version": []}',
+    ],
+    ids=lambda content: repr(content[:12]),
+)
+def test_what_is_no_record_is_one_sentence(project: Project, content: bytes) -> None:
+    (project.folder / FILE).write_bytes(content)
+    assert "is not what 'build' writes" in refusal(project)
+
+
+def _cases() -> list[tuple[str, Any]]:
+    keys = ["format", "model_sha256", "precision", "core", "choices", "table_bytes", "plan"]
+    wild = [None, True, -1, 2, 1e400, float("nan"), "x", "float32", [], {}, [[]], {"stages": 3}]
+    return [(key, value) for key in keys for value in wild]
+
+
+@pytest.mark.parametrize(("key", "value"), _cases())
+def test_a_wild_value_is_one_sentence(project: Project, key: str, value: Any) -> None:
+    path = project.folder / FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}, indent=2) + "\n")
+    assert "is not what 'build' writes" in refusal(project)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("projection", "spiral"), ("projection", []), ("feeding", "in chunks"), ("more", "x")],
+)
+def test_choices_that_are_not_the_plan_s_are_one_sentence(
+    project: Project, key: str, value: Any
+) -> None:
+    path = project.folder / FILE
+    record = json.loads(path.read_text())
+    record["choices"][key] = value
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    assert "is not what 'build' writes" in refusal(project)
+
+
+@pytest.mark.parametrize("value", [True, -1, "1", float("nan"), float("inf"), 1e16, []])
+def test_a_wild_mean_is_one_sentence(project: Project, value: Any) -> None:
+    path = project.folder / FILE
+    record = json.loads(path.read_text())
+    record["plan"]["stages"][0]["mean"] = value
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    assert "is not what 'build' writes" in refusal(project)
+
+
+def test_no_figure_but_a_mean_is_believed(project: Project) -> None:
+    path = project.folder / FILE
+    text = path.read_text()
+    for number in re.finditer(r'(?<!"mean": )\b\d+', text):
+        path.write_text(f"{text[: number.start()]}{int(number[0]) + 1}{text[number.end() :]}")
+        refusal(project)

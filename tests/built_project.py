@@ -1,0 +1,29 @@
+"""A project as `build` leaves it, without a compiler: the generated files and the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protonn_edge.build.project import Project, generated_files
+from protonn_edge.codegen import Float32Plan, Plan, make_plan
+from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.quantization import DeviceModel, IntegerModel, quantize
+
+
+def write_project(
+    model: ProtoNNModel,
+    folder: Path,
+    plan: Plan | Float32Plan | None = None,
+    reference: DeviceModel | None = None,
+) -> Project:
+    """Write what is generated of a model; in integers, and for an Uno, if nothing else is given."""
+    reference = reference or quantize(model)
+    if plan is None:
+        assert isinstance(reference, IntegerModel)
+        plan = make_plan(reference)
+    generated = folder / "firmware" / "generated"
+    generated.mkdir(parents=True)
+    save_model(model, generated / "model.npz")
+    for name, text in generated_files(reference, plan).items():
+        (generated / name).write_text(text, encoding="utf-8", newline="\n")
+    return Project(folder)
