@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import Usage, measure_usage
 from protonn_edge.build.project import Project, build
-from protonn_edge.cli.train import with_accuracy_floor
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.emulator import EmulatedBoard
@@ -92,7 +91,8 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
     digits = load_digits_dataset()
     classifier = ProtoNNClassifier(n_prototypes=30, normalization="standard", epochs=15)
     classifier.fit(digits.X_train, digits.y_train)
-    model = with_accuracy_floor(classifier.to_model(classes=digits.classes), digits)
+    classifier.set_accuracy_floor(digits.X_test, digits.y_test)
+    model = classifier.to_model(classes=digits.classes)
     made = tmp_path_factory.mktemp("digits")
     build(model, board, made)
     return Project(made)

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
-from protonn_edge.cli.paths import MODEL, OutputFile
+from protonn_edge.cli.paths import MODEL, OutputFile, check_output
 from protonn_edge.cli.rejection import (
     DEFAULT_STATISTICS,
     by_option,
@@ -17,7 +17,6 @@ from protonn_edge.cli.rejection import (
     rejection_record,
 )
 from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.train import check_output
 from protonn_edge.datasets import TableOptions
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize, statistics_of, with_rejection

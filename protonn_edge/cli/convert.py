@@ -11,17 +11,12 @@ from click.core import ParameterSource
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.paths import MODEL, OutputFile
+from protonn_edge.cli.paths import MODEL, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train import (
-    check_output,
-    describe,
-    reference_model_for,
-    sentence_of,
-    with_accuracy_floor,
-    with_columns,
-)
+from protonn_edge.cli.train import reference_model_for
+from protonn_edge.cli.trained import describe, sentence_of
+from protonn_edge.cli.training_data import with_columns
 from protonn_edge.conversion import Features, from_sklearn, same_answers, to_reference
 from protonn_edge.conversion.converting import EPOCHS
 from protonn_edge.conversion.reference_model import LAYOUTS, Layout, write_reference_model
@@ -31,6 +26,7 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import NORMALIZER_KINDS, load_model, save_model
 from protonn_edge.model.sizes import paper_bytes
+from protonn_edge.training.accuracy_floor import with_accuracy_floor
 
 _PATH = click.Path(path_type=Path)
 _OPTIONS = {  # that only one kind of SOURCE has a use for
@@ -148,7 +144,7 @@ def _from_folder(
     dataset = load_dataset(data or _training_data(folder), table)
     out.notice(dataset.notices)
     model = reference_model_for(dataset, folder, normalization)
-    model = with_accuracy_floor(model, dataset)
+    model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     record = describe(model, dataset)
     save_model(model, output)
     out.say(sentence_of(record), f"wrote {output}")
@@ -190,7 +186,7 @@ def _from_estimator(
         )
     model = found.model
     if model.classes == dataset.classes:
-        model = with_accuracy_floor(model, dataset)
+        model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, output)
     out.say(str(found), f"wrote {output}")
     return found.to_json()

@@ -11,10 +11,10 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build, check_folder
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.fitting import fit_classifier
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
-from protonn_edge.cli.train import train, with_accuracy_floor
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import gather
@@ -24,6 +24,7 @@ from protonn_edge.hil import check_is_results
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.platformio import upload_command
+from protonn_edge.training import ProtoNNClassifier
 
 _SEED = 0
 _SETTINGS: dict[str, Any] = {
@@ -58,7 +59,10 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
-    model = with_accuracy_floor(train(dataset, out, seed=_SEED, **_SETTINGS), dataset)
+    classifier = ProtoNNClassifier(random_state=_SEED, **_SETTINGS)
+    fit_classifier(classifier, dataset, out)
+    classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
+    model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = replace(model, record={**model.record, "demo": True})
     save_model(model, output / "model.npz")
     with out.status(f"building for {board.name}"):

@@ -199,3 +199,18 @@ def _is_same_file(one: Path, other: Path) -> bool:
         return next(real) == next(real)
     except (OSError, RuntimeError, ValueError):
         return False
+
+
+def check_output(path: Path) -> None:
+    """Refuse a name that cannot be written before minutes are spent on training."""
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a folder; name the model file, for example {path / 'model.npz'}"
+        )
+    if path.suffix != ".npz":
+        raise InputError(f"the model file is called {path.name!r}; its name must end in .npz")
+    there = next(parent for parent in path.absolute().parents if parent.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(
+            f"cannot write {path}: {there} is no folder to write to; choose another -o"
+        )

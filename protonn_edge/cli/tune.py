@@ -19,22 +19,20 @@ from rich.live import Live
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile
+from protonn_edge.cli.fitting import check_options
+from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train import (
-    check_output,
-    describe,
-    estimator_range,
-    load_grouped,
-    settle_window,
-    with_accuracy_floor,
-)
+from protonn_edge.cli.train_options import type_of
+from protonn_edge.cli.trained import describe
+from protonn_edge.cli.training_data import load_grouped, settled_window
 from protonn_edge.datasets import Dataset, TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.system.files import write_atomically
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,
@@ -136,8 +134,12 @@ def _beside_output() -> Path | None:
 @click.option("--deskew", is_flag=True, default=None, help="As of train.")
 @click.option("--features", help="Project features of windows of samples, as of train.")
 @click.option("--window", "window_shape", type=WindowShape(), help="As of train.")
-@click.option("--sample-rate", type=estimator_range("sample_rate"), help="As of train.")
-@click.option("--class-weight", type=click.Choice(["balanced"]), help="Every class counts alike.")
+@click.option("--sample-rate", type=type_of("sample_rate", ProtoNNClassifier), help="As of train.")
+@click.option(
+    "--class-weight",
+    type=type_of("class_weight", ProtoNNClassifier),
+    help="Every class counts alike.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(
     "--in-flight",
@@ -201,11 +203,12 @@ def tune_command(
     dataset = load_grouped(data, table, groups)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)
-    settle_window(dataset, fixed)
+    fixed["window_shape"] = settled_window(dataset, fixed["features"], fixed["window_shape"])
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
     to_move = None if is_large(X) else of_group  # what is read in blocks stays where it is
+    check_options(ProtoNNClassifier(**fixed), replace(dataset, groups=to_move))
     points = Points(X, y, numbers, board, limits, fixed, to_move)
     space = SearchSpace.of(points)
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
@@ -247,7 +250,8 @@ def tune_command(
             feature_names=dataset.feature_names,
             search={**told, "limits": limits.to_json(), "board": board.name},
         )
-    refitted = replace(refitted, model=with_accuracy_floor(refitted.model, dataset))
+    model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
+    refitted = replace(refitted, model=model)
     save_model(refitted.model, output)
     if front_path is not None:
         _write_front(front_path, found, board)

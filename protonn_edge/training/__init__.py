@@ -1,8 +1,9 @@
-"""Train a ProtoNN model: the scikit-learn estimator and the parts that it is made of."""
+"""Train models: scikit-learn estimators, and the parts that they are made of."""
 
 from __future__ import annotations
 
-from protonn_edge.training.estimator import ProtoNNClassifier
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.protonn import ProtoNNClassifier
 
-__all__ = ["EpochReport", "ProtoNNClassifier"]
+__all__ = ["DeviceClassifier", "EpochReport", "ProtoNNClassifier"]

@@ -122,7 +122,7 @@ def alternate(
     total = 3 * schedule.iterations * schedule.epochs
     value = _mean_loss(parameters, data, loss)
     history: list[EpochReport] = []
-    for _ in range(schedule.iterations):
+    for iteration in range(1, schedule.iterations + 1):
         for name in _ORDER:
             moved, first_step = _pass(parameters, name, data, schedule, longest[name], generator)
             reached = _mean_loss(moved, data, loss)
@@ -132,7 +132,8 @@ def alternate(
             else:
                 longest[name] = first_step / _STEP_FACTOR
             epoch = (len(history) + 1) * schedule.epochs
-            report = EpochReport(epoch, total, value, *_shares(parameters, data, name))
+            shares = _shares(parameters, data, name)
+            report = EpochReport(epoch, total, value, *shares, iteration, schedule.iterations)
             history.append(report)
             if callback is not None:
                 callback(report)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import Statistics, statistics_of, together
-from protonn_edge.training.estimator import ProtoNNClassifier
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
+
+if TYPE_CHECKING:
+    from protonn_edge.training.base import DeviceClassifier
 
 FOLDS = 4  # what scores mean is much the same in all of them; how accurate they are, less so
 
@@ -29,7 +31,7 @@ _MEDIAN_POINTS = 5_000
 
 
 def held_out_statistics(
-    classifier: ProtoNNClassifier,
+    classifier: DeviceClassifier,
     X: NDArray[np.float32],
     y: NDArray[Any],
     model: ProtoNNModel,
@@ -42,7 +44,7 @@ def held_out_statistics(
 
     Parameters
     ----------
-    classifier : ProtoNNClassifier
+    classifier : DeviceClassifier
         Its settings; an int as `random_state` makes the folds the same every time.
     model : ProtoNNModel
         The one that was trained on all of them.

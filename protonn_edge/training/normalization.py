@@ -14,6 +14,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, Normalizer
 
 DEVIATION_FLOOR = 0.1
+KEEPING_ZEROS = ("none", "l2")
+"""Kinds of normalizers with which sparse points stay sparse."""
 LARGEST_NORMALIZED = 1e12
 """Up to which float32 holds the sums and squares that training makes of normalized features."""
 
@@ -45,7 +47,7 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
     suits that range: one that hardly ever changes would else get a weight so large that there is no
     room for the others' in the integers.
     """
-    if kind in ("none", "l2"):
+    if kind in KEEPING_ZEROS:
         return Normalizer.identity(len(inputs.mean), kind)
     extent = inputs.upper - inputs.lower
     if kind == "minmax":
@@ -91,7 +93,7 @@ def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.
     """
     if not issparse(X):
         return X
-    if kind in ("none", "l2"):
+    if kind in KEEPING_ZEROS:
         return csr_array(X)
     sparse: Any = X
     n, D = sparse.shape

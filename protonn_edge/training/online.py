@@ -13,7 +13,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.training.joint import WARM_UP_STEPS, Adam, Sparsifier
-from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
 from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import (
     ATTEMPTS,
     BACK_OFF,
@@ -33,10 +32,8 @@ from protonn_edge.training.progress import (
     Trained,
     accuracies,
 )
-from protonn_edge.training.task import Task
-
-if TYPE_CHECKING:
-    from protonn_edge.training.estimator import ProtoNNClassifier
+from protonn_edge.training.protonn_training import ProtoNNTraining
+from protonn_edge.training.settings import ProtoNNSettings
 
 _STEPS_TO_SHRINK = 1_000.0
 _THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
@@ -48,8 +45,7 @@ class OnlineTraining:
 
     Parameters
     ----------
-    settings : ProtoNNClassifier
-        Its parameters, checked.
+    settings : ProtoNNSettings
     points : ndarray of shape (n, D), float32
         Raw features of the first call.
     y : ndarray of shape (n,), int64
@@ -65,12 +61,10 @@ class OnlineTraining:
 
     Attributes
     ----------
-    task : Task
-        What the settings meant for the first call's points.
+    training : ProtoNNTraining
+        What the settings meant for the first call's points; its digest is over those of all calls.
     n_seen : int
         Points so far.
-    data_sha256 : str
-        Over the digests of all calls' points, in hexadecimal.
     history : list of EpochReport
         One a call.
     restarts : list of Restart
@@ -79,7 +73,7 @@ class OnlineTraining:
 
     def __init__(
         self,
-        settings: ProtoNNClassifier,
+        settings: ProtoNNSettings,
         points: Float32,
         y: Indices,
         weights: NDArray[np.float64] | None,
@@ -90,28 +84,7 @@ class OnlineTraining:
         n_seen: int = 0,
         epochs: int = 0,
     ) -> None:
-        for name in ("augment", "clip", "deskew", "features", "strangers"):
-            if getattr(settings, name):
-                raise InputError(
-                    f"partial_fit was called with {name}, which needs all points at once; leave "
-                    f"{name} out, or call fit"
-                )
-        started = model or settings.initial_model
-        if started is not None and started.clipped:
-            raise InputError(
-                "partial_fit goes on from a model that clips outliers, whose range more points "
-                "would widen; take another one, or call fit"
-            )
-        if started is not None and started.window_features is not None:
-            raise InputError(
-                "partial_fit goes on from a model of windows of samples, which needs all points at "
-                "once; take another one, or call fit"
-            )
-        if model is not None:
-            settings = copy.copy(settings)
-            settings.initial_model, settings.budget = model, None
         self.n_seen, self._n_classes = n_seen, n_classes
-        self.data_sha256 = ""
         self.history: list[EpochReport] = []
         self.restarts: list[Restart] = []
         self._rate = settings.learning_rate
@@ -119,23 +92,21 @@ class OnlineTraining:
         self._generator = np.random.default_rng(seed)
         present, among = np.unique(y, return_inverse=True)
         weights32 = None if weights is None else weights.astype(np.float32)
-        self.task = Task(settings, points, among, weights32, seed=seed, n_classes=n_classes)
-        self.task.n_rows = _MANY  # more points will come
-        self._batch_size = self.task.batch_size
+        prepared = PreparedPoints(
+            settings, points, among, weights32, seed=seed, n_classes=n_classes
+        )
+        prepared.n_rows = _MANY  # more points will come
+        self.training = ProtoNNTraining(settings, prepared)
+        self._batch_size = self.training.batch_size
         self._steps = epochs * -(-n_seen // self._batch_size)
-        start = self.task.start()
-        noise = settings.input_noise
-        if noise == "auto":
-            kind = self.task.normalization
-            noise = neighbour_noise(self.task.normalized(points), self._generator, kind)
-        self.task.input_noise = float(noise)
+        start = self.training.start()
+        self.training.choose_noise(prepared.normalized(points), self._generator)
         self._parameters = _with_all_classes(start, present, n_classes)
         self._adam = Adam(self._parameters)
-        self._sparsifier = Sparsifier(self.task.sparsity)
-        first = self.task.inputs
-        self._background = first.background
+        self._sparsifier = Sparsifier(settings.sparsity)
+        self._background = prepared.inputs.background
         if model is not None:
-            self.task.running.follow(model.inputs, n_seen)
+            prepared.running.follow(model.inputs, n_seen)
 
     def learn(
         self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
@@ -150,7 +121,7 @@ class OnlineTraining:
         self._take_in(points, y, weights)
         Y = np.eye(self._n_classes, dtype=np.float32)[y]
         counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
-        data = TrainingSet(self.task.normalized(points), y, Y, counted)
+        data = TrainingSet(self.training.prepared.normalized(points), y, Y, counted)
         call = len(self.history) + 1
         for _ in range(ATTEMPTS):
             before = copy.deepcopy((self._parameters, self._adam, self._steps))
@@ -174,14 +145,16 @@ class OnlineTraining:
 
     def trained(self) -> Trained:
         """Return where training is now; the model's input statistics are those of all points."""
-        self.task.inputs = self.task.running.inputs(self._background)
+        prepared = self.training.prepared
+        prepared.inputs = prepared.running.inputs(self._background)
         return Trained(self._parameters, self._rate, tuple(self.history), tuple(self.restarts))
 
     def _pass(self, data: TrainingSet) -> float:
-        noise = np.float32(self.task.input_noise) * self.task.running.changing
+        deviation = self.training.input_noise
+        noise = np.float32(deviation) * self.training.prepared.running.changing
         total = 0.0
         for batch in data.batches(self._batch_size, self._generator):
-            if self.task.input_noise > 0:
+            if deviation > 0:
                 batch.X[...] += noise * self._generator.standard_normal(
                     batch.X.shape, dtype=np.float32
                 )
@@ -198,14 +171,15 @@ class OnlineTraining:
 
     def _take_in(self, points: Float32, y: Indices, weights: NDArray[np.float64] | None) -> None:
         """Count the points in with the statistics and the digest of all data."""
-        self.task.running.add(points, weights)
+        prepared = self.training.prepared
+        prepared.running.add(points, weights)
         self.n_seen += len(points)
-        digest = hashlib.sha256(self.data_sha256.encode())
+        digest = hashlib.sha256(prepared.data_sha256.encode())
         digest.update(np.ascontiguousarray(points, dtype="<f4").tobytes())
         digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
         if weights is not None:
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
-        self.data_sha256 = digest.hexdigest()
+        prepared.data_sha256 = digest.hexdigest()
 
 
 def _with_all_classes(start: Parameters, present: Indices, n_classes: int) -> Parameters:

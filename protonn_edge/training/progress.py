@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from protonn_edge.datasets.rows import Sparse
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, Source
 
@@ -37,6 +39,8 @@ class EpochReport:
         The matrix whose pass ended; empty where all are trained at once.
     test_accuracy : float or None
         Share of the points of `evaluate_on` classified right; None if there are none.
+    iteration, iterations : int
+        The one that the pass is of, counted from 1, and how many there are; 0 without passes.
     """
 
     epoch: int
@@ -45,6 +49,8 @@ class EpochReport:
     accuracy: float
     parameter: str = ""
     test_accuracy: float | None = None
+    iteration: int = 0
+    iterations: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,27 @@ class Trained:
     history: tuple[EpochReport, ...]
     restarts: tuple[Restart, ...] = ()
     cutoff: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What the training of a classifier made of prepared points.
+
+    Attributes
+    ----------
+    model : ProtoNNModel
+    history : tuple of EpochReport
+        At least one.
+    restarts : tuple of Restart
+        The attempts that were given up.
+    facts : mapping
+        What else the model's record says, whatever JSON can hold.
+    """
+
+    model: ProtoNNModel
+    history: tuple[EpochReport, ...]
+    restarts: tuple[Restart, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 Callback = Callable[[EpochReport], object]

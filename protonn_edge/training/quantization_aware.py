@@ -56,14 +56,7 @@ class QuantizationAware:
     def rounded_points(self, X: Matrix) -> Matrix:
         """Return normalized points (n, D) as the device will see them, float32."""
         assert self._precision is not None
-        quantizer = input_quantizer(self._inputs, self._precision.input_bits)
-        scale = np.where(self._normalizer.scale == 0, 1.0, self._normalizer.scale)
-        rounded = np.empty(X.shape, dtype=np.float32)
-        for start in range(0, len(X), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            raw = X[rows] / scale + self._normalizer.offset
-            rounded[rows] = self._normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
-        return rounded
+        return rounded_inputs(X, self._normalizer, self._inputs, self._precision.input_bits)
 
     def rounded(self, parameters: Parameters) -> Parameters | None:
         """Return what the integer model makes of `parameters`, None if it cannot hold them.
@@ -96,6 +89,28 @@ class QuantizationAware:
             inputs=self._inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),
         )
+
+
+def rounded_inputs(
+    X: Matrix, normalizer: Normalizer, inputs: InputStatistics, input_bits: int
+) -> Matrix:
+    """Return normalized points (n, D) rounded to the bits that a device reads, float32.
+
+    Parameters
+    ----------
+    normalizer, inputs
+        As of `QuantizationAware`.
+    input_bits : int
+        4..8.
+    """
+    quantizer = input_quantizer(inputs, input_bits)
+    scale = np.where(normalizer.scale == 0, 1.0, normalizer.scale)
+    rounded = np.empty(X.shape, dtype=np.float32)
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        raw = X[rows] / scale + normalizer.offset
+        rounded[rows] = normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
+    return rounded
 
 
 def _counts_of(parameters: Parameters) -> tuple[int, int, int, int]:

@@ -18,9 +18,11 @@ from optuna.distributions import (
 )
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.pooling import pooling_for
-from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.budget_rules import sizes_within
+from protonn_edge.training.compatibility import Case, refusal_of
+from protonn_edge.training.feature_stages import count_inputs
+from protonn_edge.training.objective import LOSSES
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points
 
@@ -91,20 +93,12 @@ class SearchSpace:
     def of(cls, points: Points, *, at_random: bool = False) -> SearchSpace:
         """Return the space for these points, their board and their limits."""
         fixed = points.fixed
-        pooling = pooling_for(
-            fixed.get("image_shape"), fixed.get("reduced_shape"), fixed.get("cropped_shape")
-        )
-        n_inputs = points.X.shape[1] if pooling is None else pooling.n_outputs
-        if fixed.get("features") is not None:
-            features, shape = FeatureSet.of(fixed["features"]), fixed.get("window_shape")
-            shape = shape or (n_inputs, 1)
-            n_inputs = WindowFeatureStage.fitted(features, shape, points.X[:1]).n_outputs
         flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
         if points.limits.flash_bytes is not None:
             flash = min(flash, points.limits.flash_bytes)
         return cls(
             n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
-            n_inputs=n_inputs,
+            n_inputs=count_inputs(ProtoNNClassifier(**fixed).training_settings(), points.X),
             n_classes=len(np.unique(points.y)),
             parameter_bytes=max(flash - _CODE_BYTES, 1),
             fixed=fixed,
@@ -124,7 +118,7 @@ class SearchSpace:
             "n_prototypes": IntDistribution(self.n_classes, most, log=True),
             "sparsity_projection": CategoricalDistribution((1.0, 0.5, 0.25)),
             "normalization": CategoricalDistribution(("standard", "minmax")),
-            "loss": CategoricalDistribution(("cross_entropy", "squared_error", "hinge")),
+            "loss": CategoricalDistribution(tuple(LOSSES)),
             "init_projection": CategoricalDistribution(("lda", "pca", "nca")),
             "gamma_numerator": FloatDistribution(0.3, 3.0, log=True),
             "input_noise": CategoricalDistribution(("auto", 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)),
@@ -133,11 +127,16 @@ class SearchSpace:
             "dead_zone": CategoricalDistribution((0.0, 0.15)),
             "clip": CategoricalDistribution((0.0, 0.02)),
         }
-        if self.fixed.get("image_shape") is not None:
+        if self._allows(augment=True):
             every["augment"] = CategoricalDistribution((False, True))
         if self.in_groups:
             every["group_shift"] = CategoricalDistribution((0.0, 1.5))
         return {name: each for name, each in every.items() if name not in self.fixed}
+
+    def _allows(self, **drawn: Any) -> bool:
+        """Return whether settings go together with the fixed ones."""
+        classifier = ProtoNNClassifier(**{**self.fixed, **drawn})
+        return refusal_of(Case(settings=classifier.training_settings())) is None
 
     def _most_prototypes(self) -> int:
         return self.parameter_bytes // (1 + self.n_classes)

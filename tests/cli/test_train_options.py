@@ -58,6 +58,7 @@ def train(data: Path, *options: object) -> ProtoNNModel:
             [2, 4],
         ),
         (["--batch-size", 8], "batch_size", 8),
+        (["--classifier", "protonn"], "optimizer", "joint"),
     ],
 )
 def test_options_are_settings(data: Path, options: list[str], name: str, value: object) -> None:
@@ -91,8 +92,22 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--image-shape", "16"], "16x16"),
         (["--image-shape", "0x12"], "16x16"),
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
-        (["--augment"], "image_shape"),
+        (["--augment"], "--augment is True, but --image-shape is None"),
         (["--group-shift", 2], "--group-shift is given without --groups"),
+        (["--classifier", "forest"], "'forest' is not 'protonn'"),
+        (
+            [
+                "--clip",
+                0.1,
+                "--features",
+                "mean",
+                "--image-shape",
+                "3x4",
+                "--average-pooling",
+                "2x2",
+            ],
+            "but images are pooled; leave --features out",
+        ),
         (["--groups", "nowhere.txt"], "'nowhere.txt', not a file"),
         (["--average-pooling", "2x2"], "its own shape is not given"),
         (["--image-shape", "3x4", "--crop", "2x2"], "not to be pooled"),
@@ -149,8 +164,16 @@ def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: in
         ("much", [], "'much' is no number of bytes"),
         ("16MB", [], "'16MB' is no number of bytes"),
         ("-5", [], "'-5' is no number of bytes"),
-        ("1kB", ["--prototypes", 4], "--budget and --prototypes"),
-        ("1kB", ["--projection-dim", 4], "--budget and --projection-dim"),
+        (
+            "1kB",
+            ["--prototypes", 4],
+            "--budget is 1,000, which decides on the sizes; leave --prototypes",
+        ),
+        (
+            "1kB",
+            ["--projection-dim", 4],
+            "--budget is 1,000, which decides on the sizes; leave --projection-dim",
+        ),
     ],
 )
 def test_a_budget_that_cannot_be_kept_is_refused(

@@ -158,6 +158,8 @@ def read_or_empty(path: Path) -> str:
         (["--groups", "X_train"], "groups"),
         (["--max-flash", "much"], "no number of bytes"),
         (["--folds", "100"], "--folds"),
+        (["--crop", "6x6", "--image-shape", "8x8"], "say what it becomes with --average-pooling"),
+        (["--window", "32"], "--window is given, but no features of windows are"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(

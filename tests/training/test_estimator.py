@@ -20,7 +20,7 @@ from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import model_bytes
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.training import EpochReport, ProtoNNClassifier, estimator
+from protonn_edge.training import EpochReport, ProtoNNClassifier, protonn
 from protonn_edge.training.thresholding import kept_entries
 
 DIGITS = load_digits_dataset()
@@ -44,7 +44,7 @@ def test_scikit_learns_conventions_hold(estimator: ProtoNNClassifier, check: Any
 
 
 def test_the_example_in_the_documentation_works() -> None:
-    failed, tried = doctest.testmod(estimator)
+    failed, tried = doctest.testmod(protonn)
     assert tried > 0
     assert failed == 0
 

@@ -156,7 +156,7 @@ def test_exposure_points_are_of_one_group_and_do_not_hinder(
     X, y, people = points_of_people(3)
     seen: list[tuple[np.ndarray, np.ndarray]] = []
     monkeypatch.setattr(
-        "protonn_edge.training.task.GroupShift",
+        "protonn_edge.training.protonn_training.GroupShift",
         lambda *given: seen.append(given[1:3]) or GroupShift(*given),
     )
     assert fitted(X, y, groups=people, strangers=0.5).model_.n_classes == 2

@@ -87,7 +87,7 @@ def test_nca_is_refused_for_sets_of_labels(tmp_path):
     done = run(
         "train", path, "-o", tmp_path / "model.npz", "--init-projection", "nca", "--prototypes", 9
     )
-    assert "init_projection is 'nca'" in refusal(done)
+    assert "--init-projection is 'nca'" in refusal(done)
 
 
 def test_every_training_number_has_an_upper_end():

@@ -1,0 +1,100 @@
+"""Options of the command line that are parameters of classifiers, as these state them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from protonn_edge.cli.command import range_of
+from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
+from protonn_edge.errors import InputError
+from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.options import Choices
+from protonn_edge.training.registry import CLASSIFIERS
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_TYPES: dict[str, click.ParamType[Any]] = {  # of numbers with a unit or a shape
+    "budget": Bytes(),
+    "image_shape": ImageShape(),
+    "reduced_shape": ImageShape(),
+    "cropped_shape": ImageShape(),
+    "window_shape": WindowShape(),
+}
+_OF_PARAMETERS = {"start_from": "initial_model"}  # options that become parameters of other names
+
+
+def classifier_options(command: _F) -> _F:
+    """Add ``--classifier``, and the options of all classifiers, to a command."""
+    names = tuple(CLASSIFIERS)
+    kinds = {name: kind for kind in reversed(CLASSIFIERS.values()) for name in reversed(kind.flags)}
+    for parameter, kind in kinds.items():
+        command = _option(parameter, kind)(command)
+    return click.option(
+        "--classifier",
+        type=click.Choice(names),
+        default=names[0],
+        show_default=True,
+        help="What kind of model; some options are of one kind alone.",
+    )(command)
+
+
+def type_of(parameter: str, kind: type[DeviceClassifier]) -> click.ParamType[Any]:
+    """Return what an option for a parameter of a kind of classifier takes."""
+    if parameter in _TYPES:
+        return _TYPES[parameter]
+    values = kind._parameter_constraints[parameter]
+    choices = [each.words for each in values if isinstance(each, Choices)]
+    if choices:
+        return click.Choice(choices[0])
+    if "boolean" in values:
+        return click.BOOL
+    return click.STRING if str in values else range_of(kind._parameter_constraints, parameter)
+
+
+def new_classifier(name: str, seed: int, options: dict[str, Any]) -> DeviceClassifier:
+    """Return a classifier with the options that are on the command line.
+
+    Raises
+    ------
+    InputError
+        If one of them is of another kind of classifier.
+    """
+    kind = CLASSIFIERS[name]
+    given = {option: value for option, value in options.items() if was_given(option)}
+    for option in [*given, *filter(was_given, _OF_PARAMETERS)]:
+        if _OF_PARAMETERS.get(option, option) not in kind._parameter_constraints:
+            raise InputError(
+                f"{flags()[option]} is given, but the classifier {name!r} does not have it; leave "
+                "it out, or take another --classifier"
+            )
+    return kind(random_state=seed, **given)
+
+
+def was_given(option: str) -> bool:
+    """Return whether an option is on the command line, its default aside."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source not in (ParameterSource.DEFAULT, None)
+
+
+def given_options() -> frozenset[str]:
+    """Return the names of all options that are on the command line."""
+    return frozenset(filter(was_given, flags()))
+
+
+def flags() -> dict[str, str]:
+    """Return what the command line calls the options of the command, by their names."""
+    params = click.get_current_context().command.params
+    return {param.name: param.opts[0] for param in params}
+
+
+def _option(parameter: str, kind: type[DeviceClassifier]) -> Callable[[_F], _F]:
+    taken, default = type_of(parameter, kind), getattr(kind, parameter)
+    # A number may have a word for a default, such as "auto", which the option itself cannot take.
+    word = isinstance(default, str) and not isinstance(taken, click.Choice)
+    shown = {"show_default": default} if word else {"default": default, "show_default": True}
+    flag, text = kind.flags[parameter]
+    return click.option(flag, parameter, type=taken, help=text, **shown)

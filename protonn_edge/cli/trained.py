@@ -1,0 +1,99 @@
+"""What the commands that make models say of one: how accurate it is, and what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.cli.rejection import rejection_record
+from protonn_edge.datasets import Dataset
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.evaluation.ranking import PLACES, precision_at
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.model.sizes import paper_bytes
+from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.stages.decision.rejection import UNKNOWN
+
+
+def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+    """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
+    if model.multilabel:
+        return _describe_ranking(model, dataset)
+    X, y = dataset.X_test, dataset.y_test
+    record = {
+        "train_accuracy": share_right(model.predict(dataset.X_train), dataset.y_train),
+        "float_accuracy": share_right(model.predict(X), y) if len(y) else None,
+        "n": len(y),
+        "restarts": list(model.record.get("restarts", ())),
+        "rejection": rejection_record(model),
+        "unknown_share": None,
+    }
+    reason = why_floats_alone(model)
+    if reason is not None:
+        return record | {"accuracy": None, "paper_bytes": paper_bytes(model), "no_device": reason}
+    integer_model = quantize(model)
+    in_integers = unknown = None
+    if len(y) > 0:
+        Q = integer_model.quantize(dense_features(X, "the test part"))
+        predicted = integer_model.predict(Q)
+        in_integers, unknown = share_right(predicted, y), float(np.mean(predicted == UNKNOWN))
+    return record | {
+        "accuracy": in_integers,
+        "unknown_share": unknown if model.rejection is not None else None,
+        "model_bytes": integer_model.model_bytes,
+        "model_sha256": integer_model.model_sha256,
+    }
+
+
+def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+    """Return the JSON object of a model of label sets: precisions 0 to 1, or None."""
+    record: dict[str, Any] = {}
+    for prefix, X, labels in (
+        ("train_", dataset.X_train, dataset.y_train),
+        ("", dataset.X_test, dataset.y_test),
+    ):
+        found = precision_at(model.scores(X), labels) if labels.shape[0] else {}
+        record |= {f"{prefix}precision_at_{k}": found.get(k) for k in PLACES}
+    return record | {
+        "n": int(dataset.y_test.shape[0]),
+        "restarts": list(model.record.get("restarts", ())),
+        "threshold": model.threshold,
+        "paper_bytes": paper_bytes(model),
+        "no_device": why_floats_alone(model),
+    }
+
+
+def _precisions(record: dict[str, Any], prefix: str = "") -> str:
+    """Return a text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
+    figures = [100 * record[f"{prefix}precision_at_{k}"] for k in PLACES]
+    return f"P@{'/'.join(map(str, PLACES))} {' / '.join(f'{x:.2f}' for x in figures)} %"
+
+
+def _ranking_sentence(record: dict[str, Any]) -> str:
+    sizes = f"{record['paper_bytes']:,} B as the paper counts"
+    trained = f"{_precisions(record, 'train_')} in training"
+    if not record["n"]:
+        return f"{trained}, {sizes}; the data has no test part"
+    return f"{_precisions(record)} of {record['n']:,} test points ({trained}), {sizes}"
+
+
+def sentence_of(record: dict[str, Any]) -> str:
+    """Return what `describe` found, for people."""
+    if "precision_at_1" in record:
+        return _ranking_sentence(record)
+    if "no_device" in record:
+        sizes = f"{record['paper_bytes']:,} B as the paper counts, for floats alone"
+    else:
+        sizes = f"{record['model_bytes']:,} B of int8 parameters"
+    trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"
+    if not record["n"]:
+        return f"{trained}, {sizes}; the data has no test part"
+    tested = f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} %"
+    if record["accuracy"] is None:
+        return f"{tested}; {sizes}"
+    tested += f" in float, {100 * record['accuracy']:.2f} % in integers"
+    if record["unknown_share"] is not None:
+        tested += f", {100 * record['unknown_share']:.2f} % answered unknown"
+    return f"{tested}; {sizes}"

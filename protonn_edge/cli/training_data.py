@@ -1,0 +1,57 @@
+"""The data of the commands that train: its groups, its columns, the shape of its windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from protonn_edge.datasets import Dataset, TableOptions, load_dataset, with_groups
+from protonn_edge.datasets.matching import match_columns
+from protonn_edge.errors import InputError
+
+
+def load_grouped(data: Path, table: TableOptions, groups: str | None) -> Dataset:
+    """Return what DATA holds, with the groups that ``--groups`` names, if it does."""
+    if groups is not None and not Path(groups).exists():
+        table = replace(table, groups=groups)
+    dataset = load_dataset(data, table)
+    return dataset if groups is None else with_groups(dataset, groups, data)
+
+
+def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Dataset:
+    """Return a data set with the columns that a model wants, in its order, matched by name."""
+    match = match_columns(dataset.feature_names, wanted, source)
+    notices = (*dataset.notices, *match.notices)
+    if match.columns is None:
+        return replace(dataset, notices=notices)
+    columns = list(match.columns)
+    return replace(
+        dataset,
+        X_train=dataset.X_train[:, columns],
+        X_test=dataset.X_test[:, columns],
+        feature_names=tuple(wanted),
+        notices=notices,
+    )
+
+
+def settled_window(
+    dataset: Dataset, features: str | None, shape: tuple[int, int] | None
+) -> tuple[int, int] | None:
+    """Return the shape of a window, that of the data's points where it is not given."""
+    if features is None or shape is not None:
+        return shape
+    if len(dataset.point_shape) > 2:
+        raise InputError(
+            f"--features is given, but a point of the data has the axes "
+            f"{'x'.join(map(str, dataset.point_shape))}; say --window SAMPLESxCHANNELS"
+        )
+    samples, channels = (
+        (*dataset.point_shape, 1)[:2]
+        if dataset.point_shape
+        else (
+            dataset.n_features,
+            1,
+        )
+    )
+    return samples, channels

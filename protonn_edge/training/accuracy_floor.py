@@ -1,0 +1,38 @@
+"""How accurate a device must be at least, so that a check of one on a bench can fail."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import quantize, why_floats_alone
+
+
+def with_accuracy_floor(model: ProtoNNModel, X: Any, y: NDArray[np.int64] | None) -> ProtoNNModel:
+    """Return the model with a record that says how accurate a device with it must be at least.
+
+    That is the integers' share of right test points, less two standard errors of that many points:
+    other points of the same kind will reach it, too. Nothing is recorded without test points, or
+    for a model that no device runs.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, D), float32
+        Raw test points, n >= 0.
+    y : ndarray of shape (n,), int64
+        Indices into the model's classes; not read where the model is for floats alone.
+    """
+    if why_floats_alone(model) is not None or X.shape[0] == 0:
+        return model
+    integers = quantize(model)
+    Q = integers.quantize(dense_features(X, "the test part"))
+    share = float(np.mean(integers.predict(Q) == y))
+    error = math.sqrt(share * (1 - share) / len(Q))
+    floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
+    return replace(model, record={**model.record, "accuracy_floor": floor})

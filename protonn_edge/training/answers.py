@@ -1,0 +1,171 @@
+"""What a classifier answers once it is trained, and what can be set on its model then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.stages.decision.rejection import UNKNOWN
+from protonn_edge.training.accuracy_floor import with_accuracy_floor
+from protonn_edge.training.calibration import softmax
+from protonn_edge.training.given_points import class_indices
+from protonn_edge.training.stored_points import chunks_of, is_large
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Answers(ClassifierMixin, BaseEstimator):
+    """The half of a classifier that reads `model_`; see `DeviceClassifier`."""
+
+    model_: ProtoNNModel = field(init=False)
+    classes_: NDArray[Any] = field(init=False)
+    multilabel_: bool = field(init=False)
+    sharpness_: float = field(init=False)
+    _sparse_labels: bool = field(init=False)
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the scores of points X (n, D).
+
+        Returns
+        -------
+        ndarray of shape (n, L), or (n,) for two classes
+            The scores; for two classes the second less the first, as scikit-learn has it. A higher
+            score ranks a label higher; see `ProtoNNModel.threshold` for where it begins to apply.
+        """
+        scores = self._scores(X)
+        if len(self.classes_) == 2 and not self.multilabel_:
+            difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
+            return difference
+        return scores
+
+    def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[Any]:
+        """Return the label with the highest score for each of the points X (n, D).
+
+        After training with sets of labels: a matrix (n, L), 1 where a point has the label, sparse
+        if the matrix of training was. The threshold is that of the best F1 on training points.
+
+        Parameters
+        ----------
+        X : array or scipy.sparse matrix of shape (n, D)
+            Raw features.
+        unknown : object, optional
+            The label to return for points that are unlike all classes, such as -1, as
+            `calibrate_rejection` has decided. Without it every point gets one of the classes.
+
+        Raises
+        ------
+        InputError
+            If `unknown` is given, but `calibrate_rejection` was not called, or it is a class.
+        """
+        if unknown is not None:
+            return self._predict_or(unknown, X)
+        scores = self._scores(X)
+        if self.multilabel_:
+            indicator = self.model_.labels_of(scores)
+            return csr_array(indicator) if self._sparse_labels else indicator
+        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probabilities, shape (n, L), of the classes for points X (n, D).
+
+        They are the softmax of the scores, if these were trained as logits. If not, the scores are
+        first multiplied with `sharpness_`; see `protonn_edge.training.calibration`. For sets of
+        labels each label has a probability of its own, a sigmoid's.
+        """
+        scores = self._scores(X)
+        if self.multilabel_:
+            labelled: NDArray[np.float64] = expit(self._label_logits(scores))
+            return labelled
+        return softmax(scores * self.sharpness_)
+
+    def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Let the model say how accurate a device with it must be at least.
+
+        Parameters
+        ----------
+        X : array or scipy.sparse matrix of shape (n, D)
+            Points that were not trained on.
+        y : array of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        DeviceClassifier
+            This estimator, whose model's record has an ``accuracy_floor``, unless no device can run
+            it: see `protonn_edge.training.accuracy_floor`.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        check_consistent_length(points, y)
+        places = None if self.multilabel_ else class_indices(np.asarray(y), self.classes_, "y")
+        self.model_ = with_accuracy_floor(self.model_, points, places)
+        return self
+
+    def to_model(
+        self, *, classes: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
+    ) -> ProtoNNModel:
+        """Return the trained model, with other display names if given.
+
+        Parameters
+        ----------
+        classes : sequence of L str, optional
+            Names in the order of `classes_`; by default the labels themselves.
+        feature_names : sequence of D str, optional
+            By default those that X had, if any.
+
+        Raises
+        ------
+        InputError
+            If a number of names does not fit or a name cannot be shown.
+        """
+        check_is_fitted(self)
+        names = {"classes": classes, "feature_names": feature_names}
+        given: dict[str, Any] = {name: tuple(of) for name, of in names.items() if of is not None}
+        return replace(self.model_, **given)
+
+    def save(self, path: Path | str) -> None:
+        """Write the trained model to a file (.npz) that the command line takes; see `to_model`."""
+        save_model(self.to_model(), Path(path))
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        if is_large(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return np.concatenate([self.model_.scores(chunk) for _, chunk in chunks_of(X)])
+        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        return self.model_.scores(points)
+
+    def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a sigmoid makes probabilities of labels of, from scores (n, L) of sets."""
+        return scores
+
+    def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:
+        """Return the labels of points, or `unknown` for what the model rejects."""
+        check_is_fitted(self)
+        if self.model_.rejection is None:
+            raise InputError(
+                f"predict was asked for {unknown!r} where points are unknown, but no thresholds "
+                "were chosen; call calibrate_rejection first"
+            )
+        if unknown in self.classes_.tolist():
+            raise InputError(f"the label for unknown points, {unknown!r}, is a class; take another")
+        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        indices = self.model_.predict(points)
+        rejected = indices == UNKNOWN
+        labels: NDArray[Any] = self.classes_[np.where(rejected, 0, indices)]
+        label = np.asarray(unknown)
+        if (label.dtype.kind in "iuf") != (labels.dtype.kind in "iuf"):
+            label, labels = label.astype(object), labels.astype(object)  # not -1 as a text
+        return np.where(rejected, label, labels)

@@ -1,0 +1,365 @@
+"""The base of all classifiers for devices: from `fit` to a model with its record.
+
+A kind of classifier is a subclass in a module of its own and a line in the registry. It declares
+its own parameters as fields, what they may be, the command line's names for them, and trains
+prepared points in `_train`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from protonn_edge.datasets.groups import group_numbers
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.rows import Sparse
+from protonn_edge.model import NORMALIZER_KINDS
+from protonn_edge.quantization import statistics_of, with_rejection
+from protonn_edge.stages.decision.rejection import Statistic
+from protonn_edge.stages.window_features.stage import SAMPLE_RATES
+from protonn_edge.training.answers import Answers
+from protonn_edge.training.calibration import fitted_sharpness
+from protonn_edge.training.compatibility import Case, Refusal, check_compatible, refusal_of
+from protonn_edge.training.given_points import (
+    given_label_sets,
+    given_points,
+    points_to_report_on,
+)
+from protonn_edge.training.held_out import held_out_statistics
+from protonn_edge.training.label_sets import are_label_sets
+from protonn_edge.training.options import Choices, real
+from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
+from protonn_edge.training.record import training_record
+from protonn_edge.training.settings import TrainingSettings
+from protonn_edge.training.weighting import ClassWeight
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DeviceClassifier(Answers, ABC):
+    """A classifier whose model runs on a device.
+
+    Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
+    of collections of labels. Points may be sparse.
+
+    Parameters
+    ----------
+    normalization : {"standard", "minmax", "none", "l2"}, default="standard"
+        Affine map of each feature, part of the model: zero mean and unit deviation (with a floor,
+        see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales points to
+        unit norm, as the paper does for sets of labels; a device cannot. With "none" and "l2"
+        sparse points stay sparse, with the others they are made dense, up to 1 GiB.
+    dead_zone : float in [0, 1), default=0.0
+        Share of each feature's range, beside its most frequent value, that the device reads as that
+        value, which costs it no time. Training is aware of it.
+    clip : float in [0, 0.5), default=0.0
+        Share of the training points at either end of each feature's range that count as outliers:
+        what lies as far out, here and on the device, counts as the end of the others' range. Worth
+        it for sensors that jump, which otherwise decide on the scale of a feature.
+    class_weight : dict, "balanced" or None, default=None
+        What the points of a class count, by its label; "balanced" is one over the class's size.
+    image_shape : tuple of two int, default=None
+        Height and width, where the features are the pixels of an image, row by row; a signal is an
+        image of height 1.
+    reduced_shape : tuple of two int, default=None
+        Height and width of area averages of the image, made before anything else, on the device
+        too: see `stages.average_pooling`. The model then has an input for each average, not for
+        each pixel.
+    cropped_shape : tuple of two int, default=None
+        Height and width of the part in the middle of the image that is pooled; None is all of it.
+    deskew : bool, default=False
+        Whether images are deskewed before they are pooled, on the device too: see
+        `protonn_edge.stages.deskew.deskew`.
+    features : str, default=None
+        Features of windows of raw samples, made before anything else, on the device too, such as
+        ``"mean,deviation,min,max,crossings,bands:4"``: see `stages.window_features`. The model then
+        has an input for each feature, not for each sample.
+    window_shape : tuple of two int, default=None
+        Samples of a channel in a window, and channels; None is one channel.
+    sample_rate : float, default=None
+        Samples of a channel a second, kept in the model for sketches.
+    random_state : int, RandomState instance or None, default=None
+        The same int gives the same model, on the same machine and libraries.
+    callback : callable, default=None
+        Called with an `EpochReport` after every epoch: epoch, epochs, objective, accuracy, test
+        accuracy if `fit` was given points.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (L,)
+        The labels, in the order of the scores; the numbers of the columns for a matrix of labels.
+    multilabel_ : bool
+        Whether the targets were sets of labels.
+    n_features_in_ : int
+        Number of features D.
+    feature_names_in_ : ndarray of shape (D,)
+        Names of the features, only where X had some.
+    model_ : ProtoNNModel
+        The trained model, classes and features named as `fit` found them; see `to_model`.
+    n_iter_ : int
+        Epochs of training.
+    history_ : tuple of EpochReport
+        What the callback was called with, without attempts that were given up.
+    sharpness_ : float
+        What scores are multiplied with before the softmax of `predict_proba`.
+    restarts_ : tuple of Restart
+        Attempts that diverged and were given up; each also is a `ConvergenceWarning`.
+    """
+
+    normalization: str = "standard"
+    dead_zone: float = 0.0
+    clip: float = 0.0
+    class_weight: ClassWeight = None
+    image_shape: tuple[int, int] | None = None
+    reduced_shape: tuple[int, int] | None = None
+    cropped_shape: tuple[int, int] | None = None
+    deskew: bool = False
+    features: str | None = None
+    window_shape: tuple[int, int] | None = None
+    sample_rate: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    callback: Callback | None = None
+
+    history_: tuple[EpochReport, ...] = field(init=False)
+    restarts_: tuple[Restart, ...] = field(init=False)
+    n_iter_: int = field(init=False)
+    sharpness_: float = field(init=False)
+
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
+    """Combinations that this kind alone refuses, beside those of the table."""
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "normalization": [Choices(NORMALIZER_KINDS)],
+        "dead_zone": [Interval(Real, 0, 1, closed="left")],
+        "clip": [Interval(Real, 0, 0.5, closed="left")],
+        "class_weight": [dict, Choices(["balanced"]), None],
+        "image_shape": [tuple, None],
+        "reduced_shape": [tuple, None],
+        "cropped_shape": [tuple, None],
+        "deskew": ["boolean"],
+        "features": [str, None],
+        "window_shape": [tuple, None],
+        "sample_rate": [real(*SAMPLE_RATES), None],
+        "random_state": ["random_state"],
+        "callback": [callable, None],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "normalization": (
+            "--normalization",
+            "What is done to the features; it costs the device nothing, but cannot be l2 there.",
+        ),
+        "dead_zone": (
+            "--dead-zone",
+            "Share of a feature's range, beside its most frequent value, that reads as that value.",
+        ),
+        "clip": (
+            "--clip",
+            "Share of points at either end of a feature's range that count as outliers.",
+        ),
+        "class_weight": ("--class-weight", "Every class counts alike."),
+        "image_shape": ("--image-shape", "The features are the pixels of images."),
+        "reduced_shape": (
+            "--average-pooling",
+            "Project the averages of this many areas of an image, which the device makes.",
+        ),
+        "cropped_shape": ("--crop", "Average this much, in the image's middle."),
+        "deskew": ("--deskew/--no-deskew", "Deskew images, before."),
+        "features": (
+            "--features",
+            (
+                "Project features of windows of samples, which the device makes: some of mean, "
+                "deviation, min, max, change, crossings and bands:4, parted by commas."
+            ),
+        ),
+        "window_shape": (
+            "--window",
+            "Samples and channels of a window, such as 128x3; by default those of an .npz file.",
+        ),
+        "sample_rate": ("--sample-rate", "Samples a second, for sketches."),
+    }
+    """What the command line calls the parameters that it has, and its help."""
+
+    @abstractmethod
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        """Train on prepared points and return the model with what is known of its training.
+
+        `prepared.training_set` has normalized inputs, targets and weights, `prepared.parts` what
+        every model is made of. Call ``self.callback``, if there is one, after every epoch.
+        """
+
+    @property
+    def planned_epochs(self) -> int:
+        """Epochs that the last report will have counted."""
+        return 1
+
+    @property
+    def _scores_are_logits(self) -> bool:
+        """Whether training made the scores logits; they are calibrated if not."""
+        return False
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Train on points X of shape (n, D) with labels y of shape (n,).
+
+        Parameters
+        ----------
+        X : array or scipy.sparse matrix of shape (n, D)
+            Raw features; they are normalized here. More than 256 MiB of them in float32, in memory
+            or mapped (``numpy.load(path, mmap_mode="r")``), are read in blocks and never copied
+            whole; see `protonn_edge.training.stored_points` for what differs then. Sparse points,
+            and points with sets of labels, are in memory.
+        y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
+            Labels of any type, at least two different ones. Or sets of labels: a matrix, dense or
+            sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple.
+        sample_weight : array of shape (n,), optional
+            What each point counts, not negative. A point of weight 2 is the same as two points.
+        groups : array of shape (n,), optional
+            Which group each point is of, such as the person who made it: see `group_shift`. A
+            search of scikit-learn hands its own groups on only if metadata routing asks it to.
+        evaluate_on : tuple of X (n', D) and y (n',) or (n', L), optional
+            Points that the reports' test accuracy is measured on; training does not depend on them.
+
+        Returns
+        -------
+        DeviceClassifier
+            This estimator, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X or y are unusable, a parameter is out of its range or does not go with another one,
+            or training diverges.
+        """
+        settings = self.training_settings()
+        self.multilabel_ = are_label_sets(y)
+        self._sparse_labels = bool(issparse(y))
+        take = given_label_sets if self.multilabel_ else given_points
+        given = take(self, X, y, sample_weight, settings.normalizer_kind)
+        self.classes_ = given.classes
+        numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
+        case = Case.of(settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None)
+        check_compatible(case, self.refusals)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
+            moved = numbers if settings.group_shift > 0 else None
+            prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
+            if evaluate_on is not None:
+                kind = settings.normalizer_kind if issparse(given.X) else "standard"
+                prepared.test = points_to_report_on(self, *evaluate_on, given, kind)
+            self._name(prepared)
+            learned = self._train(prepared)
+        self._keep(learned, prepared, n_train=int(given.X.shape[0]))
+        self.sharpness_ = self._sharpness(*prepared.calibration)
+        return self
+
+    def calibrate_rejection(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        rate: float = 0.01,
+        by: Sequence[Statistic] = ("score",),
+        groups: ArrayLike | None = None,
+        on_fold: Callable[[int, int], object] = lambda *_: None,
+    ) -> Self:
+        """Choose thresholds below which points are unknown, for `predict` and the device.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Points of the classes that were neither trained on nor will be tested on; or the points
+            of training, with `y`.
+        y : array of shape (n,), optional
+            The labels of the points of training. Each point is then judged by a model that is
+            trained without it, which takes some trainings.
+        rate : float
+            Share of such points that may be called unknown, above 0 and below 1.
+        by : sequence of {"score", "distance", "margin"}
+            See `protonn_edge.stages.decision.rejection`.
+        groups : array of shape (n,), optional
+            With `y`: points of a group are left out together.
+        on_fold : callable
+            With `y`: called with the number of a model, from 1 on, and how many there are.
+
+        Returns
+        -------
+        DeviceClassifier
+            This estimator, whose model has a `rejection`.
+
+        Raises
+        ------
+        InputError
+            If there are too few points for the rate, or the model has no integers.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        if y is None:
+            known = statistics_of(self.model_, points)
+        else:
+            numbers = None if groups is None else group_numbers(groups, len(points))
+            known = held_out_statistics(
+                self, points, np.asarray(y), self.model_, groups=numbers, on_fold=on_fold
+            )
+        self.model_ = with_rejection(self.model_, known, rate, by)
+        return self
+
+    def training_settings(self) -> TrainingSettings:
+        """Return what training reads: the parameters, as they are now."""
+        return TrainingSettings.of(self.get_params(deep=False))
+
+    def _name(self, prepared: PreparedPoints) -> None:
+        prepared.classes = tuple(label_text(str(label)) for label in self.classes_)
+        prepared.feature_names = tuple(getattr(self, "feature_names_in_", ()))
+
+    def _keep(
+        self, learned: Learned, prepared: PreparedPoints, *, n_train: int, told: int = 0
+    ) -> None:
+        """Keep what was learned; say what went wrong on the way, from restart number `told` on."""
+        self.history_, self.restarts_ = learned.history, learned.restarts
+        self.n_iter_ = learned.history[-1].epoch
+        for restart in learned.restarts[told:]:
+            warnings.warn(str(restart), ConvergenceWarning, stacklevel=4)
+        settings = self.training_settings()
+        record = training_record(
+            {name: getattr(settings, name, value) for name, value in self.get_params().items()},
+            learned,
+            seed=prepared.seed,
+            n_train=n_train,
+            data_sha256=prepared.data_sha256,
+        )
+        self.model_ = replace(prepared.measured(learned.model), record=record)
+
+    def _sharpness(self, points: Float32 | Sparse, targets: Indices) -> float:
+        """Return what scores are multiplied with before a softmax; see `predict_proba`."""
+        if self._scores_are_logits or self.multilabel_:
+            return 1.0
+        return fitted_sharpness(self.model_.scores(points), targets)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        sets = Case(settings=type(self)().training_settings(), multilabel=True)
+        tags.classifier_tags.multi_label = refusal_of(sets, self.refusals) is None
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,192 @@
+"""What `fit` is given, checked: points, targets, weights and groups of one classifier."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.rows import Sparse
+from protonn_edge.errors import InputError
+from protonn_edge.training.label_sets import label_matrix
+from protonn_edge.training.normalization import dense_unless_kept
+from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.stored_points import is_large
+from protonn_edge.training.validation import check_finite
+from protonn_edge.training.weighting import ClassWeight, point_weights
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPoints:
+    """Points to train on.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, D)
+        Raw features, float32 unless they are large.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Indices into `classes`, or label sets.
+    weights : ndarray of shape (n,), float64, or None
+        What each point counts; a class whose points all count nothing is not among the classes.
+    classes : ndarray of shape (L,)
+        Labels, in the order of the scores.
+    """
+
+    X: Float32 | Sparse
+    y: Indices | Sparse
+    weights: NDArray[np.float64] | None
+    classes: NDArray[Any]
+
+    @property
+    def large(self) -> bool:
+        """Whether the points are read in blocks."""
+        return is_large(self.X) and not issparse(self.y)
+
+    def digest(self, groups: Indices | None) -> str:
+        """Return the SHA-256 of all that training depends on."""
+        digest = hashlib.sha256()
+        _digest_matrix(digest, self.X, "<f4")
+        _digest_matrix(digest, self.y, "<i8")
+        if self.weights is not None:
+            _digest_matrix(digest, self.weights, "<f8")
+        if groups is not None:
+            _digest_matrix(digest, groups, "<i8")
+        return digest.hexdigest()
+
+
+def given_points(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: Any, kind: str
+) -> GivenPoints:
+    """Return points and labels, checked; their features are those of the estimator from now on.
+
+    Parameters
+    ----------
+    kind : str
+        Of the normalizer, which says whether sparse points stay so.
+
+    Raises
+    ------
+    ValueError
+        If they are unusable, or of one class.
+    """
+    points, labels = labelled_points(estimator, X, y, kind)
+    class_weight: ClassWeight = estimator.class_weight
+    weights = point_weights(points, labels, sample_weight, class_weight)
+    classes = np.unique(labels if weights is None else labels[weights > 0])
+    _check_number(classes)
+    return GivenPoints(points, np.searchsorted(classes, labels), weights, classes)
+
+
+def given_label_sets(
+    estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any, kind: str
+) -> GivenPoints:
+    """Return points and sets of labels, checked, as `given_points` does."""
+    points = checked_points(estimator, X, "X", kind, reset=True)
+    sets, classes = label_matrix(y)
+    check_consistent_length(points, sets)
+    if not sets.nnz:
+        raise InputError("no point has a label; give the labels of each point")
+    weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
+    _check_number(classes)
+    return GivenPoints(points, sets, weights, classes)
+
+
+def labelled_points(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, kind: str, *, reset: bool = True
+) -> tuple[Any, NDArray[Any]]:
+    """Return points and labels, checked; large ones are checked when they are read."""
+    if is_large(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        labels = column_or_1d(y)
+        check_consistent_length(X, labels)
+        points: Any = np.asarray(X)
+    else:
+        points, labels = validate_data(
+            estimator,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float32,
+            ensure_all_finite=False,
+        )
+        check_finite(points)
+        points = dense_unless_kept(points, kind)
+    check_classification_targets(labels)
+    return points, labels
+
+
+def checked_points(
+    estimator: BaseEstimator, X: ArrayLike, what: str, kind: str, *, reset: bool
+) -> Float32 | Sparse:
+    """Return points without labels, checked, dense unless they may stay sparse."""
+    points = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
+    )
+    check_finite(points, what)
+    return dense_unless_kept(points, kind)
+
+
+def points_to_report_on(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: GivenPoints, kind: str
+) -> tuple[Float32 | Sparse, Indices | Sparse]:
+    """Return raw points and class indices, or label sets, to report on."""
+    points = checked_points(estimator, X, "evaluate_on", kind, reset=False)
+    if issparse(given.y):
+        sets, _ = label_matrix(y, given.classes)
+        check_consistent_length(points, sets)
+        return points, sets
+    labels = column_or_1d(y)
+    check_consistent_length(points, labels)
+    return points, class_indices(labels, given.classes, "evaluate_on")
+
+
+def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Indices:
+    """Return the places (n,) of labels among the classes (L,), all of which must be there."""
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise InputError(
+            f"{what} has the label {label_text(str(unknown[0]))!r}, which is not among the classes "
+            "of training; leave its points out"
+        )
+    return np.searchsorted(classes, labels)
+
+
+def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes of a call of `partial_fit`: those of the calls before, if there were any.
+
+    One of the two is not None.
+    """
+    classes = before if given is None else np.unique(np.asarray(given))
+    assert classes is not None
+    if len(classes) < 2:
+        raise InputError("partial_fit was given only one class; a classifier needs at least 2")
+    if before is not None and not np.array_equal(classes, before):
+        raise InputError(
+            "the classes given to partial_fit are not those of the calls before; leave classes "
+            "out, or train a new estimator"
+        )
+    return classes
+
+
+def _check_number(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise InputError("the training data has only one class; a classifier needs at least 2")
+
+
+def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
+    """Add a matrix or a vector to a digest; a sparse one by its non-zero values and places."""
+    if issparse(matrix):
+        for places in (matrix.indptr, matrix.indices):
+            digest.update(np.ascontiguousarray(places, dtype="<i8").tobytes())
+        matrix = matrix.data
+    digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())

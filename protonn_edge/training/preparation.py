@@ -1,0 +1,230 @@
+"""From given points to those that a classifier trains on: features made, normalized, merged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+
+from protonn_edge.datasets.rows import Sparse, dense_rows
+from protonn_edge.errors import InputError
+from protonn_edge.model import InputStatistics, ProtoNNModel
+from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.stages.activity import Activity
+from protonn_edge.training.augmentation import check_image_shape
+from protonn_edge.training.feature_stages import FeatureStages
+from protonn_edge.training.given_points import GivenPoints
+from protonn_edge.training.label_sets import best_threshold
+from protonn_edge.training.normalization import normalized, normalizer_from
+from protonn_edge.training.outlier_exposure import make_exposure_points
+from protonn_edge.training.points import Float32, Indices, Source, TrainingSet, distinct_points
+from protonn_edge.training.running_statistics import RunningInputs
+from protonn_edge.training.settings import TrainingSettings
+from protonn_edge.training.sparse_statistics import sparse_statistics
+from protonn_edge.training.stored_points import StoredPoints, StoredSet
+from protonn_edge.training.validation import check_varying
+from protonn_edge.training.warm_start import check_sizes
+
+_THRESHOLD_SCORES = 4_000_000
+_CALIBRATION_POINTS = 10_000
+_ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
+_VALUES = 4_000_000  # of these points, unless they are the least
+
+
+class PreparedPoints:
+    """Points as training sees them, and the parts of a model that they decide on.
+
+    Parameters
+    ----------
+    settings : TrainingSettings
+        Checked, alone and together.
+    points : ndarray or CSR matrix of shape (n, features), float32
+        Raw features, distinct.
+    y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+        Class indices from 0; each class has at least one point. Or label sets.
+    weights : ndarray of shape (n,), float32, or None
+        What each point counts, 1 on average.
+    seed : int
+        Everything random follows from it.
+    n_classes : int, optional
+        L, where `y` has not all of the classes.
+    stored : StoredPoints, optional
+        All points, where `points` are a sample of them.
+    groups : ndarray of shape (n,), int64, optional
+        Which group each point is of, such as a person.
+
+    Attributes
+    ----------
+    test : tuple of (n', D) float32 and (n',) int64, or None
+        Raw points and classes to report on.
+    classes, feature_names : tuple of str
+        Display names for the model.
+    n_rows : int
+        How many points there were before equal ones were merged.
+    inputs : InputStatistics
+        Statistics of the raw features, or of what the feature stages make of them.
+    normalizer : Normalizer
+    running : RunningInputs
+        Where the statistics come from if the points are stored, or come in parts.
+    data_sha256 : str
+        Of all points.
+    """
+
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        points: Float32 | Sparse,
+        y: Indices | Sparse,
+        weights: Float32 | None,
+        *,
+        seed: int,
+        n_classes: int | None = None,
+        stored: StoredPoints | None = None,
+        groups: Indices | None = None,
+    ) -> None:
+        self.settings, self.seed, self.groups = settings, seed, groups
+        self.generator = np.random.default_rng(seed)
+        self.raw, self._y, self._weights = points, y, weights
+        self.n_rows = self._known = int(points.shape[0])
+        self.multilabel = bool(issparse(y))
+        if n_classes is None:
+            n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
+        self.n_classes = n_classes
+        self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
+        self.classes: tuple[str, ...] = ()
+        self.feature_names: tuple[str, ...] = ()
+        if settings.initial_model is not None:
+            check_sizes(settings.initial_model, points.shape[1], n_classes)
+        if settings.strangers > 0:
+            self._add_exposure_points()
+        self.stages = FeatureStages.chosen(settings, self.raw, self._weights)
+        self._features = self.stages.apply(self.raw)
+        self._stored = stored
+        self.running = RunningInputs(self._features.shape[1], self.stages.pooling)
+        self.data_sha256 = "" if stored is None else stored.survey(self.running)
+        self.inputs = self._statistics()
+        check_varying(self.inputs.lower, self.inputs.upper)
+        given = settings.initial_model
+        self.normalizer = (
+            normalizer_from(settings.normalization, self.inputs)
+            if given is None
+            else given.normalizer
+        )
+
+    @classmethod
+    def of(
+        cls, settings: TrainingSettings, given: GivenPoints, *, seed: int, groups: Indices | None
+    ) -> Self:
+        """Return what is to be trained on: all points in memory, or a sample of stored ones."""
+        if given.large:
+            stored = StoredPoints(given.X, given.y, given.weights)
+            sample = stored.sample(np.random.default_rng(seed))
+            prepared = cls(settings, *sample, seed=seed, stored=stored)
+            prepared.n_rows = len(stored)
+            return prepared
+        X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
+        prepared = cls(settings, X, y, weights, seed=seed, groups=kept)
+        counted = given.weights
+        prepared.n_rows = given.y.shape[0] if counted is None else int(np.count_nonzero(counted))
+        prepared.data_sha256 = given.digest(groups)
+        return prepared
+
+    def training_set(self) -> TrainingSet:
+        """Return the normalized points with targets, weights, and points to report on.
+
+        Where points are stored, these are a sample; see `source`.
+        """
+        X = normalized(self.normalizer, self._features)
+        of = TrainingSet.of_label_sets if self.multilabel else TrainingSet.of_classes
+        data = of(X, self._y, self._weights)
+        if self.raw.shape[0] > self._known:
+            data = data.with_last_class_strange()
+        if self.test is None:
+            return data
+        points, y = self.test
+        return replace(data, test=(self.normalized(points), y))
+
+    def source(self, data: TrainingSet) -> Source:
+        """Return where batches of all points come from: the training set, or the disk."""
+        if self._stored is None:
+            return data
+        return StoredSet(self._stored, self.normalized, self.running.changing, data)
+
+    def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
+        """Return raw points (n, D) as training sees them."""
+        return normalized(self.normalizer, self.stages.apply(points))
+
+    @property
+    def calibration(self) -> tuple[Float32 | Sparse, Indices]:
+        """Raw training points and classes that are few enough to measure something on."""
+        step = -(-self._known // _CALIBRATION_POINTS)
+        return self.raw[: self._known : step], self._y[: self._known : step]
+
+    @property
+    def for_device(self) -> bool:
+        """Whether what is trained can become integers; what cannot need not heed them."""
+        return not self.multilabel and self.normalizer.kind != "l2"
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The parts of a model that are the same for every kind of classifier, by their names."""
+        return {
+            "normalizer": self.normalizer,
+            "inputs": self.inputs,
+            "classes": self.classes,
+            "feature_names": self.feature_names,
+            "pooling": self.stages.pooling,
+            "window_features": self.stages.window_features,
+            "clipped": self.stages.ends is not None,
+            "threshold": 0.0 if self.multilabel else None,
+        }
+
+    def measured(self, model: ProtoNNModel) -> ProtoNNModel:
+        """Return a trained model with what is measured on training points: threshold, activity."""
+        model = model.with_units_of(self.raw[: self._known])
+        if model.multilabel:
+            return replace(model, threshold=self._threshold(model))
+        return replace(model, activity=self._activity(model))
+
+    def _activity(self, model: ProtoNNModel) -> Activity | None:
+        """Return what the model's integers have to do on some training points, if it has any."""
+        try:
+            reference = quantize(model)
+        except InputError:
+            return None
+        n, features = self._known, self.raw.shape[1]
+        step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
+        points = dense_rows(self.raw, slice(None, n, step))
+        return measure_activity(reference, reference.quantize(points))
+
+    def _threshold(self, model: ProtoNNModel) -> float:
+        """Return the score from which on a label is best predicted, on some training points."""
+        count = max(100, _THRESHOLD_SCORES // model.n_classes)
+        rows = np.random.default_rng(self.seed).permutation(self.raw.shape[0])[:count]
+        weights = None if self._weights is None else self._weights[rows]
+        return best_threshold(model.scores(self.raw[rows]), self._y[rows], weights)
+
+    def _statistics(self) -> InputStatistics:
+        if issparse(self.raw):
+            return sparse_statistics(self.raw, self._weights)
+        inputs = self.stages.statistics(self.raw, self._features, self._weights)
+        if self._stored is not None:
+            inputs = self.running.inputs(inputs.background)
+        return inputs.with_dead_zone(float(self.settings.dead_zone))
+
+    def _add_exposure_points(self) -> None:
+        """Add points of no class, as those of one more."""
+        shape = self.settings.image_shape
+        if shape is not None:
+            check_image_shape(shape, self.raw.shape[1])
+        count = max(1, round(float(self.settings.strangers) * self._known))
+        made = make_exposure_points(self.raw, shape, count, np.random.default_rng([self.seed, 1]))
+        self.raw = np.concatenate([self.raw, made])
+        self._y = np.concatenate([self._y, np.full(count, self.n_classes)])
+        if self._weights is not None:
+            ones = np.ones(count, dtype=np.float32)
+            self._weights = np.concatenate([self._weights, ones])
+        if self.groups is not None:
+            self.groups = np.concatenate([self.groups, np.zeros(count, np.int64)])

@@ -1,0 +1,217 @@
+"""The training of one ProtoNN: sizes, start, optimizer, and the model of what was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel, check_gamma
+from protonn_edge.training.alternating import AlternatingSchedule, alternate, batch_size_for
+from protonn_edge.training.augmentation import ImageAugmentation
+from protonn_edge.training.budget_rules import ModelSizes, sizes_within
+from protonn_edge.training.group_shift import GroupShift
+from protonn_edge.training.initialization import initial_parameters
+from protonn_edge.training.joint import Augment, Schedule, minimize
+from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
+from protonn_edge.training.normalization import neighbour_noise
+from protonn_edge.training.objective import Parameters
+from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Trained
+from protonn_edge.training.quantization_aware import QuantizationAware
+from protonn_edge.training.settings import ProtoNNSettings
+from protonn_edge.training.validation import check_prototype_count
+from protonn_edge.training.warm_start import parameters_of
+
+PROTOTYPES_PER_CLASS = 4
+_PROTOTYPES_PER_LABEL = 2  # the paper's
+_PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
+_BATCH_SIZE = 256
+
+
+class ProtoNNTraining:
+    """What the settings mean for these points.
+
+    Parameters
+    ----------
+    settings : ProtoNNSettings
+    prepared : PreparedPoints
+
+    Attributes
+    ----------
+    input_noise : float
+        Deviation of the noise that training adds to the normalized features.
+    """
+
+    def __init__(self, settings: ProtoNNSettings, prepared: PreparedPoints) -> None:
+        self.prepared = prepared
+        self.input_noise = 0.0
+        self._settings = settings
+        self._gamma = 1.0
+
+    def train(self) -> Trained:
+        """Return what the chosen optimizer found, in folded parameters."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            data = self.prepared.training_set()  # whether training diverged is looked at throughout
+            augment = self._augmentation(data)
+            start = self._start(data)
+            if self._settings.optimizer == "alternating":
+                return self._train_in_turn(start, data)
+            return self._train_jointly(start, data, augment)
+
+    def start(self) -> Parameters:
+        """Return where training starts, gamma folded in."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return self._start(self.prepared.training_set())
+
+    @property
+    def batch_size(self) -> int:
+        """Points a step of the joint optimizer."""
+        size = self._settings.batch_size
+        return _BATCH_SIZE if size == "auto" else int(size)
+
+    def model(self, trained: Trained) -> ProtoNNModel:
+        """Return the model of what was found."""
+        V, C, Z, sharpness = trained.parameters
+        with np.errstate(over="ignore", invalid="ignore"):  # a model checks that all are finite
+            W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
+            Z = Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z
+        return ProtoNNModel(
+            projection=W,
+            prototypes=B,
+            labels=Z,
+            gamma=self._gamma,
+            cutoff=trained.cutoff,
+            **self.prepared.parts,
+        )
+
+    def choose_noise(self, points: Any, generator: np.random.Generator) -> float:
+        """Return the noise of normalized points (n, D), which `input_noise` has from now on."""
+        noise = self._settings.input_noise
+        if noise == "auto":
+            noise = neighbour_noise(points, generator, self.prepared.normalizer.kind)
+        self.input_noise = float(noise)
+        return self.input_noise
+
+    def _train_in_turn(self, start: Parameters, data: TrainingSet) -> Trained:
+        settings, size = self._settings, self._settings.batch_size
+        schedule = AlternatingSchedule(
+            loss=settings.loss,
+            iterations=settings.iterations,
+            epochs=settings.pass_epochs,
+            batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
+            step_sizes=settings.step_sizes,
+            sparsity=settings.sparsity,
+        )
+        return alternate(start, data, schedule, seed=self.prepared.seed, callback=settings.callback)
+
+    def _train_jointly(
+        self, start: Parameters, data: TrainingSet, augment: Augment | None
+    ) -> Trained:
+        settings, prepared = self._settings, self.prepared
+        schedule = Schedule(
+            loss=settings.loss,
+            epochs=settings.epochs,
+            batch_size=self.batch_size,
+            learning_rate=settings.learning_rate,
+            input_noise=self.choose_noise(data.X, prepared.generator),
+            sparsity=settings.sparsity,
+        )
+        rounding = QuantizationAware(self._gamma, prepared.normalizer, prepared.inputs)
+        return minimize(
+            start,
+            prepared.source(data),
+            schedule,
+            seed=prepared.seed,
+            callback=settings.callback,
+            quantization=rounding if settings.quantization_aware and prepared.for_device else None,
+            augment=augment,
+        )
+
+    def _augmentation(self, data: TrainingSet) -> Augment | None:
+        """Return what changes batches: moved images, and then the shift between groups."""
+        settings, prepared = self._settings, self.prepared
+        augment: Augment | None = None
+        if settings.augment:
+            assert settings.image_shape is not None
+            pooling = prepared.stages.pooling
+            shape, normalizer = settings.image_shape, prepared.normalizer
+            augment = ImageAugmentation(prepared.raw, shape, normalizer, pooling)
+        if prepared.groups is None:
+            return augment
+        strength = float(settings.group_shift)
+        return GroupShift(data.X, data.y, prepared.groups, data.weights, strength, augment)
+
+    def _start(self, data: TrainingSet) -> Parameters:
+        given = self._settings.initial_model
+        if given is None:
+            start = self._new_start(data)
+        else:
+            self._gamma = given.gamma
+            logits = self._settings.loss == "cross_entropy"
+            start = parameters_of(given, scores_are_logits=logits)
+        check_gamma(self._gamma)
+        if not all(np.isfinite(matrix).all() for matrix in start):
+            raise InputError(
+                f"with gamma {self._gamma:g}, the matrices to start from have numbers too large "
+                "for float32; try a smaller gamma or gamma_numerator, or another start"
+            )
+        return start
+
+    def _new_start(self, data: TrainingSet) -> Parameters:
+        settings, kind = self._settings, self._settings.init_projection
+        sizes = self._sizes(data.X.shape[1])
+        start_from = initial_label_parameters if data.multilabel else initial_parameters
+        start, self._gamma = start_from(
+            data.X,
+            data.y,
+            n_projections=sizes.n_projections,
+            n_prototypes=sizes.n_prototypes,
+            gamma_numerator=settings.gamma_numerator,
+            generator=self.prepared.generator,
+            weights=data.weights,
+            projection=sparse_projection(kind, data, sizes.n_projections)
+            if isinstance(kind, str)
+            else kind,
+            prototypes=settings.init_prototypes,
+            gamma=settings.gamma,
+        )
+        if data.outlier_exposure:  # their own prototypes begin without a label
+            start = replace(start, labels=start.labels[: self.prepared.n_classes])
+        return start
+
+    def _sizes(self, n_features: int) -> ModelSizes:
+        settings, kind = self._settings, self._settings.init_projection
+        if settings.budget is None:
+            d = min(settings.n_projections, n_features)
+            return ModelSizes(d, self._prototype_count())
+        given = None if isinstance(kind, str) else len(kind)
+        return sizes_within(
+            settings.budget,
+            n_features=n_features,
+            n_classes=self.prepared.n_classes,
+            n_points=self.prepared.n_rows,
+            n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
+        )
+
+    def _prototype_count(self) -> int:
+        total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class
+        n_classes = self.prepared.n_classes
+        if total is None and per_class is None:
+            return default_prototypes(n_classes, multilabel=self.prepared.multilabel)
+        count = total if total is not None else n_classes * (per_class or 1)
+        check_prototype_count(count, self.prepared.n_rows)
+        return count
+
+
+def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
+    """Return how many prototypes there are by default.
+
+    The number of points has no say in it: a point of weight 2 counts as two.
+    """
+    if multilabel:
+        return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
+    return n_classes * PROTOTYPES_PER_CLASS

@@ -1,0 +1,70 @@
+"""How a model came about, for its file: no time, no path."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import sklearn
+
+import protonn_edge
+from protonn_edge.model import ProtoNNModel, model_bytes
+from protonn_edge.training.progress import Learned
+
+_RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
+_UNRECORDED = ("callback", "random_state")
+
+
+def training_record(
+    parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
+) -> dict[str, Any]:
+    """Return the record of a model.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of the estimator.
+    learned : Learned
+        What its training found.
+    seed : int
+        What everything random followed from.
+    n_train : int
+        Points that it was trained on.
+    data_sha256 : str
+        Of these points, their targets, weights and groups.
+    """
+    settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
+    step = -(-len(learned.history) // _RECORDED_REPORTS)
+    history = learned.history[::-step][::-1]  # the last one is always among them
+    return {
+        "versions": {
+            "protonn-edge": protonn_edge.__version__,
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        "settings": json.loads(json.dumps(settings, default=_plain)),
+        "seed": seed,
+        "restarts": [str(restart) for restart in learned.restarts],
+        "n_train": n_train,
+        "data_sha256": data_sha256,
+        "history": {
+            "objective": [round(report.objective, 6) for report in history],
+            "accuracy": [round(report.accuracy, 6) for report in history],
+        },
+        **learned.facts,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has no word for: a number, a digest, or its text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, ProtoNNModel):
+        return f"model {hashlib.sha256(model_bytes(value)).hexdigest()}"
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.shape} {digest}"
+    return str(value)

@@ -1,0 +1,11 @@
+"""The kinds of classifiers, by the names that the command line has for them."""
+
+from __future__ import annotations
+
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.protonn import ProtoNNClassifier
+
+CLASSIFIERS: dict[str, type[DeviceClassifier]] = {
+    "protonn": ProtoNNClassifier,
+}
+"""The first one is the default."""

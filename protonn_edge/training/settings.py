@@ -1,0 +1,93 @@
+"""What training reads: the parameters of a classifier, taken once when `fit` begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.training.points import Float32
+from protonn_edge.training.progress import Callback
+from protonn_edge.training.weighting import ClassWeight
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """What the preparation of points reads; a classifier without a parameter has its default here.
+
+    Attributes
+    ----------
+    augment, group_shift, strangers, initial_model
+        See `ProtoNNClassifier`; the others are those of `DeviceClassifier`.
+    """
+
+    normalization: str
+    dead_zone: float
+    clip: float
+    class_weight: ClassWeight
+    image_shape: Shape | None
+    reduced_shape: Shape | None
+    cropped_shape: Shape | None
+    deskew: bool
+    features: str | None
+    window_shape: Shape | None
+    sample_rate: float | None
+    callback: Callback | None
+    augment: bool = False
+    group_shift: float = 0.0
+    strangers: float = 0.0
+    initial_model: ProtoNNModel | None = None
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """Return the settings that an estimator's parameters, checked one by one, are."""
+        names = [each.name for each in fields(cls) if each.name in parameters]
+        return cls(**{name: parameters[name] for name in names})
+
+    @property
+    def normalizer_kind(self) -> str:
+        """The kind of normalizer, that of the model to start from if there is one."""
+        given = self.initial_model
+        return self.normalization if given is None else given.normalizer.kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtoNNSettings(TrainingSettings):
+    """What the training of a ProtoNN reads besides; see `ProtoNNClassifier`."""
+
+    n_projections: int
+    n_prototypes: int | None
+    prototypes_per_class: int | None
+    budget: int | None
+    sparsity_projection: float
+    sparsity_prototypes: float
+    sparsity_labels: float
+    optimizer: str
+    loss: str
+    gamma_numerator: float
+    epochs: int
+    batch_size: int | str
+    learning_rate: float
+    input_noise: float | str
+    quantization_aware: bool
+    iterations: int
+    pass_epochs: int
+    step_sizes: str
+    init_projection: str | Float32
+    init_prototypes: str
+    gamma: float | None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.init_projection, str):
+            given = np.asarray(self.init_projection, dtype=np.float32)
+            object.__setattr__(self, "init_projection", given)
+
+    @property
+    def sparsity(self) -> tuple[float, float, float]:
+        """Shares of non-zero entries of W, B and Z."""
+        return self.sparsity_projection, self.sparsity_prototypes, self.sparsity_labels

@@ -1,0 +1,190 @@
+"""A new kind of classifier: parameters and one method of its own, everything else from the base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from protonn_edge.cli.command import Command
+from protonn_edge.cli.train_options import classifier_options, new_classifier
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.training import DeviceClassifier, EpochReport, ProtoNNClassifier
+from protonn_edge.training.compatibility import Refusal
+from protonn_edge.training.options import real
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import Learned
+from protonn_edge.training.registry import CLASSIFIERS
+
+DIGITS = load_digits_dataset()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NearestMean(DeviceClassifier):
+    """One prototype a class, its mean, in the space of the features."""
+
+    width: float = 1.0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DeviceClassifier._parameter_constraints,
+        "width": [real(1e-3, 1e3)],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "width": ("--width", "Of the kernel."),
+        **DeviceClassifier.flags,
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(lambda case: case.multilabel, "one mean a class is not enough for sets of labels"),
+        Refusal(lambda case: case.sparse, "means of sparse points are not sparse"),
+        Refusal(lambda case: case.in_blocks > 0, "means of blocks are not implemented"),
+    )
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        data = prepared.training_set()
+        counted = np.ones(len(data)) if data.weights is None else data.weights
+        means = (data.Y.T * counted) @ data.X / (data.Y.T @ counted)[:, None]
+        model = ProtoNNModel(
+            projection=np.eye(data.X.shape[1], dtype=np.float32),
+            prototypes=means.T.astype(np.float32),
+            labels=np.eye(len(means), dtype=np.float32),
+            gamma=self.width / np.sqrt(data.X.shape[1]),
+            **prepared.parts,
+        )
+        report = EpochReport(1, 1, 0.0, 1.0)
+        if self.callback is not None:
+            self.callback(report)
+        return Learned(model, (report,), facts={"trainer": "means"})
+
+
+def fitted(**settings: Any) -> NearestMean:
+    return NearestMean(random_state=0, **settings).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+@parametrize_with_checks(
+    [NearestMean()],
+    expected_failed_checks=lambda _: {
+        "check_class_weight_classifiers": "a mean does not move if all of its points weigh more"
+    },
+)
+def test_scikit_learns_conventions_hold(estimator: NearestMean, check: Any) -> None:
+    check(estimator)
+
+
+def test_it_predicts_and_says_how_sure_it_is() -> None:
+    classifier = fitted()
+    assert classifier.score(DIGITS.X_test, DIGITS.y_test) > 0.85
+    shares = classifier.predict_proba(DIGITS.X_test)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert classifier.sharpness_ != 1  # its scores are no logits
+    assert classifier.decision_function(DIGITS.X_test).shape == (len(DIGITS.y_test), 10)
+
+
+def test_the_stages_of_features_are_those_of_the_base() -> None:
+    model = fitted(image_shape=(8, 8), reduced_shape=(4, 4)).to_model()
+    assert model.pooling is not None
+    assert model.n_projections == 16
+    assert fitted(features="mean,max", window_shape=(8, 8)).to_model().window_features is not None
+
+
+def test_the_record_is_made_for_it() -> None:
+    record = fitted(width=2.0).to_model().record
+    assert record["trainer"] == "means"
+    assert record["settings"]["width"] == 2.0
+    assert "optimizer" not in record["settings"]
+    assert record["n_train"] == len(DIGITS.y_train)
+
+
+def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
+    with pytest.raises(InputError, match="one mean a class"):
+        NearestMean().fit(DIGITS.X_train, np.eye(10, dtype=int)[DIGITS.y_train])
+    with pytest.raises(InputError, match="clip is 0.1, but images are pooled"):
+        fitted(image_shape=(8, 8), reduced_shape=(4, 4), clip=0.1)
+    with pytest.raises(ValueError, match="'width' parameter of NearestMean"):
+        fitted(width=-1.0)
+
+
+def test_it_rejects_what_none_of_its_classes_is() -> None:
+    classifier = fitted()
+    classifier.calibrate_rejection(DIGITS.X_train, DIGITS.y_train, rate=0.05)
+    assert 0 < np.mean(classifier.predict(DIGITS.X_test, unknown=-1) == -1) < 0.2
+    assert classifier.to_model().record["rejection"]["n"] == len(DIGITS.y_train)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [NearestMean(), ProtoNNClassifier(epochs=3, n_prototypes=20, random_state=0)],
+    ids=["means", "protonn"],
+)
+def test_an_accuracy_floor_is_set_and_saved(classifier: Any, tmp_path: Path) -> None:
+    digit = np.array([f"digit {label}" for label in range(10)])  # not what the model counts with
+    classifier = clone(classifier).fit(DIGITS.X_train, digit[DIGITS.y_train])
+    classifier.set_accuracy_floor(DIGITS.X_test, digit[DIGITS.y_test]).save(tmp_path / "model.npz")
+    model = load_model(tmp_path / "model.npz")
+    integers = quantize(model)
+    share = np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test)
+    assert share - 0.05 < model.record["accuracy_floor"] < share
+    with pytest.raises(InputError, match="y has the label 'digit 10'"):
+        classifier.set_accuracy_floor(DIGITS.X_test[:1], ["digit 10"])
+
+
+def test_a_model_for_floats_alone_has_no_floor() -> None:
+    classifier = fitted(normalization="l2").set_accuracy_floor(DIGITS.X_test, DIGITS.y_test)
+    assert "accuracy_floor" not in classifier.to_model().record
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> click.Command:
+    """Give a command that makes a classifier of its options, of one kind more."""
+    monkeypatch.setitem(CLASSIFIERS, "means", NearestMean)
+
+    @click.command("make", cls=Command)
+    @classifier_options
+    def make(classifier: str, **options: Any) -> None:
+        made = new_classifier(classifier, 7, options)
+        click.echo(f"{made}")
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        ([], "ProtoNNClassifier(random_state=7)"),
+        (["--epochs", "9"], "ProtoNNClassifier(epochs=9, random_state=7)"),
+        (["--classifier", "means"], "NearestMean(random_state=7)"),
+        (
+            ["--classifier", "means", "--width", "2", "--clip", "0.25"],
+            "NearestMean(clip=0.25, random_state=7, width=2.0)",
+        ),
+    ],
+)
+def test_the_command_line_makes_it(command: click.Command, options: list[str], made: str) -> None:
+    assert CliRunner().invoke(command, options).output.strip() == made
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--classifier", "means", "--optimizer", "joint"], "--optimizer is given, but the cla"),
+        (["--classifier", "means", "--no-augment"], "--augment is given, but the classifier 'me"),
+        (["--width", "2"], "--width is given, but the classifier 'protonn' does not have it"),
+        (["--classifier", "forest"], "'forest' is not one of 'protonn', 'means'"),
+        (["--classifier", "means", "--width", "0"], "0.0 is not in the range"),
+    ],
+)
+def test_options_of_another_kind_are_refused_by_name(
+    command: click.Command, options: list[str], words: str
+) -> None:
+    done = CliRunner().invoke(command, options)
+    assert done.exit_code == 2
+    assert words in done.output

@@ -1,0 +1,264 @@
+"""What cannot be combined: every row of the table, and every pair of options."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.training import ProtoNNClassifier, stored_points
+from protonn_edge.training.compatibility import REFUSALS, Case, Incompatible, check_compatible
+from protonn_edge.training.registry import CLASSIFIERS
+
+RNG = np.random.default_rng(0)
+Y = np.arange(24) % 2
+X = (RNG.integers(0, 9, (24, 8)) + 4 * Y[:, None] * (np.arange(8) < 4)).astype(np.float32)
+LABELS = np.stack([Y, np.arange(24) % 3 > 0], axis=1).astype(int)
+BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "random_state": 0}
+
+IMAGES = {"image_shape": (2, 4)}
+AVERAGES = {**IMAGES, "reduced_shape": (1, 2)}
+WINDOWS = {"features": "mean,max", "window_shape": (4, 2)}
+
+
+def trained(y: Any = Y, **settings: Any) -> ProtoNNModel:
+    model: ProtoNNModel = ProtoNNClassifier(**BRIEF, **settings).fit(X, y).model_
+    return model
+
+
+PLAIN, CLIPPED = trained(), trained(clip=0.05)
+OF_WINDOWS, OF_AVERAGES, OF_SETS = trained(**WINDOWS), trained(**AVERAGES), trained(LABELS)
+CLIPPED_AVERAGES = replace(OF_AVERAGES, clipped=True)  # a file may say so
+OF_KEPT_ZEROS = {"initial_model": trained(clip=0.05, normalization="none")}
+
+SPARSE, BLOCKS, SETS = {"sparse": True}, {"in_blocks": 768}, {"multilabel": True}
+PARTS, GROUPS = {"in_parts": True}, {"in_groups": True}
+IN_TURN = {"optimizer": "alternating"}
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, PARTS | SETS, "partial_fit learns one label a point"),
+    ({"class_weight": "balanced"}, SETS, "class_weight is set, but a point with a set of labels"),
+    ({}, {"given": {"group_shift"}}, "group_shift is given without groups"),
+    ({}, GROUPS | SETS, "group_shift is 1.5, but points have sets of labels"),
+    ({}, GROUPS | SPARSE, "group_shift is 1.5, but the points are sparse"),
+    ({}, GROUPS | BLOCKS, "group_shift is 1.5, but the points are read in blocks"),
+    (IN_TURN, GROUPS, "group_shift is 1.5, but the alternating optimizer takes points as they are"),
+    ({"strangers": 0.5}, SETS, "strangers is 0.5, but points have sets of labels"),
+    ({"strangers": 0.5}, SPARSE, "strangers is 0.5, but the points are sparse"),
+    ({"strangers": 0.5}, BLOCKS, "strangers is 0.5, but the points are read in blocks"),
+    (
+        {"strangers": 0.5} | IN_TURN,
+        {},
+        "strangers is 0.5, but the alternating optimizer has no use",
+    ),
+    (IN_TURN, BLOCKS, "optimizer is alternating, which needs all points in memory, but 768 B"),
+    ({"augment": True, **IMAGES}, BLOCKS, "augment is True, which needs all points in memory"),
+    ({"augment": True, **IMAGES}, PARTS, "called with augment, which needs all points"),
+    ({"clip": 0.1}, PARTS, "called with clip, which needs all points"),
+    ({"deskew": True, **AVERAGES}, PARTS, "called with deskew, which needs all points"),
+    (WINDOWS, PARTS, "called with features, which needs all points"),
+    ({"strangers": 1.0}, PARTS, "called with strangers, which needs all points"),
+    ({"initial_model": CLIPPED}, PARTS, "goes on from a model that clips outliers"),
+    ({"initial_model": OF_WINDOWS}, PARTS, "goes on from a model of windows of samples"),
+    ({"initial_model": OF_SETS}, {}, "is for sets of labels, the data has one class a point"),
+    ({"initial_model": PLAIN}, SETS, "is for one class a point, the data has sets of labels"),
+    ({"initial_model": PLAIN, **AVERAGES}, {}, "in another way than reduced_shape, cropped_shape"),
+    ({"initial_model": PLAIN, "features": "mean"}, {}, "features are given, but also a model"),
+    ({"deskew": True, **AVERAGES}, SPARSE, "needs dense images that fit in memory, but the points"),
+    ({"deskew": True, **AVERAGES}, BLOCKS, "that fit in memory, but the points are read in blocks"),
+    ({**IMAGES, "cropped_shape": (2, 2)}, {}, "to be cropped, but not to be pooled"),
+    ({**IMAGES, "deskew": True}, {}, "to be deskewed, but not to be pooled"),
+    ({"reduced_shape": (1, 2)}, {}, r"pooled to \(1, 2\), but its own shape is not given"),
+    (AVERAGES, SPARSE, "pooled to averages, but the points are sparse"),
+    ({**IMAGES, "augment": True}, SPARSE, "augment is True, but the points are sparse"),
+    ({"augment": True}, {}, "augment is True, but image_shape is None"),
+    ({**IMAGES, "augment": True} | IN_TURN, {}, "as they are; set optimizer to joint"),
+    ({"window_shape": (4, 2)}, {}, "window_shape is given, but no features of windows are"),
+    (WINDOWS, SPARSE, "made of windows, but the points are sparse; leave features out"),
+    (WINDOWS | AVERAGES, {}, "made of windows, but images are pooled"),
+    (WINDOWS | IMAGES | {"augment": True}, {}, "made of windows, but augment moves images"),
+    (WINDOWS, BLOCKS, "made of windows, but the points are read in blocks"),
+    ({"clip": 0.1}, SPARSE, "clip is 0.1, but the points are sparse"),
+    ({"clip": 0.1, **AVERAGES}, {}, "clip is 0.1, but images are pooled"),
+    ({"clip": 0.1, **IMAGES, "augment": True}, {}, "clip is 0.1, but augment moves images"),
+    ({"clip": 0.1}, BLOCKS, "clip is 0.1, but the points are read in blocks"),
+    ({"clip": 0.1, "initial_model": PLAIN}, {}, "clip is 0.1, but the model to start from clips"),
+    (OF_KEPT_ZEROS, SPARSE, "start from clips outliers, but the points are sparse"),
+    (
+        {"initial_model": CLIPPED, **IMAGES, "augment": True},
+        {},
+        "clips outliers, but augment moves",
+    ),
+    ({"initial_model": CLIPPED}, BLOCKS, "clips outliers, but the points are read in blocks"),
+    ({"initial_model": CLIPPED_AVERAGES}, {}, "clips outliers, but images are pooled"),
+    ({"dead_zone": 0.1, **AVERAGES}, {}, "dead_zone is 0.1, but images are pooled"),
+    ({"budget": 900, "initial_model": PLAIN}, {}, "budget is 900, but the model to start from has"),
+    ({"budget": 900, "normalization": "l2"}, {}, "budget is 900, in bytes on a device"),
+    (
+        {"budget": 900},
+        {"given": {"n_projections"}},
+        "decides on the sizes; leave n_projections out",
+    ),
+    ({"budget": 900, "n_prototypes": 4}, {}, "decides on the sizes; leave n_prototypes out"),
+    (
+        {"budget": 900, "prototypes_per_class": 4},
+        {},
+        "leave prototypes_per_class out, or the budget",
+    ),
+    ({"n_prototypes": 4, "prototypes_per_class": 2}, {}, "is 2; give only one of the two"),
+    ({"init_projection": "nca"}, SETS, "is 'nca', but points have sets of labels"),
+    ({"init_projection": "nca"}, SPARSE, "is 'nca', but the points are sparse"),
+    ({}, {"given": {"by"}}, "by is given without rate"),
+    ({"normalization": "l2"}, {"rejecting": True}, "rate is for models of one class a point"),
+]
+
+
+def case_of(settings: dict[str, Any], facts: dict[str, Any]) -> Case:
+    return Case(settings=ProtoNNClassifier(**settings).training_settings(), **facts)
+
+
+@pytest.mark.parametrize(("settings", "facts", "sentence"), CASES)
+def test_a_row_refuses_in_its_sentence(
+    settings: dict[str, Any], facts: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(Incompatible, match=sentence):
+        check_compatible(case_of(settings, facts))
+
+
+def test_every_row_is_the_first_to_refuse_something() -> None:
+    first = [
+        next(row for row in REFUSALS if row.refuses(case_of(settings, facts)))
+        for settings, facts, _ in CASES
+    ]
+    assert [row.sentence for row in REFUSALS if row not in first] == []
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS.values())
+def test_every_row_of_every_kind_can_be_said(kind: Any) -> None:
+    settings = {"budget": 900, "n_prototypes": 4, "prototypes_per_class": 2}
+    case = case_of(settings, {})
+    for row in (*REFUSALS, *kind.refusals):
+        assert "{" not in row.said_of(case)
+        assert ("{clip}" in row.sentence) == ("--clip" in row.said_of(case, {"clip": "--clip"}))
+
+
+def test_a_row_for_parameters_of_another_kind_does_not_apply() -> None:
+    class Other:
+        augment, strangers, initial_model, group_shift = False, 0.5, None, 0.0
+
+    in_turn = [row for row in REFUSALS if "alternating" in row.sentence]
+    assert in_turn
+    assert not any(row.refuses(Case(settings=Other())) for row in in_turn)
+
+
+CHOICES: dict[str, dict[str, Any]] = {
+    "fewer projections": {"n_projections": 2},
+    "prototypes": {"n_prototypes": 4},
+    "prototypes a class": {"prototypes_per_class": 2},
+    "budget": {"budget": 120},
+    "thin": {"sparsity_projection": 0.5, "sparsity_prototypes": 0.5, "sparsity_labels": 0.5},
+    "alternating": IN_TURN,
+    "alternating, inverse": {**IN_TURN, "step_sizes": "inverse"},
+    "squared error": {"loss": "squared_error"},
+    "hinge": {"loss": "hinge"},
+    "gamma": {"gamma": 0.5, "gamma_numerator": 1.0},
+    "minmax": {"normalization": "minmax"},
+    "none": {"normalization": "none"},
+    "l2": {"normalization": "l2"},
+    "batches": {"batch_size": 8, "learning_rate": 0.001},
+    "noise": {"input_noise": 0.1},
+    "floats": {"quantization_aware": False},
+    "balanced": {"class_weight": "balanced"},
+    "gaussian": {"init_projection": "gaussian"},
+    "pca": {"init_projection": "pca"},
+    "nca": {"init_projection": "nca"},
+    "identity": {"init_projection": "identity"},
+    "sleec": {"init_projection": "sleec"},
+    "k-means": {"init_prototypes": "kmeans"},
+    "sample": {"init_prototypes": "sample"},
+    "a model": {"initial_model": PLAIN},
+    "a model that clips": {"initial_model": CLIPPED},
+    "a model of windows": {"initial_model": OF_WINDOWS},
+    "a model of averages": {"initial_model": OF_AVERAGES},
+    "a model of sets": {"initial_model": OF_SETS},
+    "images": IMAGES,
+    "averages": AVERAGES,
+    "averages of nothing": {"reduced_shape": (1, 2)},
+    "cropped": {**AVERAGES, "cropped_shape": (2, 2)},
+    "cropped alone": {"cropped_shape": (2, 2)},
+    "deskew": {**AVERAGES, "deskew": True},
+    "upright alone": {"deskew": True},
+    "windows": WINDOWS,
+    "features": {"features": "mean,max"},
+    "a window": {"window_shape": (4, 2)},
+    "samples": {"sample_rate": 10.0},
+    "augment": {**IMAGES, "augment": True},
+    "augment alone": {"augment": True},
+    "no group shift": {"group_shift": 0.0},
+    "strangers": {"strangers": 0.5},
+    "dead zone": {"dead_zone": 0.1},
+    "clip": {"clip": 0.05},
+    "a callback": {"callback": lambda _: None},
+    # What is no parameter, but goes with them.
+    "sparse points": {},
+    "sets of labels": {},
+    "groups": {},
+    "weights": {},
+    "points to report on": {},
+    "in parts": {},
+    "in blocks": {},
+}
+
+
+def test_every_parameter_is_in_a_pair() -> None:
+    varied = {name for settings in CHOICES.values() for name in settings} | set(BRIEF)
+    assert varied == set(ProtoNNClassifier().get_params())
+
+
+def go_together(pair: tuple[str, str]) -> bool:
+    """Return whether two choices give no parameter different values."""
+    first, second = (CHOICES[name] for name in pair)
+    return all(first[name] == second[name] for name in first.keys() & second.keys())
+
+
+@pytest.mark.parametrize("first", CHOICES)
+def test_a_pair_trains_or_is_refused_by_the_table(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [pair for pair in combinations(CHOICES, 2) if pair[0] == first and go_together(pair)]
+    for pair in pairs:
+        with monkeypatch.context() as patch:
+            train_or_be_refused(pair, patch)
+
+
+def train_or_be_refused(pair: tuple[str, str], patch: pytest.MonkeyPatch) -> None:
+    if "in blocks" in pair:
+        patch.setattr(stored_points, "LARGE_BYTES", 100)
+    classifier = ProtoNNClassifier(**BRIEF | CHOICES[pair[0]] | CHOICES[pair[1]])
+    points = csr_array(X) if "sparse points" in pair else X
+    labels = LABELS if "sets of labels" in pair else Y
+    more: dict[str, Any] = {}
+    if "weights" in pair:
+        more["sample_weight"] = 1.0 + np.arange(24) % 3
+    if "groups" in pair:
+        more["groups"] = np.arange(24) // 6
+    if "points to report on" in pair:
+        more["evaluate_on"] = points, labels
+    in_parts = "in parts" in pair
+    if in_parts and (more.keys() - {"sample_weight"} or not hasattr(classifier, "partial_fit")):
+        return  # it has no such argument, or is not there
+    with warnings.catch_warnings(), suppress(Incompatible):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if in_parts:
+            classifier.partial_fit(points, labels, classes=[0, 1], **more)
+        else:
+            classifier.fit(points, labels, **more)
+        classifier.predict(points)
