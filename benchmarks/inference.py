@@ -258,7 +258,7 @@ def _parts(Q: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
 
 
 def _floors(model: IntegerModel, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
-    inputs = model.projection_inputs(fed)
+    inputs = model.own_inputs(fed)
     weights = (inputs != 0) @ np.count_nonzero(model.projection, axis=0)
     P = model.project(inputs)
     difference = P[:, None, :] - model.prototypes.T.astype(np.int64)

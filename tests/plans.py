@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
@@ -31,3 +33,9 @@ def plan_with(
 def keeps_averages(plan: Plan) -> bool:
     """Return whether averages wait for the last one."""
     return plan.choices.get("average_pooling") != "streamed"
+
+
+def with_first_cost(plan: Plan, **changes: int) -> Plan:
+    """Return the plan whose first kernel takes something else."""
+    first, *others = plan.costs
+    return replace(plan, costs=(replace(first, **changes), *others))

@@ -16,7 +16,6 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel
-from protonn_edge.quantization.integer_model import OFFSET_STEP
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
@@ -25,6 +24,7 @@ from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.stages.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
+    OFFSET_STEP,
     REQUANTIZE_SHIFT,
 )
 from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM, exponential_table
@@ -189,7 +189,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
         pooling=shape.before if isinstance(shape.before, AveragePooling) else None,
         window_features=shape.before if isinstance(shape.before, WindowFeatureStage) else None,
     )
-    points = model.project(model.projection_inputs(random_points(rng, shape.m, model)))
+    points = model.project(model.own_inputs(random_points(rng, shape.m, model)))
     if rng.random() < 0.5:  # all of them near one point
         points = np.repeat(points[-1:], shape.m, axis=0)
     points += rng.integers(-12, 13, points.shape) * int(rng.choice([0, 1, 8]))

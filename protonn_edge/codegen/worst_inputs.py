@@ -320,7 +320,7 @@ def _refine_images(
 
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)
-        inputs = model.projection_inputs(fed)
+        inputs = model.own_inputs(fed)
         taken: Int64 = prototype_cycles(model, model.project(inputs), costs)
         taken += (inputs != 0) @ weights
         assert model.pooling is not None

@@ -5,12 +5,8 @@ from __future__ import annotations
 from protonn_edge.quantization.activity import compared, measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
-from protonn_edge.quantization.integer_model import (
-    MODEL_HASH_BYTES,
-    MOST_FEATURES,
-    IntegerModel,
-    check_counts,
-)
+from protonn_edge.quantization.integer_chain import MODEL_HASH_BYTES, MOST_FEATURES, IntegerChain
+from protonn_edge.quantization.integer_model import IntegerModel, check_counts
 from protonn_edge.quantization.precision import (
     PRECISIONS,
     DeviceModel,
@@ -43,6 +39,7 @@ __all__ = [
     "DequantizedModel",
     "DeviceModel",
     "Float32Model",
+    "IntegerChain",
     "IntegerModel",
     "Precision",
     "StageLoss",

@@ -30,7 +30,7 @@ def measure_activity(model: IntegerModel, Q: NDArray[np.uint8]) -> Activity:
     coordinates = np.zeros(model.n_projections)
     prototypes = np.zeros(model.n_prototypes)
     for start in range(0, len(Q), _ROWS_AT_ONCE):
-        pooled = model.projection_inputs(Q[start : start + _ROWS_AT_ONCE])
+        pooled = model.own_inputs(Q[start : start + _ROWS_AT_ONCE])
         inputs += (pooled != 0).sum(axis=0)
         reached = compared(model, model.project(pooled))
         coordinates += reached[:, :, :-1].sum(axis=(0, 1))

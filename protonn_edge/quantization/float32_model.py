@@ -30,7 +30,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.hashed_names import hashed_name
-from protonn_edge.quantization.integer_model import UNHASHED, IntegerModel
+from protonn_edge.quantization.integer_chain import UNHASHED
+from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.raw_inputs import (
     FloatQuantizer,

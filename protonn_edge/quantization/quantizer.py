@@ -24,19 +24,17 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.quantization.integer_model import (
-    MAXIMUM_MULTIPLIER,
-    OFFSET_STEP,
-    REQUANTIZED_LIMIT,
-    IntegerModel,
-)
+from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.principal_axes import along_principal_axes
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
+    MAXIMUM_MULTIPLIER,
+    OFFSET_STEP,
     REQUANTIZE_SHIFT,
+    REQUANTIZED_LIMIT,
 )
 from protonn_edge.stages.prototypes.exponential import (
     RBF_MAXIMUM,
@@ -186,7 +184,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         pooling=model.pooling,
         rejection=None if rejection is None else rejection.in_integers(score_scale, RBF_MAXIMUM),
         window_features=model.window_features,
-        raw_exponents=model.units,
+        raw_exponents=model.units if precision is None else None,  # training has no use for it
         feature_names=model.feature_names,
     )
 

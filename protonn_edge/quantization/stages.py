@@ -91,7 +91,7 @@ def _scores(
     W, Z = ordered.projection.astype(np.float64), ordered.labels.astype(np.float64)
     coordinates = ordered.gamma * ordered.prototypes.astype(np.float64)
     fed = integer_model.quantize(X)
-    inputs = integer_model.projection_inputs(fed)
+    inputs = integer_model.own_inputs(fed)
     restored = integer_model.inputs.restore(inputs)
     projected = ordered.gamma * (ordered.normalizer.apply(restored) @ W.T)
     yield rbf(projected, coordinates, 1.0, model.cutoff) @ Z.T

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.errors import InputError
+
 IntArray = NDArray[np.int64]
 
 
@@ -66,3 +68,12 @@ class IntegerStage(ABC):
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the arrays that were learned, as flash has them."""
         yield from ()
+
+
+def check_holds(fits: bool, what: str) -> None:
+    """Raise `InputError` for numbers with which some input could overflow the generated code."""
+    if not fits:
+        raise InputError(
+            f"the integer model has {what}, which generated code cannot hold; quantize a model "
+            "that was trained here"
+        )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,13 @@ from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 
-if TYPE_CHECKING:
-    from protonn_edge.training.base import DeviceClassifier
-
 FOLDS = 4  # what scores mean is much the same in all of them; how accurate they are, less so
 
 _MEDIAN_POINTS = 5_000
 
 
 def held_out_statistics(
-    classifier: DeviceClassifier,
+    classifier: Any,
     X: NDArray[np.float32],
     y: NDArray[Any],
     model: ProtoNNModel,
@@ -44,7 +41,7 @@ def held_out_statistics(
 
     Parameters
     ----------
-    classifier : DeviceClassifier
+    classifier : estimator
         Its settings; an int as `random_state` makes the folds the same every time.
     model : ProtoNNModel
         The one that was trained on all of them.

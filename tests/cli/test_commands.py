@@ -131,7 +131,12 @@ def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path
     plan = run_json(*arguments)["plan"]
     assert plan["kernel"] == "masked"
     assert 0 < plan["cycles"]["mean"] < plan["cycles"]["worst"]  # on the training points
-    assert [stage["name"] for stage in plan["stages"]] == ["projection", "requantize", "prototypes"]
+    assert [stage["name"] for stage in plan["stages"]] == [
+        "projection",
+        "requantize",
+        "prototypes",
+        "decision",
+    ]
     assert plan["cycles"]["worst"] == sum(stage["worst"] for stage in plan["stages"])
     with_data = run_json(*arguments, "--data", folder / "iris.csv")["plan"]
     assert with_data["cycles"]["mean"] == pytest.approx(plan["cycles"]["mean"], rel=0.05)
@@ -247,7 +252,8 @@ def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     edited = folder / "edited"
     succeed("build", folder / "model.npz", "-o", edited)
     source = edited / "firmware" / "generated" / "pnn_model.c"
-    source.write_text(source.read_text().replace("#define MULTIPLIER ", "#define MULTIPLIER 1"))
+    constant = "#define PROJECTION_MULTIPLIER "
+    source.write_text(source.read_text().replace(constant, f"{constant}1"))
     result = run("hil", folder / "iris.csv", "--project", edited)
     assert result.exit_code == 2
     assert "pnn_model.c is not what 'build' writes" in result.stderr

@@ -150,7 +150,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
         ),
         (
             ["train", train, "--outlier-exposure", 1, "--optimizer", "alternating"],
-            "leave strangers out",
+            "leave --outlier-exposure out",
         ),
     ):
         assert_one_sentence(run(*arguments, "-o", new), words)

@@ -84,7 +84,7 @@ def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path:
     built = run("build", model, "-o", tmp_path, "--data", windows, "--json")
     assert built.exit_code == 0, built.output
     stages = [stage["name"] for stage in json.loads(built.stdout)["plan"]["stages"]]
-    assert stages[0] == "windows"
+    assert stages[0] == "window_features"
 
 
 def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from model_factory import tiny_deskew_model
+from plans import with_first_cost
 
 from protonn_edge.codegen import make_plan
 from protonn_edge.report.terminal import plan_table
@@ -56,8 +55,7 @@ def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
     plan = make_plan(tiny_deskew_model())
     assert plan.worst_cycles == sum(stage.worst for stage in plan.steps) - plan.exclusive_cycles
     assert plan.exclusive_cycles >= 0
-    first, *others = plan.costs
-    crowded = replace(plan, costs=(replace(first, exclusive=1_234), *others))
+    crowded = with_first_cost(plan, exclusive=1_234)
     table = plan_table(crowded)
     assert list(table.columns[-1].cells)[-2:] == ["-1,234", f"{crowded.worst_cycles:,}"]
 

@@ -96,6 +96,7 @@ def test_any_window_features_give_the_reference_scores(
         model = quantize(random_window_model(window_features, seed))
     except InputError as error:  # too few features to tell the prototypes apart
         assume("the prototypes spread over" not in str(error))
+        assume("weights span too many steps" not in str(error))
         raise
     assert_host_c_equals_reference(model, random_windows(seed, 30, window_features))
 
@@ -197,7 +198,7 @@ def test_a_plan_keeps_no_samples() -> None:
     for window in (8, 200):
         model = quantize(random_window_model(window_features_of("mean,max", window, 2)))
         plan = make_plan(model)
-        assert plan.chunk_features == 32
+        assert plan.chunk_features == min(32, 2 * window)
         assert plan.buffered == (window == 8)  # so few fit what the firmware pushes at once
 
 
@@ -232,5 +233,5 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="window features that do not give"):
+    with pytest.raises(InputError, match="window features with other outputs"):
         replace(tiny_windows_model(), window_features=window_features_of("mean", 8, 5))

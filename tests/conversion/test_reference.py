@@ -175,7 +175,7 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
         (
             random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4))),
             "normalized",
-            "averages areas",
+            "pools images",
         ),
         (random_window_model(window_features_of("mean,max")), "raw", "makes features of windows"),
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),

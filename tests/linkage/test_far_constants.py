@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from model_factory import random_model
+from plans import with_first_cost
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.linkage import check_constants_within_reach
@@ -41,6 +40,4 @@ def test_a_plan_with_more_constants_than_can_be_read_does_not_fit():
     limits = Limits.of(load_board("mega2560"))
     plan = make_plan(quantize(random_model()), limits)
     assert limits.hold(plan)
-    first, *others = plan.costs
-    large = replace(plan, costs=(replace(first, tables=64_000), *others))
-    assert not limits.hold(large)
+    assert not limits.hold(with_first_cost(plan, tables=64_000))

@@ -17,7 +17,7 @@ from model_factory import (
 
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
-from protonn_edge.quantization.integer_model import UNHASHED
+from protonn_edge.quantization.integer_chain import UNHASHED
 from protonn_edge.stages.decision.rejection import IntegerRejection
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.matvec.integers import products

@@ -26,7 +26,7 @@ def test_device_averages_as_the_formula_says() -> None:
     columns = np.array([[3, 1, 0, 0], [0, 2, 2, 0], [0, 0, 1, 3]])
     sums = rows @ image @ columns.T
     assert model.pooling_multiplier == round(63 * 65_536 / (255 * 12))
-    assert (model.projection_inputs(Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
+    assert (model.own_inputs(Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
 
 
 @pytest.mark.parametrize("maximum", [15, 31, 63, 127, 255])
@@ -43,7 +43,7 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
         bias=np.zeros(3, np.int64),
     )
     ends = np.array([[0], [255]], np.uint8).repeat(pooling.n_features, axis=1)
-    assert model.projection_inputs(ends).tolist() == [[0] * n, [maximum] * n]
+    assert model.own_inputs(ends).tolist() == [[0] * n, [maximum] * n]
 
 
 def test_bytes_of_an_image_pass_unchanged() -> None:
@@ -76,7 +76,7 @@ def test_inputs_are_averages_rounded_once(seed: int, pooling: AveragePooling) ->
     model = quantize(random_pooling_model(pooling, seed))
     images = random_images(seed, 30, pooling)
     images[0], images[-1] = 0, 255
-    inputs = model.projection_inputs(model.quantize(images))
+    inputs = model.own_inputs(model.quantize(images))
     expected = (pooling.apply(images) - model.inputs.zero) / model.inputs.step
     multiplied = 0.5 * 255 * pooling.area / 65_536  # the rounding of the multiplier, at most
     assert np.abs(inputs - expected).max() <= 0.5 + multiplied + 1e-6
@@ -89,15 +89,22 @@ def test_hash_covers_average_pooling() -> None:
     assert len({model.model_sha256, other.model_sha256}) == 2
 
 
-@pytest.mark.parametrize("change", ["zero", "step", "shape"])
-def test_average_pooling_that_does_not_fit_is_refused(change: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("zero", "pixels that become bytes in several ways"),
+        ("step", "pixels that become bytes in several ways"),
+        ("shape", "average pooling with other outputs"),
+    ],
+)
+def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:
     model = tiny_pooling_model()
     inputs, pooling = model.inputs, model.pooling
     if change == "shape":
         pooling = AveragePooling((5, 6), (5, 6), (1, 3))
     else:
         inputs = dataclasses.replace(inputs, **{change: np.arange(1.0, 7.0)})
-    with pytest.raises(InputError, match="average pooling that does not give"):
+    with pytest.raises(InputError, match=words):
         dataclasses.replace(model, inputs=inputs, pooling=pooling)
 
 

@@ -64,7 +64,7 @@ def test_scores_in_training_are_the_integer_models() -> None:
     integers = quantize(model)
     bytes_of_pixels = integers.quantize(DIGITS.X_test)
     seen = integers.inputs.restore(
-        integers.projection_inputs(bytes_of_pixels)
+        integers.own_inputs(bytes_of_pixels)
     )  # averages, as on the device
     points = model.normalizer.apply(seen).astype(np.float32)
     squares = squared_distances(rounded, points @ rounded.projection.T)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.integer_stage import IntegerStage, Range
+from protonn_edge.stages.integer_stage import IntegerStage, Range, check_holds
 
 PIXEL_MAXIMUM = 255
 _HALF = 1 << 15
+_MULTIPLIER_MAXIMUM = 0xFFFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,12 @@ class IntegerAveragePooling(IntegerStage):
     pooling: AveragePooling
     maximum: int
     by_rows: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse averages that are not within 0..maximum."""
+        largest = self.pooling.area * PIXEL_MAXIMUM * self.multiplier
+        fits = self.multiplier <= _MULTIPLIER_MAXIMUM and (largest + _HALF) >> 16 == self.maximum
+        check_holds(fits, "average pooling that does not give the projection's inputs")
 
     @property
     def n_inputs(self) -> int:

@@ -64,3 +64,19 @@ class IntegerDecision(IntegerStage):
             near = np.full(len(scores), UNKNOWN) if nearest is None else nearest
             classes[self.rejection.rejects(scores, near)] = UNKNOWN
         return classes
+
+    def holds(self, largest: int) -> bool:
+        """Return whether thresholds are within what they are compared with, on any input.
+
+        `largest` is the largest measure of nearness to a known point, 0 if there is none.
+        """
+        if self.rejection is None:
+            return True
+        low, high = self.scores.ends
+        thresholds = self.rejection
+        return bool(
+            0 <= thresholds.score <= max(0, high)
+            and 0 <= thresholds.rbf <= largest
+            and 0 <= thresholds.margin <= high - low
+            and thresholds.statistics
+        )

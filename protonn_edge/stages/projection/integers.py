@@ -10,12 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.stages.matvec.integers import products, range_of_products
 
 # A coordinate is a byte, so what is beyond is clamped. Quantizing leaves so much room around the
 # prototypes that a point there is far from all of them anyway.
 COORDINATE_MINIMUM, COORDINATE_MAXIMUM = -128, 127
+ACCUMULATOR_BITS = (16, 24)
+MAXIMUM_MULTIPLIER = 0xFFFF
+OFFSET_STEP = 1 << 8  # a coordinate's offset has no lowest byte, which would take time to add
+REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
 REQUANTIZE_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
 
 
@@ -55,6 +59,20 @@ class IntegerProjection(IntegerStage):
     offset: IntArray
     input_maximum: int
     wanted: Range
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum."""
+        bits = self.accumulator_bits
+        check_holds(bits in ACCUMULATOR_BITS, f"accumulators of {bits} bits")
+        low, high = self.accumulators.ends
+        limit = 1 << (bits - 1)
+        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
+        multiplier = self.multiplier
+        check_holds(1 <= multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {multiplier:,}")
+        product = (max(-low, high) >> (bits - 16)) * multiplier + int(np.abs(self.offset).max())
+        check_holds(product < REQUANTIZED_LIMIT, f"requantized accumulators up to {product:,}")
+        aligned = not (self.offset % OFFSET_STEP).any()
+        check_holds(aligned, "offsets that are no multiples of 256")
 
     @property
     def n_inputs(self) -> int:

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.stages.matvec.integers import range_of_products
 from protonn_edge.stages.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.stages.prototypes.exponential import (
+    MAXIMUM_DISTANCE_SHIFT,
     RBF_MAXIMUM,
     TABLE_SIZE,
     rbf_of_squares,
@@ -60,6 +61,11 @@ class IntegerPrototypes(IntegerStage):
     labels: NDArray[np.int8]
     feed: Range | None = None
     gives_nearest: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a shift that the table is not made for."""
+        shift = self.distance_shift
+        check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
 
     @property
     def n_inputs(self) -> int:

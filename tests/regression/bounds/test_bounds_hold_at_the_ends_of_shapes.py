@@ -30,7 +30,7 @@ def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerMode
     rng = np.random.default_rng(seed)
     model = random_model_of(rng, shape)
     Q = random_points(rng, 6, model)[::-1]
-    place = model.project(model.projection_inputs(Q[:1]))
+    place = model.project(model.own_inputs(Q[:1]))
     Z = rng.integers(-labels, labels, model.labels.shape)
     return dataclasses.replace(
         model,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
-from plans import keeps_averages
+from plans import keeps_averages, with_first_cost
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_plan, make_plan
@@ -96,11 +95,10 @@ def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
 def test_a_plan_with_another_bound_is_not_the_plan(tmp_path: Path) -> None:
     model = random_model()
     plan: Plan = make_plan(quantize(model))
-    first, *others = plan.costs
     project = write_project(
         model,
         tmp_path,
-        replace(plan, costs=(replace(first, exclusive=first.exclusive + 1), *others)),
+        with_first_cost(plan, exclusive=plan.costs[0].exclusive + 1),
     )
     with pytest.raises(InputError, match=r"build\.json is not what 'build' writes"):
         project.generated()

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from model_factory import tiny_integer_model
 
-from protonn_edge.codegen import reach
-from protonn_edge.quantization import integer_model
+from protonn_edge.stages.prototypes import integers, reach
 from protonn_edge.stages.prototypes.exponential import exponential_table
 from protonn_edge.stages.prototypes.integers import score_norms
 
@@ -32,7 +31,7 @@ def test_norms_of_many_prototypes_take_memory_by_their_number_alone():
 
 def test_norms_do_not_depend_on_how_many_pairs_are_looked_at_at_once(monkeypatch):
     whole = score_norms(*parts(600))
-    monkeypatch.setattr(integer_model, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(integers, "_ROWS_AT_ONCE", 7)
     assert score_norms(*parts(600)).tolist() == pytest.approx(whole.tolist(), abs=1)
 
 
@@ -70,7 +69,7 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
     monkeypatch.setattr(reach, "_least_spare", counted)
     monkeypatch.setattr(reach, "_PREFIXES", 4)
-    bounds = reach.near_at_most(model_of(60, 12))
+    bounds = reach.near_at_most(model_of(60, 12).prototypes_stage)
     assert looked_at == [1, 2, 3, 4, 60]
     assert len(bounds) == 60
     assert (np.diff(bounds) <= 0).all()

@@ -1,0 +1,296 @@
+"""A chain of integer stages: the exact arithmetic that every generated program reproduces.
+
+A point is what the device is sent, unsigned bytes (see `InputQuantizer`): the inputs of the first
+stage. Each stage has its formula, and proves that nothing overflows; the last one answers with a
+class. The NumPy code of the stages is the reference; templates and planner read the same objects
+and derive no shift and no scale of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
+from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM, IntegerAveragePooling
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.decision.integers import IntegerDecision
+from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
+from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.input_quantizer.raw_inputs import (
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    raw_quantizer,
+)
+from protonn_edge.stages.input_quantizer.raw_units import Exponents
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage, check_holds
+from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
+from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
+
+_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
+
+# What firmware/model.h and the serial protocol count.
+MOST_FEATURES = 65_000
+UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
+MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerChain(ABC):
+    """What the integer models of all kinds of classifiers share.
+
+    Attributes
+    ----------
+    inputs : InputQuantizer
+        From raw features, or what is made of them, to the inputs of the classifier's own stages.
+    score_scale : float
+        What one unit of an integer score is worth in the float model's scores.
+    classes : tuple of str
+        Names of the L classes.
+    pooling : AveragePooling, optional
+        What the device pools first.
+    rejection : IntegerRejection, optional
+        Thresholds below which the answer is `UNKNOWN`.
+    window_features : WindowFeatureStage, optional
+        What the device makes of a window of samples first.
+    raw_exponents : ndarray of int64, optional
+        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
+        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
+    feature_names : tuple of str
+        Names of the features of a point, or none.
+    """
+
+    score_tolerance: ClassVar[int] = 0
+    """Units by which scores may differ between executions: none."""
+
+    inputs: InputQuantizer
+    score_scale: float
+    classes: tuple[str, ...]
+    pooling: AveragePooling | None = None
+    rejection: IntegerRejection | None = None
+    window_features: WindowFeatureStage | None = None
+    raw_exponents: Exponents | None = None
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        maximum = self.inputs.maximum
+        check_holds(1 <= maximum <= 255, f"largest input {maximum}")
+        check_counts((self.n_features, MOST_FEATURES, "features"), (self.n_classes, 255, "classes"))
+        for one, other in pairwise((*self.feature_stages, *self.own_stages)):
+            check_holds(
+                one.n_outputs == other.n_inputs,
+                f"{one.kind.replace('_', ' ')} with other outputs than the {other.kind}'s inputs",
+            )
+        if self.pooling is not None:  # all pixels become bytes alike
+            same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
+            check_holds(bool(same), "average pooling of pixels that become bytes in several ways")
+            check_holds(self.window_features is None, "average pooling and window features")
+        if self.rejection is not None:  # its ranges take time to prove
+            check_holds(
+                self.n_classes <= UNKNOWN and self._decision(self.rejection).holds(self._largest()),
+                "thresholds that no score or no RBF reaches",
+            )
+
+    @property
+    @abstractmethod
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The classifier's stages, from what `inputs` gives to the scores."""
+
+    @property
+    @abstractmethod
+    def score_bits(self) -> int:
+        """Bits of a score, 16 or 32."""
+
+    def _largest(self) -> int:
+        """Return the largest measure of nearness to a known point; 0 where there is none."""
+        return 0
+
+    def _decision(self, rejection: IntegerRejection | None) -> IntegerDecision:
+        return IntegerDecision(self.own_stages[-1].output, self.score_bits, rejection)
+
+    @property
+    def n_inputs(self) -> int:
+        """Inputs of the classifier's own stages."""
+        return self.own_stages[0].n_inputs
+
+    @property
+    def n_features(self) -> int:
+        """Bytes of a point, as the device is sent them."""
+        stages = self.feature_stages
+        return stages[0].n_inputs if stages else self.n_inputs
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return self.own_stages[-1].n_outputs
+
+    @cached_property
+    def feature_stages(self) -> tuple[IntegerStage, ...]:
+        """What makes the inputs of the classifier of what the device is fed."""
+        if self.window_features is not None:
+            return (IntegerWindowFeatures(self.window_features, raw_quantizer(self.inputs)),)
+        if self.pooling is None:
+            return ()
+        maximum = self.inputs.maximum
+        if self.pooling.deskewed is None:
+            return (IntegerAveragePooling(self.pooling, maximum),)
+        cropped = replace(self.pooling, image_shape=self.pooling.cropped_shape, deskewed=None)
+        pooling = IntegerAveragePooling(cropped, maximum, by_rows=True)
+        return (IntegerDeskew(self.pooling), pooling)
+
+    @cached_property
+    def stages(self) -> tuple[IntegerStage, ...]:
+        """All stages, from what the device is fed to the class."""
+        return (*self.feature_stages, *self.own_stages, self._decision(self.rejection))
+
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """What turns raw features into the bytes that the device is fed."""
+        if self.window_features is not None:
+            window = self.window_features.window
+            zeros, steps = (
+                np.tile(self.window_features.zero, window),
+                np.tile(self.window_features.step, window),
+            )
+            return InputQuantizer(zeros, steps, SAMPLE_MAXIMUM)
+        if self.pooling is None:
+            return self.inputs
+        finer = self.inputs.maximum / PIXEL_MAXIMUM
+        zero, step = float(self.inputs.zero[0]), float(self.inputs.step[0]) * finer
+        n = self.n_features
+        return InputQuantizer(np.full(n, zero), np.full(n, step), PIXEL_MAXIMUM)
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """What turns raw integers into the bytes that the device is fed, on the device."""
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        # Window features go through the same code, whose cycles are part of the bound.
+        fine = scaled and self.window_features is None
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
+
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """What turns raw floats into the bytes that the device is fed, on the device."""
+        return float_quantizer(self.features)
+
+    @property
+    def pooling_multiplier(self) -> int:
+        """What brings the sum of an area to 0..maximum, in units of 2**-16; 0 if none is made."""
+        if self.pooling is None:
+            return 0
+        return round(self.inputs.maximum * 65_536 / (PIXEL_MAXIMUM * self.pooling.area))
+
+    @property
+    def model_bytes(self) -> int:
+        """Bytes of the int8 parameters in flash."""
+        return sum(int(array.nbytes) for stage in self.stages for array in stage.parameters())
+
+    @cached_property
+    def model_sha256(self) -> str:
+        """SHA-256 over every number in its order, in hexadecimal: equal if the arithmetic is."""
+        digest = hashlib.sha256()
+        for name, value in self._hashed():
+            if value is not None:
+                digest.update(f"{hashed_name(name)}:".encode())
+                digest.update(_canonical_bytes(value))
+        if self.pooling is not None:
+            digest.update(f"reduction_multiplier:{self.pooling_multiplier}".encode())
+        return digest.hexdigest()
+
+    def _hashed(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and values of the inputs, of the own stages, and of what is shared."""
+        shared = [field.name for field in fields(IntegerChain)]
+        yield from ((field.name, getattr(self.inputs, field.name)) for field in fields(self.inputs))
+        own = [field.name for field in fields(self) if field.name not in shared]
+        for name in (*own, *shared):
+            if name not in ("inputs", *UNHASHED):
+                yield name, getattr(self, name)
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
+        return self.features.quantize(X)
+
+    def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return what the classifier's own stages take, (n, D), of what the device is fed."""
+        for stage in self.feature_stages:
+            Q = stage.run(Q)
+        return Q
+
+    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
+        return self.scores_and_nearest(Q)[0]
+
+    def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return the scores (n, L) of what the device is fed, Q (n, features) uint8, and more.
+
+        That is how near the nearest known point is, (n,), 0 where nobody knows; all are int64.
+        """
+        Q = np.asarray(Q)
+        if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
+            raise InputError(
+                f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} "
+                f"{Q.dtype}; pass them through quantize() first"
+            )
+        if Q.size and int(Q.max()) > self.features.maximum:
+            raise InputError(
+                f"a quantized input is {int(Q.max())}, the largest is {self.features.maximum}; "
+                "pass the points through quantize() first"
+            )
+        scores = np.zeros((len(Q), self.n_classes), np.int64)
+        nearest = np.zeros(len(Q), np.int64)
+        for begin in range(0, len(Q), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            scores[part], nearest[part] = self._scored(self.own_inputs(Q[part]))
+        return scores, nearest
+
+    def _scored(self, x: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return scores, and how near the nearest known point is, of the own stages' inputs."""
+        values: NDArray[Any] = x
+        for stage in self.own_stages:
+            values = stage.run(values)
+        return values.astype(np.int64), np.zeros(len(x), np.int64)
+
+    def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
+
+        Ties go to the lower index. A point that is rejected has the class `UNKNOWN`, 255, and its
+        scores all the same.
+        """
+        scores, nearest = self.scores_and_nearest(Q)
+        return self._decision(self.rejection).classes(scores, nearest), scores
+
+    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
+        return self.answers(Q)[0]
+
+    def score_range(self) -> tuple[int, int]:
+        """Return bounds of the scores on any input."""
+        return self.own_stages[-1].output.ends
+
+
+def check_counts(*counts: tuple[int, int, str]) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold."""
+    for number, limit, name in counts:
+        if number > limit:
+            raise InputError(
+                f"the model has {number:,} {name}, generated code counts up to {limit:,}; train a "
+                "smaller one"
+            )
+
+
+def _canonical_bytes(value: object) -> bytes:
+    if isinstance(value, np.ndarray):
+        little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
+    return hashed_text(value).encode()
