@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from protonn_edge.model.model import (
-    _ARRAYS,
-    _OPTIONAL_ARRAYS,
-    FORMAT_VERSION,
-    GAMMAS,
-    NORMALIZER_KINDS,
-    InputStatistics,
-    Normalizer,
-    ProtoNNModel,
-    check_gamma,
-    common_range,
-    load_model,
-    mean_and_deviation,
-    model_bytes,
-    rbf,
-    save_model,
-    unit_rows,
-)
+from protonn_edge.model.file import FORMAT_VERSION, load_model, model_bytes, save_model
+from protonn_edge.model.normalizer import NORMALIZER_KINDS, Normalizer, unit_rows
+from protonn_edge.model.protonn import GAMMAS, ProtoNNModel, check_gamma, rbf
+from protonn_edge.model.statistics import InputStatistics, common_range, mean_and_deviation
 
 __all__ = [
     "FORMAT_VERSION",
     "GAMMAS",
     "NORMALIZER_KINDS",
-    "_ARRAYS",
-    "_OPTIONAL_ARRAYS",
     "InputStatistics",
     "Normalizer",
     "ProtoNNModel",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.stages.array_checks import Arrays, check_type
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +61,22 @@ class Activity:
                 "array 'activity' has numbers that are not 0 to 1; train the model again"
             )
         return cls(*np.split(array, np.cumsum(sizes)[:2]))
+
+
+def to_arrays(activity: Activity | None) -> Arrays:
+    """Return the part of a model file; nothing without activity."""
+    return {} if activity is None else {"activity": activity.to_array()}
+
+
+def from_arrays(arrays: Arrays, sizes: tuple[int, int, int]) -> Activity | None:
+    """Return the activity of a model file's arrays, given D, d and m, or None.
+
+    Raises
+    ------
+    InputError
+        If the array has another type, or does not fit; see `Activity.of_array`.
+    """
+    if "activity" not in arrays:
+        return None
+    check_type(arrays["activity"], "activity", "f8")
+    return Activity.of_array(arrays["activity"], sizes)

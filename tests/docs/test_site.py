@@ -16,7 +16,7 @@ from checkout import CHECKOUT
 from doc_blocks import PAGES, blocks_of
 
 from protonn_edge.cli import main
-from protonn_edge.model import _ARRAYS, _OPTIONAL_ARRAYS
+from protonn_edge.model.file import _ARRAYS, _OPTIONAL_ARRAYS
 
 DEADLINE_S = 300.0
 REGISTRIES = re.compile(r"pypi\.org|npmjs|registry\.platformio|githubusercontent|readthedocs")

@@ -30,10 +30,11 @@ from protonn_edge.model import (
     ProtoNNModel,
     load_model,
     model_bytes,
+    protonn,
     rbf,
     save_model,
 )
-from protonn_edge.model import model as model_module
+from protonn_edge.model.file import FILE_LIMIT_BYTES
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
@@ -99,7 +100,7 @@ def test_scores_are_the_formula() -> None:
 def test_scores_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     model, X = make_model(), np.random.default_rng(1).normal(size=(50, 5))
     whole = model.scores(X)
-    monkeypatch.setattr(model_module, "_CHUNK_BYTES", 8 * 7 * 9)
+    monkeypatch.setattr(protonn, "_CHUNK_BYTES", 8 * 7 * 9)
     np.testing.assert_allclose(model.scores(X), whole, rtol=1e-12)
 
 
@@ -667,7 +668,7 @@ def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with path.open("wb") as stream:
-        stream.truncate(model_module.FILE_LIMIT_BYTES + 1)
+        stream.truncate(FILE_LIMIT_BYTES + 1)
     with pytest.raises(InputError, match="the limit is 16,777,216"):
         load_model(path)
 

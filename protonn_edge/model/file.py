@@ -1,0 +1,280 @@
+"""The versioned .npz file of a model.
+
+Everything between the trainer and the quantizer travels in the file that `save_model` writes and
+`load_model` reads. It may come from a stranger and is checked before memory is taken for it.
+
+Raising the format version
+--------------------------
+1. Add one to `FORMAT_VERSION` and describe the difference in the table below.
+2. Write and read the new arrays in the module of their part (see `_PARTS`), or in `_arrays_of` and
+   `_model_of`, and list them in `_ARRAYS`.
+3. Give `UPGRADES` a function that turns the arrays of the old version into those of the new one,
+   so that old files keep loading.
+4. Commit a small file of the old version beside the tests, and a test that loads it.
+
+======= ===================================================================================
+version difference
+======= ===================================================================================
+1       the first
+2       "reduction_shapes": three rows of height and width, or none (in version 1 there is none)
+3       "threshold": a vector of one number in models of label sets, of none in others (before,
+        there are only others); the normalizer "l2"; "cutoff" (before, it is 0)
+4       "clipped", "deskewed" (before, neither)
+5       "rejection", in models that answer "unknown" alone: three thresholds;
+        "activity", in models that become integers: shares of inputs, coordinates and prototypes;
+        "pipeline", in models of windows of samples alone: its declaration as JSON
+6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
+        stored range suggests, see `raw_units`)
+======= ===================================================================================
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.naming import NAME_LIMIT
+from protonn_edge.errors import InputError
+from protonn_edge.model.normalizer import Normalizer
+from protonn_edge.model.protonn import ProtoNNModel
+from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.model.upgrades import UPGRADES
+from protonn_edge.stages import activity
+from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json
+from protonn_edge.stages.average_pooling import arrays as average_pooling
+from protonn_edge.stages.decision import arrays as rejection
+from protonn_edge.stages.input_quantizer import arrays as raw_units
+from protonn_edge.stages.window_features import arrays as window_features
+from protonn_edge.system.files import write_atomically
+
+FORMAT_VERSION = 6
+FILE_LIMIT_BYTES = 16 * 2**20
+
+_ARRAYS = (
+    "format_version",
+    "W",
+    "B",
+    "Z",
+    "gamma",
+    "normalizer_kind",
+    "normalizer_offset",
+    "normalizer_scale",
+    "inputs_lower",
+    "inputs_upper",
+    "inputs_mean",
+    "inputs_deviation",
+    "inputs_background",
+    "reduction_shapes",
+    "classes",
+    "feature_names",
+    "record",
+    "threshold",
+    "cutoff",
+    "clipped",
+    "deskewed",
+    "raw_exponents",
+)
+_OPTIONAL_ARRAYS = ("pipeline", "activity", "rejection")
+_NAMES = (*_ARRAYS, *_OPTIONAL_ARRAYS)  # in the order of the file
+_STATISTICS = tuple(field.name for field in fields(InputStatistics))
+
+
+class _Part(NamedTuple):
+    """A part of a model that knows its own arrays."""
+
+    field: str  # of the model
+    source: str  # the model's attribute that is written for it
+    to_arrays: Callable[[Any], Arrays]
+    from_arrays: Callable[[Arrays], Any]
+
+
+_PARTS = (
+    _Part("pooling", "pooling", average_pooling.to_arrays, average_pooling.from_arrays),
+    _Part(
+        "window_features",
+        "window_features",
+        window_features.to_arrays,
+        window_features.from_arrays,
+    ),
+    _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
+    _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
+)
+
+
+def save_model(model: ProtoNNModel, path: Path) -> None:
+    """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If the file would be larger than `load_model` takes.
+    """
+    content = model_bytes(model)
+    if len(content) > FILE_LIMIT_BYTES:
+        raise InputError(
+            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
+            "with fewer prototypes or projections"
+        )
+    write_atomically(path, content)
+
+
+def model_bytes(model: ProtoNNModel) -> bytes:
+    """Return what `save_model` writes: an .npz without times, the same on every system."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in _arrays_of(model).items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # dated 1980-01-01
+            member.create_system = 3
+            member.external_attr = 0o600 << 16
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            archive.writestr(member, content.getvalue())
+    return buffer.getvalue()
+
+
+def load_model(path: Path) -> ProtoNNModel:
+    """Read and check a model file.
+
+    Raises
+    ------
+    InputError
+        One sentence with the file, the array and the problem: not an .npz, truncated, too large,
+        pickled, arrays missing or unknown, wrong types or shapes, NaN, a newer format version.
+    """
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        if "format_version" not in archive.names:
+            raise InputError(
+                f"{path} has no array 'format_version', so it is not a model of protonn-edge; "
+                "make one with protonn-edge train"
+            )
+        version = _scalar(archive.read("format_version"), "format_version", "iu", path)
+        _check_version(int(version), path)
+        arrays = {name: archive.read(name) for name in archive.names}
+    for old in range(int(version), FORMAT_VERSION):
+        arrays = UPGRADES[old](arrays)
+    try:
+        return _model_of(arrays, path)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if str(path) in message else f"{path}: {message}") from error
+
+
+def _check_version(version: int, path: Path) -> None:
+    if version > FORMAT_VERSION:
+        raise InputError(
+            f"{path} has model format {version}, this protonn-edge reads up to {FORMAT_VERSION}; "
+            f"install a newer protonn-edge, one that knows format {version}"
+        )
+    if version < 1:
+        raise InputError(
+            f"{path}: array 'format_version' is {version}, the first is 1; train the model again"
+        )
+
+
+def _arrays_of(model: ProtoNNModel) -> Arrays:
+    """Return the arrays of the current format version, in the order of the file."""
+    text = json.dumps(model.record, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    arrays: Arrays = {
+        "format_version": np.array(FORMAT_VERSION, dtype=np.int64),
+        "W": model.projection,
+        "B": model.prototypes,
+        "Z": model.labels,
+        "gamma": np.array(model.gamma),
+        "normalizer_kind": np.array(model.normalizer.kind),
+        "normalizer_offset": model.normalizer.offset,
+        "normalizer_scale": model.normalizer.scale,
+        **{f"inputs_{name}": getattr(model.inputs, name) for name in _STATISTICS},
+        "classes": np.array(model.classes, dtype=np.str_),
+        "feature_names": np.array(model.feature_names, dtype=np.str_),
+        "record": np.frombuffer(text.encode(), dtype=np.uint8),
+        "threshold": np.array([] if model.threshold is None else [model.threshold]),
+        "cutoff": np.array(model.cutoff),
+        "clipped": np.array(model.clipped, dtype=np.int64),
+        **activity.to_arrays(model.activity),
+    }
+    for part in _PARTS:
+        arrays |= part.to_arrays(getattr(model, part.source))
+    return {name: _little_endian(arrays[name]) for name in _NAMES if name in arrays}
+
+
+def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(array.dtype.newbyteorder("<"))
+
+
+def _model_of(arrays: Arrays, path: Path) -> ProtoNNModel:
+    """Build the model from the arrays of a file; the dataclasses check the values."""
+    for name in _ARRAYS:
+        if name not in arrays:
+            raise InputError(
+                f"{path} has no array {name!r}; it is incomplete, so train the model again"
+            )
+    for name in arrays:
+        if name not in _NAMES:
+            raise InputError(f"{path} has an unknown array {name[:40]!r}; train the model again")
+    for name in ("W", "B", "Z"):
+        check_type(arrays[name], name, "f4")
+    for name in _ARRAYS:
+        if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
+            check_type(arrays[name], name, "f8")
+    model = ProtoNNModel(
+        projection=arrays["W"],
+        prototypes=arrays["B"],
+        labels=arrays["Z"],
+        gamma=float(_scalar(arrays["gamma"], "gamma", "f", path)),
+        normalizer=Normalizer(
+            str(_scalar(arrays["normalizer_kind"], "normalizer_kind", "U", path)),
+            arrays["normalizer_offset"],
+            arrays["normalizer_scale"],
+        ),
+        inputs=InputStatistics(**{name: arrays[f"inputs_{name}"] for name in _STATISTICS}),
+        classes=_texts(arrays["classes"], "classes"),
+        feature_names=_texts(arrays["feature_names"], "feature_names"),
+        record=parsed_json(arrays["record"], "record"),
+        threshold=_optional(arrays["threshold"], "threshold"),
+        cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
+        clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
+        **{part.field: part.from_arrays(arrays) for part in _PARTS},
+    )
+    sizes = model.n_inputs, model.n_projections, model.n_prototypes
+    return replace(model, activity=activity.from_arrays(arrays, sizes))
+
+
+def _scalar(array: NDArray[Any], name: str, kinds: str, path: Path) -> Any:
+    if array.shape != () or array.dtype.kind not in kinds:
+        raise InputError(
+            f"{path}: array {name!r} has the shape {array.shape} and the type {array.dtype.name}, "
+            "a model file has a single value there; train the model again"
+        )
+    return array.item()
+
+
+def _optional(array: NDArray[Any], name: str) -> float | None:
+    if array.shape not in ((0,), (1,)) or array.dtype.kind != "f":
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+            "file has one number or none there; train the model again"
+        )
+    return float(array[0]) if len(array) else None
+
+
+def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
+    if array.dtype.kind != "U" or array.ndim != 1:
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+            "file has a list of names there; train the model again"
+        )
+    if array.dtype.itemsize > 4 * NAME_LIMIT:
+        raise InputError(
+            f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, the limit is "
+            f"{NAME_LIMIT}; shorten them"
+        )
+    return tuple(str(text) for text in array.tolist())
