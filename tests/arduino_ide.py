@@ -60,13 +60,17 @@ def build_core(folder: Path) -> Path:
     return archive
 
 
-def build_sketch(library: Path, example: str, core: Path, out: Path) -> Path:
-    """Build an example of a library to an ELF file in a new folder; no warning is let through."""
+def build_sketch(library: Path, example: str, core: Path, out: Path, *others: Path) -> Path:
+    """Build an example of a library to an ELF file in a new folder; no warning is let through.
+
+    `others` are the libraries that it includes beside its own.
+    """
     out.mkdir(parents=True)
-    src = library / "src"
-    sources = [library / "examples" / example / f"{example}.ino", *sorted(src.glob("*.c*"))]
+    folders = [each / "src" for each in (library, *others)]
+    sources = [library / "examples" / example / f"{example}.ino"]
+    sources += [source for folder in folders for source in sorted(folder.glob("*.c*"))]
     objects = [
-        compile_source(source, out / f"{source.name}.o", [src], *WARNINGS) for source in sources
+        compile_source(source, out / f"{source.name}.o", folders, *WARNINGS) for source in sources
     ]
     elf = out / f"{example}.elf"
     link: list[object] = ["avr-gcc", *LINK, "-o", elf, *objects, core, "-lm"]

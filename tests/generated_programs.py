@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
 from pathlib import Path
 
 import numpy as np
 from avr_programs import compile_text
 
-from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import DeviceModel, IntegerModel
+
+_DEADLINE_S = 60.0
+_STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+_HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+_AVR = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2"]
 
 READING_THE_TIMER = 8
 """How many cycles `longest_push` may count too many."""
@@ -50,9 +57,11 @@ int main(void)
 """
 
 
-def write_c(model: DeviceModel, folder: Path, plan: Plan | None = None) -> None:
+def write_c(
+    model: DeviceModel, folder: Path, plan: Plan | None = None, prefix: str = PREFIX
+) -> None:
     """Write a model's generated files."""
-    for name, text in render_c(model, plan).items():
+    for name, text in render_c(model, plan, prefix).items():
         (folder / name).write_text(text, encoding="utf-8")
 
 
@@ -97,3 +106,38 @@ def assert_equal_to_reference(program: HostProgram, model: IntegerModel, Q: np.n
     short = Q.copy()
     short[:, Q.shape[1] - Q.shape[1] // 3 :] = 0
     assert (program.run(Q, "short")[1] == model.scores(short)).all()
+
+
+def assert_prints(main: Path, folder: Path, expected: bytes) -> None:
+    """Compare what a program of all models in a folder prints, on the host and on the Uno.
+
+    On the host it runs under sanitizers. No warning is let through.
+    """
+    sources = [main, *sorted(folder.glob("*_model.c"))]
+    for compiler in (_HOST, _AVR):
+        program = folder / f"{compiler[0]}.elf"
+        command = [*compiler, *_STRICT, f"-I{main.parent}", f"-I{folder}", *sources, "-o", program]
+        subprocess.run(command, check=True, timeout=_DEADLINE_S)
+    host = subprocess.run([folder / "cc.elf"], capture_output=True, check=True, timeout=_DEADLINE_S)
+    assert host.stdout == expected
+    assert _printed_by_emulated_uno(folder / "avr-gcc.elf", len(expected)) == expected
+
+
+def answers_in_bytes(model: IntegerModel, Q: np.ndarray) -> list[bytes]:
+    """Return what a program sends for each input: its class and its scores."""
+    classes, scores = model.answers(Q)
+    record = np.dtype([("label", "u1"), ("scores", f"<i{model.score_bits // 8}", scores.shape[1])])
+    answers = np.zeros(len(Q), record)
+    answers["label"], answers["scores"] = classes, scores
+    return [answer.tobytes() for answer in answers]
+
+
+def _printed_by_emulated_uno(elf: Path, size: int) -> bytes:
+    """Return the first bytes that a program sends."""
+    with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
+        line.settimeout(_DEADLINE_S)
+        received = b""
+        while len(received) < size and (chunk := line.recv(65_536)):
+            received += chunk
+        assert uno.stats().faults == ()
+    return received

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from generated_programs import write_c
+from generated_programs import answers_in_bytes, assert_prints, write_c
 from plans import plan_with
 
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
 from protonn_edge.stages.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.stages.prototypes.exponential import exponential_table
 
-_NAMES = (
-    "begin",
-    "push",
-    "push_many",
-    "finish",
-    "predict",
-    "scores",
-    "class_name",
-    "model_hash",
-    "quantize",
-    "quantize_float",
-)
 _MAIN = Path(__file__).with_name("codegen") / "many_models.c"
-_DEADLINE_S = 30.0
-_HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-_AVR = [
-    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2"),
-    *("-Wall", "-Wextra", "-Wpedantic", "-Werror"),
-]
 
 Case = tuple[IntegerModel, KernelName, np.ndarray]
 
@@ -102,73 +81,14 @@ def random_bytes(seed: int, n: int, model: IntegerModel) -> np.ndarray:
 
 def assert_all_executions_agree(cases: list[Case], folder: Path) -> None:
     """Compare NumPy, host C under sanitizers and the emulated Uno, which a program runs on."""
-    expected = _expected_output(cases)
-    _write_program(cases, folder)
-    host = subprocess.run(
-        [_compile_program(folder, _HOST)], capture_output=True, check=True, timeout=60
-    )
-    size = sum(map(len, expected))
-    avr = _output_of_emulated_uno(_compile_program(folder, _AVR), size)
-    for output in (host.stdout, avr):
-        begin = 0
-        for (model, kernel, _), right in zip(cases, expected, strict=True):
-            answer = output[begin : begin + len(right)]
-            assert answer == right, (kernel, model)
-            begin += len(right)
-        assert begin == len(output)
-
-
-def _write_program(cases: list[Case], folder: Path) -> None:
-    """Write sources that classify the inputs of each model in turn."""
     table = []
     for number, (model, kernel, Q) in enumerate(cases):
-        part = folder / f"model_{number}"
-        part.mkdir()
-        write_c(model, part, plan_with(model, kernel))
-        renames = [f"#define pnn_{name} pnn_{name}_{number}" for name in _NAMES]
-        (part / "rename.h").write_text("\n".join(renames) + "\n")
+        write_c(model, folder, plan_with(model, kernel), f"m{number}")
         numbers = ", ".join(str(byte) for byte in Q.ravel())
         table.append(
             f"MODEL({number}, {len(Q)}, {Q.shape[1]}, {model.n_classes}, "
             f"{model.score_bits // 8}, {numbers})"
         )
     (folder / "models.h").write_text("\n".join(table) + "\n")
-
-
-def _compile_program(folder: Path, compiler: list[str]) -> Path:
-    """Compile and link the sources, each model under names of its own."""
-    product = folder / f"{compiler[0]}.elf"
-    objects = []
-    for part in sorted(folder.glob("model_*")):
-        out = folder / f"{compiler[0]}-{part.name}.o"
-        source = [f"-I{part}", "-include", part / "rename.h", "-c", part / "pnn_model.c"]
-        subprocess.run([*compiler, *source, "-o", out], check=True, timeout=60)
-        objects.append(out)
-    command = [*compiler, f"-I{folder}", "-o", product, _MAIN, *objects]
-    subprocess.run(command, check=True, timeout=60)
-    return product
-
-
-def _expected_output(cases: list[Case]) -> list[bytes]:
-    """Return what the program writes for each model: a class and its scores for each input."""
-    outputs = []
-    for model, _, Q in cases:
-        classes, scores = model.answers(Q)
-        record = np.dtype(
-            [("label", "u1"), ("scores", f"<i{model.score_bits // 8}", scores.shape[1])]
-        )
-        answers = np.zeros(len(Q), record)
-        answers["label"], answers["scores"] = classes, scores
-        outputs.append(answers.tobytes())
-    return outputs
-
-
-def _output_of_emulated_uno(elf: Path, size: int) -> bytes:
-    """Return the first bytes that a program sends."""
-    with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
-        line.settimeout(_DEADLINE_S)
-        received = b""
-        while len(received) < size and (chunk := line.recv(65_536)):
-            received += chunk
-        assert uno.stats().faults == ()
-    return received
+    answers = [answer for model, _, Q in cases for answer in answers_in_bytes(model, Q)]
+    assert_prints(_MAIN, folder, b"".join(answers))

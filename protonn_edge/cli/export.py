@@ -10,6 +10,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Kind, check_folder, export
 from protonn_edge.model import load_model
@@ -36,6 +37,13 @@ _NEXT: dict[Kind, str] = {
     help="Points to take the 20 test vectors from.  [default: points made of the model]",
 )
 @click.option("--name", help="The library's name.  [default: the folder's]")
+@click.option(
+    "--prefix",
+    default=PREFIX,
+    metavar="NAME",
+    help="What C names and files begin with; several models in one program each need their own."
+    f"  [default: {PREFIX}]",
+)
 @board_option
 @click.option(
     "--max-flash",
@@ -51,6 +59,7 @@ def export_command(
     c: Path | None,
     data: Path | None,
     name: str | None,
+    prefix: str,
     board_name: str,
     max_flash: int | None,
     table: TableOptions,
@@ -64,11 +73,21 @@ def export_command(
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     out = Output(as_json)
     check_folder(folder)
+    check_prefix(prefix)
     model, board = load_model(model_file), load_board(board_name)
     points = None
     if data is not None:
         points, _ = points_for(model, data, table, out)
-    done = export(model, kind, folder, board, name=name, points=points, flash_bytes=max_flash)
+    done = export(
+        model,
+        kind,
+        folder,
+        board,
+        name=name,
+        points=points,
+        flash_bytes=max_flash,
+        prefix=prefix,
+    )
     out.say(
         f"{done.name} in {folder}:",
         fact_table(

@@ -9,7 +9,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board
-from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_folder, write_folder
@@ -63,6 +63,7 @@ def export(
     name: str | None = None,
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
+    prefix: str = PREFIX,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -83,13 +84,16 @@ def export(
     flash_bytes : int, optional
         What the library may take of the flash, with a small sketch and the self-test; by default
         all of it.
+    prefix : str, optional
+        What C names and files begin with: exports with different ones fit into one program.
 
     Raises
     ------
     InputError
-        If the model has no integers, or the folder cannot be used.
+        If the model has no integers, or the folder or the prefix cannot be used.
     """
     check_folder(folder)
+    check_prefix(prefix)
     place = folder.resolve()
     if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
         raise InputError(
@@ -104,12 +108,13 @@ def export(
     limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
     plan = make_plan(reference, limits, activity=model.activity)
     library = Library(
-        library_name(name or place.name),
+        library_name(name or place.name, prefix),
         reference,
         plan,
         vectors,
         from_data=points is not None,
         feature_names=model.feature_names,
+        prefix=prefix,
     )
     files = render_export(kind, library, board)
     write_folder(folder, files)

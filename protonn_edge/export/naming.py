@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from protonn_edge.codegen import PREFIX
+
 _LENGTH_LIMIT = 32
 _SUPERFLUOUS = re.compile(r"arduino|library", re.IGNORECASE)
 _DEFAULT = "protonn_model"
@@ -19,11 +21,11 @@ _C = """assert complex ctype errno fenv float inttypes iso646 limits locale math
 _ARDUINO = """alloca binary cdc client eeprom hardwareserial hid ipaddress new pins_arduino
     pluggableusb print printable server softwareserial spi stream udp usbapi usbcore usbdesc wire
     wstring"""
-_EXPORT = "pnn_model pnn_self_test"
-_TAKEN = frozenset(f"{_C} {_ARDUINO} {_EXPORT}".split())
+_TAKEN = frozenset(f"{_C} {_ARDUINO}".split())
+_EXPORT = ("model", "self_test")
 
 
-def library_name(wish: str) -> str:
+def library_name(wish: str, prefix: str = PREFIX) -> str:
     """Return the name of a library: a letter, then letters, digits and ``_``, at most 32 in all.
 
     Parameters
@@ -31,6 +33,8 @@ def library_name(wish: str) -> str:
     wish : str
         Any text. What cannot be in a name becomes ``_``; a name that a header has already gets
         ``_pnn`` behind it.
+    prefix : str, optional
+        Of the export's other files.
     """
     name = wish
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another
@@ -41,4 +45,5 @@ def library_name(wish: str) -> str:
     if not name[0].isalpha():
         name = f"pnn_{name}"
     name = name[:_LENGTH_LIMIT].rstrip("_")
-    return f"{name}_pnn" if name.lower() in _TAKEN else name
+    taken = _TAKEN | {f"{each}_{header}" for each in (PREFIX, prefix) for header in _EXPORT}
+    return f"{name}_pnn" if name.lower() in taken else name

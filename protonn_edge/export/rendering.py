@@ -12,7 +12,7 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board
-from protonn_edge.codegen import Plan, render_c, template_environment
+from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import c_comment
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.vectors import KnownAnswers
@@ -27,6 +27,7 @@ _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
 _LONGEST_NAME = 255
+_C_SUFFIXES = (".h", ".c", ".ino")
 _SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
@@ -103,6 +104,8 @@ class Library:
         Whether these are points of data, rather than made of the model.
     feature_names : tuple of str
         Of the columns of the training data, or empty.
+    prefix : str
+        What C names and files begin with.
     """
 
     name: str
@@ -111,6 +114,7 @@ class Library:
     vectors: KnownAnswers
     from_data: bool
     feature_names: tuple[str, ...] = ()
+    prefix: str = PREFIX
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -124,12 +128,26 @@ def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
         The model, its plan, its test vectors and its name.
     board : Board
         The board whose SRAM decides whether an example holds all features.
+
+    Raises
+    ------
+    InputError
+        If the prefix cannot be used.
     """
-    environment = template_environment("export")
+    files = _rendered(kind, library, board)
+    if library.prefix != PREFIX:
+        usual = _rendered(kind, replace(library, prefix=PREFIX), board)
+        sources = (text for name, text in usual.items() if name.endswith(_C_SUFFIXES))
+        check_collisions(library.prefix, sources)
+    return files
+
+
+def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
+    environment = template_environment("export", library.prefix)
     context = asdict(_context(kind, library, board))
-    sources = render_c(library.model, library.plan)
+    sources = render_c(library.model, library.plan, library.prefix)
     files = {_source(kind, name): text for name, text in sources.items()}
-    for name, template in _templates(kind, library.name).items():
+    for name, template in _templates(kind, library).items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
     return files
 
@@ -138,14 +156,14 @@ def _source(kind: Kind, name: str) -> str:
     return name if kind == "c" else f"src/{name}"
 
 
-def _templates(kind: Kind, name: str) -> dict[str, str]:
+def _templates(kind: Kind, library: Library) -> dict[str, str]:
     """Return the template of each file beside the generated C."""
     templates = {"README.md": "README.md", "LICENSE": "LICENSE"}
-    for source in ("pnn_self_test.h", "pnn_self_test.c"):
-        templates[_source(kind, source)] = f"src/{source}"
+    for source in ("self_test.h", "self_test.c"):
+        templates[_source(kind, f"{library.prefix}_{source}")] = f"src/{source}"
     if kind == "c":
         return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
-    templates[f"src/{name}.h"] = "src/library.h"
+    templates[f"src/{library.name}.h"] = "src/library.h"
     for sketch in _SKETCHES:
         templates[f"examples/{sketch}/{sketch}.ino"] = f"examples/{sketch}.ino"
     if kind == "arduino":
@@ -186,7 +204,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         features=_features(model, library.feature_names),
         sendings=sent,
         send=_send(sent),
-        send_lines=_send_lines(sent),
+        send_lines=_send_lines(sent, library.prefix),
         vectors=vectors.encoded,
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
@@ -230,10 +248,10 @@ def _send(sent: tuple[Sending, ...]) -> str:
     return f"{sent[0].unit} of the training data's unit"
 
 
-def _send_lines(sent: tuple[Sending, ...]) -> tuple[str, ...]:
+def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
     """Return what each feature is multiplied by, for a sketch's comment, unless that is long."""
     if len(sent) > _SKETCH_LINES:
-        return ("feature by feature as pnn_model.h lists them",)
+        return (f"feature by feature as {prefix}_model.h lists them",)
     if len({each.unit for each in sent}) == 1:
         return (f"the value times {sent[0].factor}, rounded",)
     return tuple(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from model_factory import random_model, random_points, random_window_model, wind
 
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
+from protonn_edge.stages.decision.rejection import Rejection
 from protonn_edge.toolchain.elf import read_program
 
 pytestmark = needs_arduino_core
@@ -134,6 +136,59 @@ def test_the_header_is_included_from_two_cpp_files(arduino_core: Path, tmp_path:
     )
     ran = run_on_uno(build_sketch(library, "Both", arduino_core, tmp_path / "out"))
     assert ran.printed == "1\r\n"
+
+
+TWO_LIBRARIES = """
+#include <gestures.h>
+#include <sounds.h>
+
+void setup() {
+  Serial.begin(115200);
+  gesture_difference first;
+  sound_difference other;
+  Serial.println(gesture_self_test(&first) + sound_self_test(&other));
+  gesture_begin();
+  sound_begin();
+  for (uint16_t i = 0; i < GESTURE_FEATURES || i < SOUND_FEATURES; ++i) {
+    gesture_push(gesture_quantize(i % GESTURE_FEATURES, analogRead(A0)));
+    sound_push(sound_quantize(i % SOUND_FEATURES, analogRead(A1)));
+  }
+  char name[10];
+  Serial.println(gesture_class_name(gesture_finish(), name, sizeof name));
+  Serial.println(sound_class_name(sound_finish(), name, sizeof name));
+}
+
+void loop() {}
+"""
+
+
+def test_two_libraries_with_different_prefixes_fit_into_one_sketch(
+    arduino_core: Path, tmp_path: Path
+):
+    gestures = random_window_model(window_features_of("mean,deviation,crossings", 16, 3))
+    sounds = replace(random_model(7, features=30), rejection=Rejection(score=0.2, rbf=0.1))
+    first, second = tmp_path / "gestures", tmp_path / "sounds"
+    export_for_uno(gestures, "arduino", first, prefix="gesture")
+    export_for_uno(sounds, "arduino", second, prefix="sound")
+    for library in (first, second):
+        for path in library.rglob("*"):
+            assert path.is_dir() or not re.search("pnn_", path.read_text(), re.IGNORECASE), path
+    folder = first / "examples" / "Both"
+    folder.mkdir()
+    (folder / "Both.ino").write_text(TWO_LIBRARIES)
+    elf = build_sketch(first, "Both", arduino_core, tmp_path / "out", second)
+    differing, gesture, sound = run_on_uno(elf, lines=3).printed.splitlines()
+    assert differing == "0"
+    assert gesture in gestures.classes
+    assert sound in (*sounds.classes, "unknown")
+
+
+@pytest.mark.parametrize("example", ["Blink", "Classify", "Stream", "SelfTest"])
+def test_examples_use_the_prefix_of_their_library(arduino_core: Path, tmp_path: Path, example: str):
+    model = random_model()
+    export_for_uno(model, "arduino", tmp_path / "digits", prefix="digit")
+    ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
+    assert ran.printed.startswith(("PASS", *model.classes))
 
 
 def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):

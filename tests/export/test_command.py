@@ -60,6 +60,46 @@ def test_a_name_of_its_own(tmp_path: Path, model_file: Path):
     assert (tmp_path / "x" / "src" / "wave.h").is_file()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_prefix_names_the_files(tmp_path: Path, model_file: Path, kind: str):
+    done = export(model_file, f"--{kind}", tmp_path / "x", "--prefix", "wave", "--json")
+    names = {name.removeprefix("src/") for name in json.loads(done.stdout)["files"]}
+    assert names > {f"wave_{name}" for name in ("model.h", "model.c", "self_test.h", "self_test.c")}
+    texts = [path.read_text() for path in (tmp_path / "x").rglob("*") if path.is_file()]
+    assert not any(re.search("pnn_", text, re.IGNORECASE) for text in texts)
+
+
+def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
+    for folder, more in (("one", []), ("two", ["--prefix", "pnn"])):
+        assert export(model_file, "--c", tmp_path / folder / "x", *more).exit_code == 0
+    for path in (tmp_path / "one" / "x").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / "x" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("prefix", "said"),
+    [
+        ("My-Wave", "C names cannot begin with the prefix 'My-Wave'"),
+        ("switch", "the prefix 'switch' is reserved in C or C++"),
+        ("print", "gives two things in the generated C the name print_difference"),
+        ("projection", "gives two things in the generated C the name projection_"),
+    ],
+)
+def test_a_bad_prefix_is_refused_in_one_sentence(
+    tmp_path: Path, model_file: Path, prefix: str, said: str
+):
+    assert said in refusal(export(model_file, "--c", tmp_path / "x", "--prefix", prefix))
+    assert not (tmp_path / "x").exists()
+
+
+def test_another_prefix_replaces_the_files_of_the_first(tmp_path: Path, model_file: Path):
+    for prefix in ("wave", "knock"):
+        assert export(model_file, "--c", tmp_path / "x", "--prefix", prefix).exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "x").glob("*_*.[ch]")) == [
+        "knock_model.c", "knock_model.h", "knock_self_test.c", "knock_self_test.h"
+    ]  # fmt: skip
+
+
 def test_less_flash_takes_a_smaller_plan(tmp_path: Path):
     save_model(random_model(features=64, projections=10), tmp_path / "model.npz")
     told = [

@@ -31,6 +31,11 @@ def test_names(wish: str, name: str):
     assert library_name(wish) == name
 
 
+@pytest.mark.parametrize("wish", ["wave_model", "Wave_Self_Test", "pnn_model"])
+def test_headers_of_a_prefix_keep_their_names(wish: str):
+    assert library_name(wish, "wave") == f"{wish}_pnn"
+
+
 @given(st.text(max_size=60) | st.from_regex("(arduino|library|[a-z0-9 _]){0,9}", fullmatch=True))
 def test_any_text_gives_a_name_that_tools_take(wish: str):
     name = library_name(wish)

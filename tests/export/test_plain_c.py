@@ -16,9 +16,9 @@ from protonn_edge.toolchain.host import build_host_executable
 SOURCES = ("main.c", "pnn_model.c", "pnn_self_test.c")
 
 
-def run(folder: Path) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, prefix: str = "pnn") -> subprocess.CompletedProcess[str]:
     """Build by -std=c99 -Wall -Wextra -Wpedantic -Werror with sanitizers, and run."""
-    sources = [folder / name for name in SOURCES]
+    sources = [folder / name.replace("pnn", prefix) for name in SOURCES]
     program = build_host_executable(sources, folder, folder.parent / "program", sanitize=True)
     return subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
 
@@ -26,6 +26,12 @@ def run(folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_self_test_passes(model: ProtoNNModel, tmp_path: Path):
     export_for_uno(model, "c", tmp_path / "plain")
     done = run(tmp_path / "plain")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "PASS: 20 test vectors\n", "")
+
+
+def test_the_self_test_passes_with_another_prefix(model: ProtoNNModel, tmp_path: Path):
+    export_for_uno(model, "c", tmp_path / "plain", prefix="wave")
+    done = run(tmp_path / "plain", "wave")
     assert (done.returncode, done.stdout, done.stderr) == (0, "PASS: 20 test vectors\n", "")
 
 
@@ -56,8 +62,9 @@ def test_another_models_sources_do_not_compile(tmp_path: Path):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not on PATH; to run: install it")
-def test_the_makefile_runs_it(tmp_path: Path):
-    export_for_uno(random_model(), "c", tmp_path / "plain")
+@pytest.mark.parametrize("prefix", ["pnn", "wave"])
+def test_the_makefile_runs_it(tmp_path: Path, prefix: str):
+    export_for_uno(random_model(), "c", tmp_path / "plain", prefix=prefix)
     command = ["make", "-s", "test", "CFLAGS=-Werror"]
     done = subprocess.run(
         command, cwd=tmp_path / "plain", capture_output=True, text=True, timeout=60, check=True
