@@ -33,7 +33,7 @@ class ClassName:
 
 @dataclass(frozen=True)
 class FloatScaleContext:
-    """What turns a raw float into an input, as C literals; see `quantization.raw_inputs`."""
+    """What turns a raw float into an input, as C literals; see `input_quantizer.raw_inputs`."""
 
     edge: str
     slope: str

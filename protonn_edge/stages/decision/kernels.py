@@ -1,4 +1,4 @@
-"""The RBF of the decision."""
+"""The kernel of the decision."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-# Cycles of a sample, as `avr_windows.j2` has them, for each of a channel's variables: at most.
+# Cycles of a sample, as in `window_features/avr.j2`, for each of a channel's variables: at most.
 _SUM_CYCLES = 13
 _SQUARES_CYCLES = 18
 _EXTREME_CYCLES = 6
@@ -218,7 +218,7 @@ class WindowKernel(Kernel):
 
 @dataclass(frozen=True)
 class WindowContext:
-    """The stage as `windows.j2` writes it down; ranges are those of any samples."""
+    """The stage as its template writes it down; ranges are those of any samples."""
 
     window: int
     channels: int

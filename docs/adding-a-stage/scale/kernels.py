@@ -1,0 +1,99 @@
+"""The example's kernel: a loop in C over the values of a push, which are then pushed on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+from scale.integers import FACTOR_BITS, IntegerScale
+
+# Values that are scaled before they are pushed on together.
+AT_ONCE = 32
+
+# The loop is the compiler's: constants that cover what the emulator measured.
+_VALUE_CYCLES, _VALUE_LEAST = 36, 8
+_PART_CYCLES = 24
+_CALL_CYCLES = 60
+_BEGIN_CYCLES = 6
+
+_CODE_BYTES = 120
+
+# What a product takes more where the chip has no multiplier, as a factor.
+_PORTABLE = 4.0
+
+
+@dataclass(frozen=True)
+class ScaleContext:
+    """What ``scale.j2`` sees."""
+
+    factors: tuple[int, ...]
+    shift: int
+    at_once: int
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleKernel(Kernel):
+    """A table of factors in flash."""
+
+    template: ClassVar[str] = "scale/scale.j2"
+    chunk: ClassVar[int] = AT_ONCE
+
+    stage: IntegerScale
+    core: Core
+    name: str = "table"
+
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,
+        activity: Activity | None,  # noqa: ARG002  (a value takes the same, whatever it is)
+    ) -> Cost:
+        """Return what it takes."""
+        assert following is not None
+        n = self.stage.n_inputs
+        push = self._push(following)
+        cycles = _BEGIN_CYCLES + _VALUE_CYCLES * n + n // AT_ONCE * self._part(following)
+        if feed is not None:  # else the stage before counts the calls
+            calls = 1 if feed.whole else math.ceil(feed.calls(push, [push.value] * n))
+            cycles += calls * push.call
+        step = Step(self.kind, self.name, n + _CODE_BYTES, cycles, cycles, _VALUE_LEAST * n)
+        if not self.core.multiplies:
+            step = step.in_portable_c(_PORTABLE)
+        return Cost(
+            steps=(step,),
+            tables=n,
+            code=_CODE_BYTES,
+            state=2 + AT_ONCE,
+            push=push,
+            begin=_BEGIN_CYCLES,
+        )
+
+    def _push(self, following: Push) -> Push:
+        """Return bounds for what is pushed; what is not 0 may be 0 when it is scaled."""
+        part = self._part(following)
+        around = _VALUE_CYCLES + math.ceil(part / AT_ONCE)
+        return Push(
+            value=around + max(following.value, following.zero),
+            zero=around + following.zero,
+            call=_CALL_CYCLES + part,
+            whole=_CALL_CYCLES + part,
+            more=following.more,
+            least=_VALUE_LEAST * self.stage.n_inputs,
+        )
+
+    def _part(self, following: Push) -> int:
+        """Return the cycles of pushing a part on, besides its values."""
+        return _PART_CYCLES + self.core.call_cycles + following.call
+
+    def context(self) -> ScaleContext:
+        """Lay the stage out in the order in which the generated program reads it."""
+        return ScaleContext(tuple(self.stage.factors.tolist()), FACTOR_BITS, AT_ONCE)
+
+
+def kernels(stage: IntegerScale, core: Core) -> tuple[Kernel, ...]:
+    """Return its one kernel."""
+    return (ScaleKernel(stage, core),)

@@ -1,0 +1,143 @@
+"""The stage of docs/adding-a-stage.md is a stage like all others: rendered, run, bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from checkout import CHECKOUT
+from generated_programs import compile_with, marked_cycles
+from jinja2 import ChoiceLoader, FileSystemLoader
+from model_factory import random_inputs, random_model
+
+from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.renderer import template_environment
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages import registry
+from protonn_edge.stages.integer_stage import IntegerStage
+from protonn_edge.toolchain.elf import read_program
+
+EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
+FEATURES = 70  # more than two parts
+
+# Computes something within marks that the emulator counts.
+MARKED = """
+#include <avr/io.h>
+#include "pnn_model.h"
+static pnn_input_t features[PNN_FEATURES] = { POINT };
+int main(void)
+{
+    pnn_begin();
+    GPIOR0 = 1;
+    CALL;
+    GPIOR0 = 0;
+    for (;;) {
+    }
+}
+"""
+
+
+@pytest.fixture
+def scale(monkeypatch: pytest.MonkeyPatch) -> Iterator[IntegerStage]:
+    """Return an instance of the stage, whose kind is known while a test runs."""
+    monkeypatch.syspath_prepend(EXAMPLE)
+    from scale import integers, kernels  # noqa: PLC0415
+
+    monkeypatch.setitem(registry.KERNELS, "scale", kernels.kernels)
+    environment = template_environment("c")
+    assert environment.loader is not None
+    both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])
+    monkeypatch.setattr(environment, "loader", both)
+    factors = np.random.default_rng(0).integers(0, 256, FEATURES).astype(np.uint8)
+    factors[:2] = 0, 255
+    return integers.IntegerScale(factors, model_behind().features.maximum)
+
+
+def model_behind() -> IntegerModel:
+    return quantize(random_model(3, features=FEATURES, projections=7, prototypes=20))
+
+
+def plans_of(scale: IntegerStage, model: IntegerModel) -> list[Plan]:
+    """Return every plan of the model with the stage before it."""
+    kernels = [registry.kernels_of(stage, UNO_CORE) for stage in (scale, *model.stages)]
+    return [plan_with(each, held=held) for each in product(*kernels) for held in (True, False)]
+
+
+def test_its_values_are_those_of_a_loop(scale: IntegerStage) -> None:
+    x = random_inputs(0, 20, model_behind())
+    expected = [
+        [int(b) * int(f) // 256 for b, f in zip(row, scale.factors, strict=True)] for row in x
+    ]
+    assert scale.run(x).tolist() == expected
+    assert [scale.output.low.tolist(), scale.output.high.tolist()] == [expected[0], expected[-1]]
+    assert [each.tolist() for each in scale.parameters()] == [scale.factors.tolist()]
+
+
+def test_it_refuses_what_does_not_fit(scale: IntegerStage) -> None:
+    with pytest.raises(InputError, match="inputs of up to 256 do not fit a byte"):
+        type(scale)(scale.factors, 256)
+
+
+def test_its_c_gives_the_values_of_the_reference(scale: IntegerStage) -> None:
+    model = model_behind()
+    Q = random_inputs(1, 60, model)
+    short = Q.copy()
+    short[:, FEATURES - FEATURES // 3 :] = 0
+    for plan in plans_of(scale, model):
+        with host_program(model, plan, sanitize=True) as program:
+            for feeding in ("whole", "push", "split", "chunks"):
+                assert (program.run(Q, feeding)[1] == model.scores(scale.run(Q))).all()
+            assert (program.run(Q, "short")[1] == model.scores(scale.run(short))).all()
+
+
+def test_it_may_be_in_a_chain_twice(scale: IntegerStage) -> None:
+    model = model_behind()
+    Q = random_inputs(1, 60, model)
+    twice = [registry.kernels_of(stage, UNO_CORE)[0] for stage in (scale, scale, *model.stages)]
+    plan = plan_with(twice)
+    assert "scale_2_push" in render_c(model, plan)["pnn_model.c"]
+    with host_program(model, plan, sanitize=True) as program:
+        assert (program.run(Q)[1] == model.scores(scale.run(scale.run(Q)))).all()
+
+
+def cycles_of(call: str, point: np.ndarray, model: IntegerModel, plan: Plan, folder: Path) -> int:
+    text = MARKED.replace("POINT", ", ".join(map(str, point))).replace("CALL", call)
+    return marked_cycles(compile_with(model, text, folder, plan=plan))
+
+
+@needs_emulated_avr
+def test_its_cycles_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -> None:
+    model = model_behind()
+    for plan in plans_of(scale, model)[::2]:
+        for point in random_inputs(2, 3, model):
+            cycles = cycles_of("pnn_predict(features)", point, model, plan, tmp_path)
+            assert plan.least_cycles <= cycles <= plan.worst_cycles, plan.kernel
+
+
+@needs_emulated_avr
+def test_its_pushes_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -> None:
+    model = model_behind()
+    for plan in plans_of(scale, model)[::2]:
+        for count in (1, 32):
+            zeros, largest = random_inputs(2, 3, model)[[0, -1]]
+            for point, bound in ((zeros, plan.push.zero), (largest, plan.push.value)):
+                call = f"pnn_push_many(features, {count})"
+                cycles = cycles_of(call, point, model, plan, tmp_path)
+                assert cycles <= plan.push.call + count * bound, (plan.kernel, count)
+
+
+@needs_emulated_avr
+def test_its_variables_take_the_bytes_of_the_plan(scale: IntegerStage, tmp_path: Path) -> None:
+    model = model_behind()
+    program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
+    for plan in plans_of(scale, model)[::2]:
+        linked = read_program(compile_with(model, program, tmp_path, plan=plan)).sections
+        assert linked.sram_bytes == plan.state_bytes
