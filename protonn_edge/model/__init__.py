@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.model.base import Model
 from protonn_edge.model.file import FORMAT_VERSION, load_model, model_bytes, save_model
 from protonn_edge.model.normalizer import NORMALIZER_KINDS, Normalizer, unit_rows
 from protonn_edge.model.protonn import GAMMAS, ProtoNNModel, check_gamma, rbf
@@ -12,6 +13,7 @@ __all__ = [
     "GAMMAS",
     "NORMALIZER_KINDS",
     "InputStatistics",
+    "Model",
     "Normalizer",
     "ProtoNNModel",
     "check_gamma",

@@ -1,51 +1,33 @@
-"""The float ProtoNN model: prototypes in a projected space, and scores by the distances from them.
-
-The trainer makes a `ProtoNNModel`, and the quantizer turns it into integers. A model is checked
-once, when it is made, so what holds one need not check it again.
-"""
+"""The float ProtoNN model: prototypes in a projected space, and scores by the distances to them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.model.checks import check_count, checked_matrix, checked_record, set_checked
-from protonn_edge.model.normalizer import Normalizer
+from protonn_edge.model.base import Model
+from protonn_edge.model.checks import checked_matrix, set_checked
 from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
-from protonn_edge.stages.input_quantizer.raw_units import (
-    EXPONENT_LIMIT,
-    Exponents,
-    choose_exponents,
-    decimals_of,
-    decimals_of_ranges,
-)
-from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
 
 # Within these, no sum or square of inference overflows float64, whatever features float32 has.
 GAMMAS = (1e-15, 1e15)
 """The range of a model's gamma."""
 
-_CHUNK_BYTES = 8 * 2**20
-
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class ProtoNNModel(SizedByMatrices):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProtoNNModel(SizedByMatrices, Model):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
+
+    Its scores are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for a point x (paper, section 3);
+    terms whose exponential is below the `cutoff` are left out. It has the fields of every
+    `Model`, too.
 
     Attributes
     ----------
@@ -57,36 +39,8 @@ class ProtoNNModel(SizedByMatrices):
         Z: the label vector of each prototype, a column.
     gamma : float
         Width of the RBF, within `GAMMAS` (one over a distance in the projected space).
-    normalizer : Normalizer
-        What turns raw features, or their averages, into those that W expects.
-    inputs : InputStatistics
-        Statistics of what the normalizer is given in training.
-    classes : tuple of str
-        L display names, in the order of the scores: printable, distinct, at most `NAME_LIMIT` long.
-    feature_names : tuple of str
-        A display name for each feature of a point, or empty.
-    record : mapping
-        How the model was trained; whatever JSON can hold.
-    pooling : AveragePooling, optional
-        What pools the features before anything else.
-    threshold : float, optional
-        In a model of label sets (multi-label), the score from which on a point has a label; None
-        where each point has exactly one class.
     cutoff : float
         RBF values below it count as 0, as they do on a device; 0 is the paper's RBF.
-    clipped : bool
-        Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
-        device; then training saw it so, and these ends may be narrower than its points.
-    activity : Activity, optional
-        How much there is to do on training points; the planner's mean cycles follow from it.
-    rejection : Rejection, optional
-        Thresholds below which a point is of none of the classes; see `stages.decision`.
-    window_features : WindowFeatureStage, optional
-        What makes features of windows of raw samples before anything else; not with pooling.
-    raw_exponents : ndarray of int64, optional
-        The power of ten by which a sketch multiplies each feature before it rounds it to an integer
-        of 16 bits: (features,), of windows (channels,), of images that are pooled (1,). None is
-        what the range of the training data suggests; see `units`.
 
     Raises
     ------
@@ -98,230 +52,35 @@ class ProtoNNModel(SizedByMatrices):
     prototypes: Float32
     labels: Float32
     gamma: float
-    normalizer: Normalizer
-    inputs: InputStatistics
-    classes: tuple[str, ...]
-    feature_names: tuple[str, ...] = ()
-    record: Mapping[str, Any] = field(default_factory=dict)
-    pooling: AveragePooling | None = None
-    threshold: float | None = None
     cutoff: float = 0.0
-    clipped: bool = False
-    activity: Activity | None = None
-    rejection: Rejection | None = None
-    window_features: WindowFeatureStage | None = None
-    raw_exponents: Exponents | None = None
 
     def __post_init__(self) -> None:
-        set_checked(self, "projection", checked_matrix(self.projection, "W"))
-        set_checked(
-            self, "prototypes", checked_matrix(self.prototypes, "B", rows=self.n_projections)
-        )
-        set_checked(self, "labels", checked_matrix(self.labels, "Z", columns=self.n_prototypes))
+        W = checked_matrix(self.projection, "W")
+        B = checked_matrix(self.prototypes, "B", rows=len(W))
+        Z = checked_matrix(self.labels, "Z", columns=B.shape[1])
+        set_checked(self, "projection", W)
+        set_checked(self, "prototypes", B)
+        set_checked(self, "labels", Z)
         set_checked(self, "gamma", float(self.gamma))
-        set_checked(self, "classes", tuple(self.classes))
-        set_checked(self, "feature_names", tuple(self.feature_names))
-        set_checked(self, "record", checked_record(self.record))
-        check_gamma(self.gamma)
         set_checked(self, "cutoff", float(self.cutoff))
+        check_gamma(self.gamma)
         if not 0 <= self.cutoff < 1:
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
-        if self.threshold is not None:
-            set_checked(self, "threshold", float(self.threshold))
-            if not np.isfinite(self.threshold):
-                raise InputError("'threshold' is not a finite number; train the model again")
-        elif self.n_classes < 2:
+        if self.threshold is None and self.n_classes < 2:
             raise InputError("array 'Z' has one row; a classifier needs at least 2 classes")
-        for name, size in (
-            ("normalizer_scale", len(self.normalizer.scale)),
-            ("inputs_lower", len(self.inputs.lower)),
-        ):
-            if size != self.n_inputs:
-                raise InputError(
-                    f"array {name!r} has {size:,} features, 'W' has {self.n_inputs:,}; "
-                    "train the model again"
-                )
-        self._check_pooling()
+        super().__post_init__()
         if self.activity is not None:
             sizes = self.n_inputs, self.n_projections, self.n_prototypes
             Activity.of_array(self.activity.to_array(), sizes)
-        self._check_rejection()
-        self._check_window_features()
-        self._check_raw_exponents()
-        check_count(self.classes, "classes", self.n_classes)
-        check_names(self.classes, "array 'classes'", distinct=True)
-        if self.feature_names:
-            check_count(self.feature_names, "feature_names", self.n_features)
-            check_names(self.feature_names, "array 'feature_names'", distinct=False)
-
-    def _check_pooling(self) -> None:
-        if self.pooling is None:
-            return
-        if self.pooling.n_outputs != self.n_inputs:
-            raise InputError(
-                f"array 'reduction_shapes' gives {self.pooling.n_outputs:,} averages, 'W' has "
-                f"{self.n_inputs:,} columns; train the model again"
-            )
-        for name in ("lower", "upper", "background"):
-            if np.ptp(getattr(self.inputs, name)) > 0:
-                raise InputError(
-                    f"array 'inputs_{name}' differs from average to average, but pixels have one "
-                    "range; train the model again"
-                )
-
-    def _check_window_features(self) -> None:
-        if self.window_features is None:
-            return
-        if self.pooling is not None:
-            raise InputError(
-                "the model has both window features and average pooling; train it again with one "
-                "of the two"
-            )
-        if self.window_features.n_outputs != self.n_inputs:
-            raise InputError(
-                f"array 'pipeline' gives {self.window_features.n_outputs:,} features, 'W' has "
-                f"{self.n_inputs:,} columns; train the model again"
-            )
-
-    def _check_raw_exponents(self) -> None:
-        if self.raw_exponents is None:
-            return
-        given, size = np.asarray(self.raw_exponents), len(self.raw_ends[0])
-        fits = given.shape == (size,) and given.dtype.kind == "i"
-        if not fits or max(-int(given.min()), int(given.max())) > EXPONENT_LIMIT:
-            raise InputError(
-                f"array 'raw_exponents' must have {size:,} whole numbers within "
-                f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one a feature; train the model again"
-            )
-        set_checked(self, "raw_exponents", given.astype(np.int64))
-
-    def _check_rejection(self) -> None:
-        if self.rejection is None:
-            return
-        if self.multilabel:
-            raise InputError(
-                "array 'rejection' is in a model of label sets, which may give a point none anyway"
-            )
-        if self.n_classes > UNKNOWN:
-            raise InputError(
-                f"array 'rejection' is in a model of {self.n_classes:,} classes; with at most "
-                f'{UNKNOWN} the answer "unknown" is told from them'
-            )
 
     @property
-    def multilabel(self) -> bool:
-        """Whether a point has a set of labels instead of one class."""
-        return self.threshold is not None
+    def _values_a_point(self) -> int:
+        return self.n_features + self.n_prototypes
 
-    @property
-    def raw_ends(self) -> tuple[Float64, Float64]:
-        """The range of raw values, each (n,), that is told apart in n features.
-
-        These are all features of a point, the channels of a window, or the one range of all pixels.
-        """
-        if self.window_features is not None:
-            lower = np.array(self.window_features.zero)
-            return lower, lower + SAMPLE_MAXIMUM * np.array(self.window_features.step)
-        some = slice(None) if self.pooling is None else slice(1)
-        return self.inputs.lower[some], self.inputs.upper[some]
-
-    @property
-    def units(self) -> Exponents:
-        """The exponents k, (n,): a sketch hands over raw values times 10**k, rounded."""
-        if self.raw_exponents is not None:
-            return self.raw_exponents
-        ends = self.raw_ends
-        rest = self.inputs.background if self.window_features is None else ends[0]
-        return choose_exponents(*ends, decimals_of_ranges(*ends, rest[: len(ends[0])]))
-
-    def with_units_of(self, points: Matrix | Sparse) -> ProtoNNModel:
-        """Return the model with the exponents that suit raw training points (n, features)."""
-        ends = self.raw_ends
-        decimals = decimals_of(points, len(ends[0]))
-        return replace(self, raw_exponents=choose_exponents(*ends, decimals))
-
-    def normalized(self, X: NDArray[Any]) -> Float64:
-        """Return raw points (n, features), dense, as W expects them: (n, D), float64."""
-        if self.first_stage is not None:
-            X = self.first_stage.apply(X)
-        if self.clipped:
-            X = np.clip(X, self.inputs.lower, self.inputs.upper)
-        return self.normalizer.apply(X)
-
-    def scores(self, X: ArrayLike) -> Float64:
-        """Return ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for each row x (paper, section 3).
-
-        Terms whose exponential is below the `cutoff` are left out.
-
-        Parameters
-        ----------
-        X : array or scipy.sparse matrix of shape (n, D)
-            Raw features, as the data set has them.
-
-        Returns
-        -------
-        ndarray of shape (n, L), float64
-            Computed in chunks of rows, so memory stays bounded.
-
-        Raises
-        ------
-        InputError
-            If X is not (n, D) numbers, all finite.
-        """
-        return self._scores_and_nearest(X)[0]
-
-    def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
-        """Return scores (n, L) and the RBF of the nearest prototype, (n,)."""
-        points = self._checked_points(X)
-        W = self.projection.astype(np.float64)
-        B = self.prototypes.astype(np.float64)
-        Z = self.labels.astype(np.float64)
-        scores = np.empty((points.shape[0], self.n_classes))
-        nearest = np.empty(len(scores))
-        rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.n_prototypes)))
-        for start in range(0, len(scores), rows):
-            chunk = slice(start, start + rows)
-            projected = self.normalized(dense_rows(points, chunk)) @ W.T
-            values = rbf(projected, B, self.gamma, self.cutoff)
-            scores[chunk], nearest[chunk] = values @ Z.T, values.max(axis=1)
-        return scores, nearest
-
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return the index of the highest score of each row of X, the lowest index on a tie.
-
-        A model of label sets returns the matrix (n, L) that is 1 where a point has a label. One
-        that rejects returns `UNKNOWN`, 255, for points of none of its classes.
-        """
-        scores, nearest = self._scores_and_nearest(X)
-        if self.multilabel:
-            return self.labels_of(scores)
-        indices: NDArray[np.int64] = scores.argmax(axis=1).astype(np.int64)
-        if self.rejection is not None:
-            indices[self.rejection.rejects(scores, nearest)] = UNKNOWN
-        return indices
-
-    def labels_of(self, scores: NDArray[Any]) -> NDArray[np.int64]:
-        """Return 1 where scores (n, L) of a model of label sets reach the threshold, else 0."""
-        assert self.threshold is not None
-        return (scores >= self.threshold).astype(np.int64)
-
-    def _checked_points(self, X: ArrayLike) -> Matrix | Sparse:
-        points: Any = csr_array(X) if issparse(X) else np.asarray(X)
-        if points.dtype.kind not in "buif" or points.ndim != 2:
-            raise InputError("the points must be a table of numbers, one row a point")
-        if points.shape[1] != self.n_features:
-            raise InputError(
-                f"the points have {points.shape[1]:,} features, the model wants "
-                f"{self.n_features:,}; use the data that it was trained for"
-            )
-        values = points.data if issparse(X) else points
-        if not np.isfinite(values).all():
-            place = int(np.argmin(np.isfinite(values).ravel()))
-            row = points.tocoo().row[place] if issparse(X) else place // self.n_features
-            raise InputError(
-                f"row {row} of the points has a NaN or infinite feature; mend or drop it"
-            )
-        return cast("Matrix | Sparse", points)
+    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
+        projected = X @ self.projection.astype(np.float64).T
+        values = rbf(projected, self.prototypes.astype(np.float64), self.gamma, self.cutoff)
+        return values @ self.labels.astype(np.float64).T, values.max(axis=1)
 
 
 def check_gamma(gamma: float) -> None:

@@ -7,6 +7,7 @@ board is another number: `IntegerModel.model_bytes` and the budget gate have it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,29 @@ from protonn_edge.stages.window_features.stage import WindowFeatureStage
 _VALUE_BYTES = 4
 
 
-class SizedByMatrices:
-    """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers.
+class Sized(ABC):
+    """The sizes of any model, in floats or in integers.
 
-    The projection's inputs are what a point has, or, with average pooling, averages of that, or,
-    with window features, those.
+    Its inputs are what a point has, or, with average pooling, averages of that, or, with window
+    features, those.
     """
 
-    projection: NDArray[Any]
-    prototypes: NDArray[Any]
-    labels: NDArray[Any]
     pooling: AveragePooling | None
     window_features: WindowFeatureStage | None = None
 
     @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the first matrix."""
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+
+    @property
     def first_stage(self) -> AveragePooling | WindowFeatureStage | None:
-        """What makes the projection's inputs of a point, if anything does."""
+        """What makes the inputs of a point, if anything does."""
         return self.window_features if self.pooling is None else self.pooling
 
     @property
@@ -41,6 +49,14 @@ class SizedByMatrices:
         """What a point has, and what the device is sent for it: at least D."""
         stage = self.first_stage
         return self.n_inputs if stage is None else stage.n_features
+
+
+class SizedByMatrices(Sized):
+    """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
+
+    projection: NDArray[Any]
+    prototypes: NDArray[Any]
+    labels: NDArray[Any]
 
     @property
     def n_inputs(self) -> int:

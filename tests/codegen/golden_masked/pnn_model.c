@@ -144,7 +144,6 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 
 typedef int16_t projection_sum_t;
 
-
 /* What is added to a product, and the limits of a coordinate */
 static const struct projection_scaling {
     uint8_t offset_low; /* in units of 256 */

@@ -8,7 +8,7 @@
  *   all constant tables            328 B flash
  *   variables                       28 B SRAM
  *
-* Feed it 6 quantized features (0..63) at once:
+ * Feed it 6 quantized features (0..63) at once:
  *
  *     uint8_t class_index = pnn_predict(features);
  *
@@ -40,8 +40,8 @@ extern "C" {
 #define PNN_MODEL_HASH_BYTES 8u
 
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
- * and what pnn_push_many takes at
- * most on an ATmega328P for each feature, for each that is 0, and for each call. */
+ * and what pnn_push_many takes at most on an ATmega328P for each feature, for each that is 0,
+ * and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 6u
 #define PNN_PUSH_CYCLES 41u

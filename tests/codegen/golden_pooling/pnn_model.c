@@ -176,7 +176,6 @@ static pnn_input_t *average_pooling_next_average;
 
 typedef int16_t projection_sum_t;
 
-
 /* What is added to a product, and the limits of a coordinate */
 static const struct projection_scaling {
     uint8_t offset_low; /* in units of 256 */

@@ -11,7 +11,7 @@
  * The features are the pixels of a 5x6 image, row by row, of which the 3x4 in the middle count;
  * it is pooled to 2x3 averages.
  *
-* Feed it 30 quantized features (0..255) at once:
+ * Feed it 30 quantized features (0..255) at once:
  *
  *     uint8_t class_index = pnn_predict(features);
  *
@@ -43,8 +43,8 @@ extern "C" {
 #define PNN_MODEL_HASH_BYTES 8u
 
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
- * and what pnn_push_many takes at
- * most on an ATmega328P for each feature, for each that is 0, and for each call. */
+ * and what pnn_push_many takes at most on an ATmega328P for each feature, for each that is 0,
+ * and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 30u
 #define PNN_PUSH_CYCLES 91u

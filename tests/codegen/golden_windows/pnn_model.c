@@ -193,7 +193,6 @@ static uint8_t window_features_sample_number; /* of the window */
 
 typedef int16_t projection_sum_t;
 
-
 /* What is added to a product, and the limits of a coordinate */
 static const struct projection_scaling {
     uint8_t offset_low; /* in units of 256 */

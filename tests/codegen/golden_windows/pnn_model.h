@@ -11,7 +11,7 @@
  * The features are the samples of a window: 8 of 1 channels each, quantized, all channels of the first
  * sample, then of the second, and so on; 6 features of the window are made of them.
  *
-* Feed it 8 quantized features (0..255) at once:
+ * Feed it 8 quantized features (0..255) at once:
  *
  *     uint8_t class_index = pnn_predict(features);
  *
@@ -45,8 +45,8 @@ extern "C" {
 #define PNN_MODEL_HASH_BYTES 8u
 
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
- * and what pnn_push_many takes at
- * most on an ATmega328P for each feature, for each that is 0, and for each call. */
+ * and what pnn_push_many takes at most on an ATmega328P for each feature, for each that is 0,
+ * and for each call. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 8u
 #define PNN_PUSH_CYCLES 209u

@@ -1,0 +1,90 @@
+"""What the base of models does for another kind of classifier, which only scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import InputStatistics, Model, Normalizer
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+
+X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plane(Model):
+    """Scores are W x."""
+
+    weights: NDArray[Any]
+
+    @property
+    def n_inputs(self) -> int:
+        return self.weights.shape[1]
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.weights)
+
+    @property
+    def _values_a_point(self) -> int:
+        return self.n_features
+
+    def _scores_of(self, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        return X @ self.weights.T, np.ones(len(X))
+
+
+def plane(**changes: Any) -> Plane:
+    fields: dict[str, Any] = {
+        "weights": np.random.default_rng(1).normal(size=(3, 5)),
+        "normalizer": Normalizer("standard", X.mean(axis=0), 1 / X.std(axis=0)),
+        "inputs": InputStatistics.of(X),
+        "classes": ("a", "b", "c"),
+    }
+    return Plane(**(fields | changes))
+
+
+def test_normalized_points_are_scored() -> None:
+    model = plane()
+    normalized = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(model.scores(X), normalized @ model.weights.T, atol=1e-12)
+    assert np.array_equal(model.predict(X), model.scores(X).argmax(axis=1))
+
+
+def test_without_prototypes_no_point_is_too_far() -> None:
+    assert UNKNOWN not in plane(rejection=Rejection(rbf=0.9)).predict(X)
+    assert set(plane(rejection=Rejection(score=1e9)).predict(X)) == {UNKNOWN}
+
+
+def test_label_sets_are_those_above_the_threshold() -> None:
+    model = plane(threshold=0.5)
+    assert np.array_equal(model.predict(X), model.scores(X) >= 0.5)
+
+
+def test_units_are_those_of_the_points() -> None:
+    model = plane().with_units_of(X)
+    assert isinstance(model, Plane)
+    assert model.units.tolist() == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"classes": ("a", "b")}, "'classes' has 2 names for 3"),
+        ({"normalizer": Normalizer.identity(6)}, "6 features, 'W' has 5"),
+        ({"threshold": np.nan}, "'threshold' is not a finite number"),
+        ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 whole numbers"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        replace(plane(), **changes)
+
+
+def test_the_base_alone_scores_nothing() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        Model(normalizer=Normalizer.identity(5), inputs=InputStatistics.of(X), classes=("a", "b"))
