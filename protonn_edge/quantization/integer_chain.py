@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,10 +86,11 @@ class IntegerChain(ABC):
         maximum = self.inputs.maximum
         check_holds(1 <= maximum <= 255, f"largest input {maximum}")
         check_counts((self.n_features, MOST_FEATURES, "features"), (self.n_classes, 255, "classes"))
-        for one, other in pairwise((*self.feature_stages, *self.own_stages)):
+        if self.feature_stages:
+            last = self.feature_stages[-1]
             check_holds(
-                one.n_outputs == other.n_inputs,
-                f"{one.kind.replace('_', ' ')} with other outputs than the {other.kind}'s inputs",
+                last.n_outputs == self.n_inputs,
+                f"{last.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
             )
         if self.pooling is not None:  # all pixels become bytes alike
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0

@@ -84,6 +84,7 @@ class IntegerModel(SizedByMatrices, IntegerChain):
     def __post_init__(self) -> None:
         check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
         super().__post_init__()
+        self.projection_stage  # noqa: B018  (refuses what could overflow)
 
     @cached_property
     def projection_stage(self) -> IntegerProjection:

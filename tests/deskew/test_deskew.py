@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
+from conformance.deskew import shifts_by_the_formula
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -41,25 +40,6 @@ def test_an_upright_stroke_and_an_empty_image_stay_as_they_are() -> None:
         assert not row_shifts(image).any()
 
 
-def _shifts_by_the_formula(image: np.ndarray) -> list[int]:
-    """Work the shifts out with Python's integers and fractions, one pixel after the other."""
-    height, width = image.shape
-    sums = [0] * 5
-    for row in range(height):
-        for column in range(width):
-            b, y, x = int(image[row, column]), row - height // 2, column - width // 2
-            for place, term in enumerate((1, y, x, x * y, y * y)):
-                sums[place] += term * b
-    mass, down, across, product, square = sums
-    centre = int(Fraction(32 * down, mass)) if mass else 0
-    product -= (centre * across) >> 5
-    square = (square - ((centre * down) >> 5)) >> 3
-    slope = min(256, ((abs(product) >> 3) << 8) // square) if square > 0 else 0
-    slope = -slope if product < 0 else slope
-    first = (slope * (32 * -(height // 2) - centre)) >> 5
-    return [(first + slope * row + 128) >> 8 for row in range(height)]
-
-
 @given(
     arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9)))
     | arrays(np.uint8, (SIDE_LIMIT, SIDE_LIMIT), elements=st.sampled_from([0, 255]))
@@ -68,7 +48,7 @@ def _shifts_by_the_formula(image: np.ndarray) -> list[int]:
 def test_shifts_are_those_of_the_formula_and_no_larger_than_the_image(image: np.ndarray) -> None:
     shifts = row_shifts(image[None])[0]
 
-    assert shifts.tolist() == _shifts_by_the_formula(image)
+    assert shifts.tolist() == shifts_by_the_formula(image.ravel().tolist(), *image.shape)
     assert np.abs(shifts).max() <= len(image)
 
 

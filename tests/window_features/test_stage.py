@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from conformance.window_features import features_by_the_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -20,38 +20,17 @@ from protonn_edge.stages.window_features.stage import WINDOW_LIMIT, roots
 EVERY = "mean,deviation,min,max,change,crossings:2,bands:3"
 
 
-def by_the_definition(samples: list[int], hysteresis: int, bands: int) -> list[int]:
-    """Work out one channel's features, all kinds, with Python's integers."""
-    x = [sample - 128 for sample in samples]
-    n = len(x)
-    total, squares = sum(x), sum(value * value for value in x)
-    change = sum(abs(b - a) for a, b in pairwise(x)) // 2
-    level, side, crossings = 128 * x[0], 0, 0
-    for value in x:
-        beyond = 128 * value - level
-        level += beyond >> 4
-        now = 1 if beyond > 128 * hysteresis else -1 if beyond < -128 * hysteresis else side
-        crossings += now * side == -1
-        side = now
-    roots_of_bands = []
-    sums = x
-    for _ in range(bands):
-        pairs = list(zip(sums[::2], sums[1::2], strict=False))
-        roots_of_bands.append(math.isqrt(sum((b - a) ** 2 for a, b in pairs)))
-        sums = [a + b for a, b in pairs]
-    deviation = math.isqrt(n * squares - total**2)
-    return [total, deviation, min(x), max(x), change, crossings, *roots_of_bands]
-
-
 @given(st.data())
 @settings(max_examples=100, deadline=None)
 def test_features_are_the_definitions(data: st.DataObject) -> None:
     window = data.draw(st.integers(8, 40))
     channels = data.draw(st.integers(1, 3))
     Q = data.draw(arrays(np.uint8, (2, window * channels)))
-    found = window_features_of(EVERY, window, channels).of_bytes(Q)
+    stage = window_features_of(EVERY, window, channels)
+    found = stage.of_bytes(Q)
     for row, point in zip(found, Q.reshape(2, window, channels), strict=True):
-        expected = [by_the_definition(column, 2, 3) for column in point.T.tolist()]
+        channel_samples = point.T.tolist()
+        expected = [features_by_the_definition(stage.features, each) for each in channel_samples]
         assert row.reshape(channels, -1).tolist() == expected
 
 

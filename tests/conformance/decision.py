@@ -1,0 +1,50 @@
+"""The decision: with and without each statistic that rejects, on scores of 16 and of 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from conformance.instances import Instance
+from model_factory import random_inputs, random_model, rejecting_some
+
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.decision.integers import IntegerDecision
+
+_UNKNOWN = 255
+
+
+def instances() -> Iterator[Instance]:
+    """Yield decisions."""
+    model = quantize(random_model(1, features=30, prototypes=20, classes=12))
+    Q = random_inputs(8, 20, model)
+    yield _instance("largest", model, Q)
+    yield _instance("rejects by all", rejecting_some(model, Q, 7), Q)
+    wide = replace(model, labels=np.sign(model.labels) * np.int8(127))
+    wide = replace(wide, prototypes=np.repeat(wide.prototypes[:, :1], 20, axis=1))
+    assert wide.score_bits == 32
+    yield _instance("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
+
+
+def _instance(name: str, model: IntegerModel, Q: np.ndarray) -> Instance:
+    stage = model.stages[-1]
+    assert isinstance(stage, IntegerDecision)
+    low, high = stage.scores.low, stage.scores.high
+    extremes = np.where(np.eye(len(low), dtype=bool), high, low)
+    return Instance(name, model, stage, Q, np.concatenate([extremes, [low, 0 * low]]))
+
+
+def reference(stage: IntegerDecision, point: list[int]) -> list[int]:
+    """Return the class of scores, for a point that is near a prototype."""
+    winner = 0
+    for label, score in enumerate(point):
+        if score > point[winner]:
+            winner = label
+    second = max(score for label, score in enumerate(point) if label != winner)
+    limits = stage.rejection
+    if limits is not None and (
+        point[winner] < limits.score or point[winner] - second < limits.margin
+    ):
+        return [_UNKNOWN]
+    return [winner]

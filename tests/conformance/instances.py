@@ -1,0 +1,146 @@
+"""What the checks of a stage run on, and where each kind's instances come from."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from protonn_edge.boards.cores import UNO_CORE
+from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.quantization import IntegerModel, measure_activity
+from protonn_edge.stages.integer_stage import IntegerStage
+from protonn_edge.stages.registry import KERNELS, kernels_of
+
+KINDS = tuple(KERNELS)
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A small model that has the stage.
+
+    Attributes
+    ----------
+    name : str
+        What is special about it.
+    model : IntegerModel
+        The smallest chain with the stage in it.
+    stage : IntegerStage
+        One of its stages.
+    points : ndarray of shape (n, features), uint8
+        What the device is fed.
+    extremes : ndarray of shape (e, n_inputs)
+        Inputs of the stage at the ends of its range, and at corners of its arithmetic.
+    reached : bool
+        Whether every end of the range is reached at them; else it is a bound.
+    limited : bool
+        Whether values beyond the range are to the next stage what the end of the range is.
+    """
+
+    name: str
+    model: IntegerModel
+    stage: IntegerStage
+    points: np.ndarray
+    extremes: np.ndarray
+    reached: bool = True
+    limited: bool = False
+
+    @property
+    def place(self) -> int:
+        """Where the stage is in the chain."""
+        return self.model.stages.index(self.stage)
+
+    @property
+    def inputs(self) -> np.ndarray:
+        """What the stage is given: for the points, and the extremes."""
+        x: np.ndarray = self.points
+        for stage in self.model.stages[: self.place]:
+            x = stage.run(x)
+        return np.concatenate([x, self.extremes.astype(x.dtype)])
+
+
+class Maker(Protocol):
+    """The module ``conformance.KIND``."""
+
+    def instances(self) -> Iterator[Instance]:
+        """Yield instances, the first one with a range that is reached."""
+
+    def reference(self, stage: Any, point: list[int]) -> list[int]:
+        """Return what the stage makes of a point, in plain loops from the formula's text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An instance, and one way to compute it on an Uno."""
+
+    instance: Instance
+    plan: Plan
+
+    def with_kernel(self, change: Callable[[Any], Any]) -> Program:
+        """Return the program with another kernel of the stage, and the costs that follow."""
+        kernels = list(self.plan.kernels)
+        kernels[self.instance.place] = change(kernels[self.instance.place])
+        activity = measure_activity(self.instance.model, self.instance.points)
+        plan = plan_with(kernels, activity, held=self.plan.buffered)
+        return replace(self, plan=plan)
+
+
+def maker_of(kind: str) -> Maker:
+    """Return what makes instances of a kind."""
+    try:
+        return cast(Maker, importlib.import_module(f"conformance.{kind}"))
+    except ModuleNotFoundError as error:
+        raise AssertionError(
+            f"the kind {kind!r} of the registry has no instances to check; write "
+            f"tests/conformance/{kind}.py with instances() and reference()"
+        ) from error
+
+
+@cache
+def instances_of(kind: str) -> tuple[Instance, ...]:
+    """Return the instances of a kind."""
+    return tuple(maker_of(kind).instances())
+
+
+@cache
+def programs_of(kind: str) -> tuple[Program, ...]:
+    """Return programs with every kernel, way of feeding and instance of a kind.
+
+    Compiling is what takes time, so instances take turns.
+    """
+    instances = instances_of(kind)
+    able = {instance: list(_choices(instance)) for instance in instances}
+    left = list(instances)
+    programs = []
+    for choices in dict.fromkeys(each for some in able.values() for each in some):
+        candidates = [instance for instance in instances if choices in able[instance]]
+        instance = next((each for each in candidates if each in left), candidates[0])
+        left = [each for each in left if each is not instance]
+        programs.append(_program(instance, choices))
+    return (*programs, *(_program(instance, able[instance][0]) for instance in left))
+
+
+def _choices(instance: Instance) -> Iterator[tuple[str, str]]:
+    """Yield the kernels of the stage, with how the firmware may feed a chain with each.
+
+    What fits one chunk is held.
+    """
+    stages = instance.model.stages
+    for kernel in kernels_of(instance.stage, UNO_CORE):
+        first = kernel if instance.place == 0 else kernels_of(stages[0], UNO_CORE)[0]
+        for held in first.feedings:
+            if held or first.stage.n_inputs > first.chunk:
+                yield kernel.name, "held" if held else "streamed"
+
+
+def _program(instance: Instance, choices: tuple[str, str]) -> Program:
+    kernel, feeding = choices
+    chosen = {instance.stage.kind: kernel, "feeding": feeding}
+    activity = measure_activity(instance.model, instance.points)
+    return Program(instance, plan_of(instance.model, chosen, activity=activity))

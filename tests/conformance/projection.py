@@ -1,0 +1,62 @@
+"""The projection: sums of 16 and 24 bits, coordinates that are limited, inputs without weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from conformance.instances import Instance
+from model_factory import random_inputs, random_model
+
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.projection.integers import IntegerProjection
+
+
+def instances() -> Iterator[Instance]:
+    """Yield projections."""
+    model = quantize(random_model(1, features=100, projections=10, prototypes=20))
+    yield _instance("within a byte", _reaching(model, 120))
+    sparse = model.projection.copy()
+    sparse[:, 7:30], sparse[3:, 40:] = 0, 0
+    yield _instance("sparse", replace(model, projection=sparse))
+    yield _instance("24 bits", _with_large_weights(model))
+    many = random_model(7, features=40, projections=21, prototypes=5, gamma_numerator=100.0)
+    many = replace(many, prototypes=many.prototypes * np.float32(0.02))
+    yield _instance("21 coordinates", quantize(many))
+
+
+def _instance(name: str, model: IntegerModel) -> Instance:
+    stage = model.projection_stage
+    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
+    points, extremes = random_inputs(6, 20, model), np.concatenate(ends)
+    clamps = stage.clamps
+    return Instance(name, model, stage, points, extremes, reached=not clamps, limited=clamps)
+
+
+def _with_large_weights(model: IntegerModel) -> IntegerModel:
+    weights = np.random.default_rng(0).integers(-128, 128, model.projection.shape, np.int8)
+    centre = -model.inputs.maximum * weights.sum(axis=1, dtype=np.int64) // 2
+    return _reaching(replace(model, projection=weights, bias=centre, accumulator_bits=24), 400)
+
+
+def _reaching(model: IntegerModel, largest: int) -> IntegerModel:
+    """Return the model whose coordinates are as large at most, with prototypes at some points."""
+    upper = max(map(abs, model.accumulator_range())) >> (model.accumulator_bits - 16)
+    offset = np.full(model.n_projections, 1 << 15)
+    scaled = replace(model, multiplier=65_536 * largest // upper, offset=offset)
+    coordinates = scaled.project(random_inputs(6, model.n_prototypes, model))
+    return replace(scaled, prototypes=coordinates.T.astype(np.int8))
+
+
+def reference(stage: IntegerProjection, point: list[int]) -> list[int]:
+    """Return the coordinates of inputs."""
+    coordinates = []
+    for k, weights in enumerate(stage.weights.tolist()):
+        a = int(stage.bias[k])
+        for weight, q in zip(weights, point, strict=True):
+            a += weight * q
+        h = a if stage.accumulator_bits == 16 else a >> 8
+        p = (h * stage.multiplier + int(stage.offset[k])) >> 16
+        coordinates.append(min(max(p, -128), 127))
+    return coordinates

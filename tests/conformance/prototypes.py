@@ -1,0 +1,48 @@
+"""The prototypes: one, and many; near and far; scores of 16 and of 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from conformance.instances import Instance
+from model_factory import random_inputs, random_model, rejecting_some
+
+from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.prototypes.integers import IntegerPrototypes
+
+
+def instances() -> Iterator[Instance]:
+    """Yield prototypes."""
+    one = quantize(random_model(1, features=30, prototypes=1, classes=3))
+    yield _instance("one", one, reached=True)
+    many = quantize(random_model(2, features=30, projections=10, prototypes=90, classes=10))
+    yield _instance("many", many)
+    wide = quantize(random_model(3, features=30, projections=4, prototypes=60, gamma_numerator=0.3))
+    wide = replace(wide, labels=np.sign(wide.labels) * np.int8(127))
+    assert wide.score_bits == 32
+    yield _instance("32 bits", wide)
+    few = quantize(random_model(4, features=70, projections=22, prototypes=12, classes=26))
+    yield _instance("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
+
+
+def _instance(name: str, model: IntegerModel, *, reached: bool = False) -> Instance:
+    stage = model.prototypes_stage
+    fed = model.projection_stage.output
+    rng = np.random.default_rng(0)
+    corners = np.where(rng.random((20, stage.n_inputs)) < 0.5, fed.low, fed.high)
+    points = np.concatenate([stage.prototypes.T, corners])
+    return Instance(name, model, stage, random_inputs(7, 20, model), points, reached=reached)
+
+
+def reference(stage: IntegerPrototypes, point: list[int]) -> list[int]:
+    """Return the scores of coordinates."""
+    scores = [0] * stage.n_outputs
+    for j, prototype in enumerate(stage.prototypes.T.tolist()):
+        r = sum((p - b) ** 2 for p, b in zip(point, prototype, strict=True))
+        if r < 1 << (8 + stage.distance_shift):
+            e = int(stage.table[r >> stage.distance_shift])
+            for label in range(stage.n_outputs):
+                scores[label] += int(stage.labels[label, j]) * e
+    return scores

@@ -1,0 +1,256 @@
+"""A stage that is broken on purpose fails the check that is there for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conformance.checks import (
+    assert_avr_agrees,
+    assert_bytes_are_linked,
+    assert_cycles_are_bounded,
+    assert_host_agrees,
+    assert_mean_is_known,
+    assert_range_holds,
+    assert_runs_as_the_formula,
+    linked,
+    run_of,
+)
+from conformance.instances import KINDS, Program, instances_of, programs_of
+
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.decision.integers import IntegerDecision
+from protonn_edge.stages.deskew.deskew import row_shifts, sheared
+from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.integer_stage import IntegerStage, Range
+from protonn_edge.stages.kernel import Cost
+from protonn_edge.stages.projection.integers import IntegerProjection
+from protonn_edge.stages.prototypes.integers import IntegerPrototypes
+from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def as_broken(broken: type[IntegerStage], stage: Any) -> IntegerStage:
+    """Return a stage as another class has it."""
+    return broken(**{field.name: getattr(stage, field.name) for field in fields(stage)})
+
+
+@every_kind
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize("by", [-1, 1])
+def test_a_range_that_is_one_off_fails(kind: str, end: str, by: int) -> None:
+    """Too small it does not hold, too large it is not reached."""
+    instance = instances_of(kind)[0]
+    true = instance.stage.output
+
+    class Broken(type(instance.stage)):  # type: ignore[misc]
+        @property
+        def output(self) -> Range:
+            moved = getattr(true, end).copy()
+            moved[-1] += by
+            return replace(true, **{end: moved})
+
+    assert_range_holds(instance, instance.stage)
+    with pytest.raises(AssertionError):
+        assert_range_holds(instance, as_broken(Broken, instance.stage))
+
+
+class PoolingThatRoundsDown(IntegerAveragePooling):
+    """Leaves out the half that rounds."""
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        scaled: np.ndarray = self.pooling.sums(x).astype(np.int64) * self.multiplier >> 16
+        return scaled
+
+
+class DeskewThatMovesOddRows(IntegerDeskew):
+    """Moves rows of odd numbers by one more pixel."""
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        rows, columns = self.pooling.rows, self.pooling.columns
+        images = x.reshape(-1, rows.side, columns.side)
+        moved = sheared(images, row_shifts(images) + np.arange(rows.side) % 2, 0)
+        last, right = rows.first + rows.pixels, columns.first + columns.pixels
+        return moved[:, rows.first : last, columns.first : right].reshape(len(x), -1)
+
+
+class WindowFeaturesThatRoundUp(IntegerWindowFeatures):
+    """Makes bytes with an offset that is a whole step larger."""
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        scales = [
+            replace(scale, offset=scale.offset + (1 << 22)) for scale in self.quantizer.scales
+        ]
+        return replace(self.quantizer, scales=tuple(scales)).quantize(self.window.of_bytes(x))
+
+
+class ProjectionThatRoundsDown(IntegerProjection):
+    """Leaves out the half that rounds."""
+
+    def requantized(self, accumulators: np.ndarray) -> np.ndarray:
+        upper = accumulators >> (self.accumulator_bits - 16)
+        coordinates: np.ndarray = (upper * self.multiplier + self.offset - (1 << 15)) >> 16
+        return coordinates
+
+
+class PrototypesThatRound(IntegerPrototypes):
+    """Rounds squared distances to the nearest entry of the table."""
+
+    def squared_distances(self, P: np.ndarray) -> np.ndarray:
+        half: np.ndarray = super().squared_distances(P) + (1 << self.distance_shift >> 1)
+        return half
+
+
+class DecisionForTheLast(IntegerDecision):
+    """Gives ties to the last class."""
+
+    def classes(self, scores: np.ndarray, nearest: np.ndarray | None) -> np.ndarray:
+        turned = super().classes(scores[:, ::-1], nearest)
+        last: np.ndarray = np.where(turned < self.n_inputs, self.n_inputs - 1 - turned, turned)
+        return last
+
+
+ROUNDING_DIFFERENTLY: dict[str, type[IntegerStage]] = {
+    broken.kind: broken
+    for broken in (
+        PoolingThatRoundsDown,
+        DeskewThatMovesOddRows,
+        WindowFeaturesThatRoundUp,
+        ProjectionThatRoundsDown,
+        PrototypesThatRound,
+        DecisionForTheLast,
+    )
+}
+
+
+@pytest.mark.parametrize("kind", ROUNDING_DIFFERENTLY)
+def test_a_run_that_rounds_differently_fails(kind: str) -> None:
+    instance = instances_of(kind)[0]
+    assert_runs_as_the_formula(kind, instance.stage, instance.inputs)
+    broken = as_broken(ROUNDING_DIFFERENTLY[kind], instance.stage)
+    with pytest.raises(AssertionError, match="the formula"):
+        assert_runs_as_the_formula(kind, broken, instance.inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """A kernel with other costs, or another context."""
+
+    kernel: Any
+    change_cost: Callable[[Cost], Cost] = lambda cost: cost
+    change_context: Callable[[Any], Any] = lambda context: context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.kernel, name)
+
+    def cost(self, *around: Any) -> Cost:
+        return self.change_cost(self.kernel.cost(*around))
+
+    def context(self) -> Any:
+        return self.change_context(self.kernel.context())
+
+
+def with_cost(program: Program, change: Callable[[Cost], Cost]) -> Program:
+    """Return a program whose stage says that it takes something else."""
+    return program.with_kernel(lambda kernel: Changed(kernel, change_cost=change))
+
+
+def with_step(program: Program, **more: float) -> Program:
+    """Return a program whose stage says that its first step takes so many cycles more."""
+
+    def change(cost: Cost) -> Cost:
+        first, *others = cost.steps
+        changes = {name: getattr(first, name) + by for name, by in more.items()}
+        return replace(cost, steps=(replace(first, **changes), *others))
+
+    return with_cost(program, change)
+
+
+@every_kind
+def test_a_bound_that_is_one_cycle_too_low_fails(kind: str) -> None:
+    program = programs_of(kind)[0]
+    run = run_of(program)
+    spare = program.plan.worst_cycles - int(run.measured.cycles.max())
+    exact, broken = (with_step(program, worst=-by).plan for by in (spare, spare + 1))
+    assert_cycles_are_bounded(exact, run)
+    with pytest.raises(AssertionError, match="at most"):
+        assert_cycles_are_bounded(broken, run)
+
+
+@every_kind
+def test_a_least_that_is_one_cycle_too_high_fails(kind: str) -> None:
+    program = programs_of(kind)[0]
+    run = run_of(program)
+    spare = int(run.measured.cycles.min()) - program.plan.least_cycles
+    exact, broken = (with_step(program, least=by).plan for by in (spare, spare + 1))
+    assert_cycles_are_bounded(exact, run)
+    with pytest.raises(AssertionError, match="at least"):
+        assert_cycles_are_bounded(broken, run)
+
+
+@every_kind
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_mean_that_is_a_quarter_off_fails(kind: str, sign: int) -> None:
+    program = programs_of(kind)[0]
+    assert program.plan.mean_cycles is not None
+    plan = with_step(program, mean=sign * 0.25 * program.plan.mean_cycles).plan
+    with pytest.raises(AssertionError, match="on average"):
+        assert_mean_is_known(kind, plan, run_of(program))
+
+
+@every_kind
+@pytest.mark.parametrize("by", [-1, 1])
+def test_state_that_is_a_byte_off_fails(kind: str, by: int) -> None:
+    program = programs_of(kind)[0]
+    broken = with_cost(program, lambda cost: replace(cost, state=cost.state + by))
+    with pytest.raises(AssertionError, match="variables take"):
+        assert_bytes_are_linked(broken.plan, linked(program))
+
+
+@every_kind
+def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
+    program = programs_of(kind)[0]
+    spare = program.plan.table_bytes - linked(program).constants
+    for by, fits in ((spare, True), (spare + 1, False)):
+        plan = with_cost(program, lambda cost, by=by: replace(cost, tables=cost.tables - by)).plan
+        if fits:
+            assert_bytes_are_linked(plan, linked(program))
+            continue
+        with pytest.raises(AssertionError, match="constants take"):
+            assert_bytes_are_linked(plan, linked(program))
+
+
+@pytest.mark.parametrize(
+    ("kind", "array"),
+    [
+        ("window_features", "scales"),
+        ("projection", "coordinates"),
+        ("prototypes", "rows"),
+        ("prototypes", "table"),
+    ],
+)
+def test_an_array_that_is_one_too_short_fails(kind: str, array: str) -> None:
+    """Its first entry is left out; C fills its end up with 0."""
+
+    def change(context: Any) -> Any:
+        return replace(context, **{array: getattr(context, array)[1:]})
+
+    program = programs_of(kind)[-1]
+    broken = program.with_kernel(lambda kernel: Changed(kernel, change_context=change))
+    with pytest.raises(AssertionError):
+        assert_host_agrees(broken)
+
+
+def test_an_uno_that_scales_otherwise_fails() -> None:
+    program = programs_of("average_pooling")[0]
+
+    def change(context: Any) -> Any:
+        return replace(context, multiplier=context.multiplier * 9 // 10)
+
+    broken = program.with_kernel(lambda kernel: Changed(kernel, change_context=change))
+    with pytest.raises(AssertionError, match="other scores"):
+        assert_avr_agrees(run_of(broken))
