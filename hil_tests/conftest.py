@@ -27,7 +27,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.verification import open_session
-from protonn_edge.hil import Run, Session, protocol, run
+from protonn_edge.hil import Run, Session, framing, protocol, run
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.toolchain.elf import read_program
@@ -199,7 +199,7 @@ class Line:
 
     def __init__(self, link: serial.Serial) -> None:
         self._link = link
-        self._splitter = protocol.FrameSplitter(2000)
+        self._splitter = framing.FrameSplitter(2000)
         self._frames: list[bytes] = []
 
     def send(self, data: bytes) -> None:
@@ -212,7 +212,7 @@ class Line:
             if time.monotonic() > end:
                 return None
             self._frames += self._splitter.feed(self._link.read(1))
-        body = protocol.decode_frame(self._frames.pop(0))
+        body = framing.decode_frame(self._frames.pop(0))
         return body[1], protocol.decode_message(body)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from protonn_edge.hil.comparison import Comparison, compare_devices
 from protonn_edge.hil.connection import NoReplyError
+from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.link import LinkError
-from protonn_edge.hil.protocol import ProtocolError
 from protonn_edge.hil.results import (
     Origin,
     RecordedRun,

@@ -11,15 +11,10 @@ from dataclasses import dataclass
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.hil import protocol
+from protonn_edge.hil import framing, protocol
+from protonn_edge.hil.framing import FrameSplitter, ProtocolError
 from protonn_edge.hil.link import Host, Line, LinkError
-from protonn_edge.hil.protocol import (
-    Content,
-    FrameSplitter,
-    HelloReply,
-    HelloRequest,
-    ProtocolError,
-)
+from protonn_edge.hil.protocol import Content, HelloReply, HelloRequest
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
@@ -139,7 +134,7 @@ class Connection:
         self._sequence = _HELLO_SEQUENCE
         self._link: Line | None = None
         self._wanted = False  # between open() and close()
-        self._splitter = FrameSplitter(protocol.frame_bytes(2 + LONGEST_REPLY_BYTES))
+        self._splitter = FrameSplitter(framing.frame_bytes(2 + LONGEST_REPLY_BYTES))
 
     def open(self) -> None:
         """Open the line and shake hands.
@@ -213,7 +208,7 @@ class Connection:
         messages = []
         for frame in self._splitter.feed(self._open_link().read(wait_s)):
             try:
-                body = protocol.decode_frame(frame)
+                body = framing.decode_frame(frame)
                 messages.append((body[1], protocol.decode_message(body)))
             except protocol.VersionError:
                 raise
@@ -229,19 +224,19 @@ class Connection:
 
     def wire_s(self, payload_bytes: int) -> float:
         """Return the seconds that a message takes on the wire."""
-        return protocol.frame_bytes(2 + payload_bytes) * _BITS_PER_BYTE / self._baud
+        return framing.frame_bytes(2 + payload_bytes) * _BITS_PER_BYTE / self._baud
 
     def _reopen(self) -> None:
         self._drop_link()
         self._link = self.host.open(self.url, self._baud)
-        self._splitter = FrameSplitter(protocol.frame_bytes(2 + LONGEST_REPLY_BYTES))
+        self._splitter = FrameSplitter(framing.frame_bytes(2 + LONGEST_REPLY_BYTES))
         self.reopened += 1
 
     def _shake_hands(self, within_s: float) -> None:
         """Say HELLO until it is answered, ever more seldom, and check who answers."""
         end = self.host.now() + within_s
         # The delimiter in front ends whatever the device may have received before.
-        hello = protocol.DELIMITER + protocol.encode_message(HelloRequest(), _HELLO_SEQUENCE)
+        hello = framing.DELIMITER + protocol.encode_message(HelloRequest(), _HELLO_SEQUENCE)
         pause = _HELLO_FIRST_S
         while (now := self.host.now()) < end:
             self.send(hello)

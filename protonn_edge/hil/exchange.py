@@ -14,8 +14,9 @@ from typing import Generic, TypeVar
 
 from protonn_edge.hil import protocol
 from protonn_edge.hil.connection import LONGEST_REPLY_BYTES, MEND, Connection, NoReplyError
+from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.link import Host, LinkError
-from protonn_edge.hil.protocol import Content, ErrorReply, ProtocolError
+from protonn_edge.hil.protocol import Content, ErrorReply
 from protonn_edge.hil.window import Asked, Window
 
 # So often refused or lost, a request is wrong. Less may be the line's doing: two frames that have

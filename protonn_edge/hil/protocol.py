@@ -6,39 +6,29 @@ that arrives is hostile until its CRC, its type and its length have been checked
 
 from __future__ import annotations
 
-import binascii
 import struct
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
-from cobs import cobs
-
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import InputError
+from protonn_edge.hil.framing import ProtocolError, encode_frame
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
 PROTOCOL_VERSION = 2
 FEATURE_TYPE_UINT8 = 0
 MOST_REPETITIONS = 1 << 16
 MOST_WINDOW_BYTES = 63  # what the ring buffer of a device with a USART holds
-DELIMITER = b"\x00"
 
 REPLY = 0x80
 HELLO, PREDICT, SCORES, STATS, REPEAT = 0x01, 0x02, 0x03, 0x04, 0x05
 ERROR_REPLY = 0xFF
 
-_CRC_BYTES = 2
-_MIN_BODY_BYTES = 4  # type, sequence number, CRC
-_MAX_BODY_BYTES = 0xFFFF
 _ERROR_NAMES = {
     1: "unknown type of request",
     2: "wrong length of payload",
     3: "a feature is out of range",
     4: "the model keeps no features to repeat with",
 }
-
-
-class ProtocolError(CheckFailed):
-    """Bytes that are not what protocol v2 says they must be."""
 
 
 class VersionError(ProtocolError):
@@ -379,7 +369,7 @@ _CONTENTS: dict[int, type[Content]] = {
 }
 
 
-# --- frames --------------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------
 
 
 def encode_message(content: Content, sequence: int) -> bytes:
@@ -414,90 +404,6 @@ def decode_message(body: bytes) -> Content:
     if kind is None:
         raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not know")
     return kind.from_payload(body[2:])
-
-
-def encode_frame(body: bytes) -> bytes:
-    """Return COBS(body, CRC-16/XMODEM of the body, big endian) and a 0x00.
-
-    Raises
-    ------
-    InputError
-        If the body has fewer than 2 or, with its CRC, more than 65,535 bytes.
-    """
-    whole = body + crc16(body).to_bytes(_CRC_BYTES, "big")
-    if not _MIN_BODY_BYTES <= len(whole) <= _MAX_BODY_BYTES:
-        raise InputError(
-            f"a frame's body has {len(body)} bytes, must have {_MIN_BODY_BYTES - _CRC_BYTES} to "
-            f"{_MAX_BODY_BYTES - _CRC_BYTES}; use fewer features"
-        )
-    return bytes(cobs.encode(whole)) + DELIMITER
-
-
-def decode_frame(frame: bytes) -> bytes:
-    """Return the body (type, sequence number, payload) of a frame given without its delimiter.
-
-    Raises
-    ------
-    ProtocolError
-        If the COBS encoding is broken, the body too short or the CRC wrong.
-    """
-    try:
-        whole = bytes(cobs.decode(frame))
-    except cobs.DecodeError as error:
-        raise ProtocolError(f"a frame of {len(frame)} bytes is not COBS: {error}") from error
-    if len(whole) < _MIN_BODY_BYTES:
-        raise ProtocolError(
-            f"a frame's body has {len(whole)} bytes, must have at least {_MIN_BODY_BYTES}"
-        )
-    if crc16(whole) != 0:  # of a body followed by its own CRC
-        raise ProtocolError(f"the CRC of a frame of {len(frame)} bytes is wrong")
-    return whole[:-_CRC_BYTES]
-
-
-def crc16(data: bytes) -> int:
-    """Return CRC-16/XMODEM of `data`: polynomial 0x1021, start 0, nothing reflected."""
-    return binascii.crc_hqx(data, 0)
-
-
-class FrameSplitter:
-    """Cut a stream of bytes into frames, in bounded memory whatever arrives.
-
-    Parameters
-    ----------
-    max_bytes : int
-        The longest frame that is kept; of a longer one, all is dropped up to its delimiter.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._frame = bytearray()
-        self._too_long = False
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Return the frames that `data` completes, without delimiters; empty ones are left out."""
-        frames = []
-        *ended, rest = data.split(DELIMITER)
-        for part in ended:
-            self._append(part)
-            if self._frame:
-                frames.append(bytes(self._frame))
-            self._frame.clear()
-            self._too_long = False
-        self._append(rest)
-        return frames
-
-    def _append(self, part: bytes) -> None:
-        if self._too_long or len(self._frame) + len(part) > self._max_bytes:
-            self._too_long = True
-            self._frame.clear()
-        else:
-            self._frame += part
-
-
-def frame_bytes(body_bytes: int) -> int:
-    """Return the most bytes that a frame takes on the wire, delimiter included."""
-    whole = body_bytes + _CRC_BYTES
-    return whole + whole // 254 + 2
 
 
 def _expect_length(name: str, payload: bytes, length: int) -> None:

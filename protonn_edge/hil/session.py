@@ -15,13 +15,13 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.hil import protocol
 from protonn_edge.hil.connection import MEND, Connection, Expected, NoReplyError
 from protonn_edge.hil.exchange import Exchange, Patience
+from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.link import Host
 from protonn_edge.hil.protocol import (
     Content,
     HelloReply,
     PredictReply,
     PredictRequest,
-    ProtocolError,
     RepeatReply,
     RepeatRequest,
     ScoresReply,

@@ -1,4 +1,4 @@
-"""The integer model: the exact arithmetic that every generated program reproduces.
+"""The integer model of a ProtoNN classifier, and its arithmetic from end to end.
 
 A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with average pooling, an image of
 more of them, ``b``, of which the device makes D averages first::
@@ -24,8 +24,7 @@ The rest is the same for all::
 ``offset`` holds the half that makes p round to nearest. Sums may wrap around on the way, as long as
 the last one fits.
 
-The NumPy code below is the reference; the C templates and the planner read the same object and
-derive no shift and no scale of their own.
+Each stage computes and proves its own line of it; see `protonn_edge.stages`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards.cores import UNO_CORE
-from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.renderer import template_environment
@@ -52,7 +52,7 @@ def scale(monkeypatch: pytest.MonkeyPatch) -> Iterator[IntegerStage]:
     from scale import integers, kernels  # noqa: PLC0415
 
     monkeypatch.setitem(registry.KERNELS, "scale", kernels.kernels)
-    environment = template_environment("c")
+    environment = template_environment("c", PREFIX)
     assert environment.loader is not None
     both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])
     monkeypatch.setattr(environment, "loader", both)

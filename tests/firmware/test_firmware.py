@@ -11,6 +11,7 @@ import pytest
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.hil import NoReplyError, Session, protocol
+from protonn_edge.hil.framing import encode_frame
 from protonn_edge.hil.protocol import (
     ErrorReply,
     HelloReply,
@@ -23,7 +24,6 @@ from protonn_edge.hil.protocol import (
     ScoresRequest,
     StatsReply,
     StatsRequest,
-    encode_frame,
     encode_message,
 )
 

@@ -18,7 +18,7 @@ from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.measurement import Measurement
-from protonn_edge.hil import protocol, read_results
+from protonn_edge.hil import framing, protocol, read_results
 from protonn_edge.hil.protocol import Content, HelloRequest
 
 BRIEF_CASES = 20
@@ -190,7 +190,7 @@ def _flood(rng: np.random.Generator, model: Any) -> tuple[Callable[[int], bytes]
         if kind == 0:
             return rng.bytes(int(rng.integers(1, 300)))
         if kind == 1:
-            return protocol.encode_frame(bytes([0x83, n % 256]) + bytes(int(rng.integers(4000))))
+            return framing.encode_frame(bytes([0x83, n % 256]) + bytes(int(rng.integers(4000))))
         said = _lie(rng, reply) if kind == 2 else reply
         return protocol.encode_message(said, n % 256 if number is None else number)
 

@@ -12,25 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.hil import protocol
+from protonn_edge.hil import framing, protocol
+from protonn_edge.hil.framing import FrameSplitter, ProtocolError, crc16, decode_frame, encode_frame
 from protonn_edge.hil.protocol import (
     ErrorReply,
-    FrameSplitter,
     HelloReply,
     HelloRequest,
     PredictReply,
     PredictRequest,
-    ProtocolError,
     RepeatReply,
     RepeatRequest,
     ScoresReply,
     ScoresRequest,
     StatsReply,
     StatsRequest,
-    crc16,
-    decode_frame,
     decode_message,
-    encode_frame,
     encode_message,
 )
 
@@ -125,7 +121,7 @@ bodies = st.binary(min_size=2, max_size=1200) | st.integers(2, 1200).map(lambda 
 def test_any_body_round_trips(body):
     frame = encode_frame(body)
     assert frame.index(0) == len(frame) - 1
-    assert len(frame) <= protocol.frame_bytes(len(body))
+    assert len(frame) <= framing.frame_bytes(len(body))
     assert decode_frame(frame[:-1]) == body
 
 

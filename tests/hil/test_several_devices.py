@@ -7,7 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from protonn_edge.hil import LinkError, ProtocolError, Session, compare_devices, protocol, run
+from protonn_edge.hil import LinkError, Session, compare_devices, protocol, run
+from protonn_edge.hil.framing import ProtocolError
 
 Q = np.random.default_rng(1).integers(0, 256, (600, 4), np.uint8)
 Y = np.zeros(600, np.int64)

@@ -18,7 +18,8 @@ from fake_device import HostileDevice
 from simulated_run import STACK_BYTES, N, honest_model, measure_on, subject
 
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
-from protonn_edge.hil import ProtocolError, protocol, read_results
+from protonn_edge.hil import framing, protocol, read_results
+from protonn_edge.hil.framing import ProtocolError
 from protonn_edge.hil.protocol import (
     ErrorReply,
     HelloReply,
@@ -59,7 +60,7 @@ def an_old_reply(_: int) -> ScoresReply:
 
 
 def huge_frame(_: int) -> bytes:
-    return protocol.encode_frame(bytes([0x83, 1]) + bytes(4000))
+    return framing.encode_frame(bytes([0x83, 1]) + bytes(4000))
 
 
 def garbage(n: int) -> bytes:
@@ -321,7 +322,7 @@ def test_a_stack_that_the_program_cannot_hold_fails_the_run(stack):
     "change",
     [
         lambda _: None,
-        lambda _: protocol.encode_frame(b"\x84\x01nonsense"),
+        lambda _: framing.encode_frame(b"\x84\x01nonsense"),
         lambda right: replace(right, reset_cause=0),
         lambda right: replace(right, reset_cause=16),
         lambda _: ErrorReply(1),
