@@ -48,12 +48,10 @@ from protonn_edge.model.normalizer import Normalizer
 from protonn_edge.model.protonn import ProtoNNModel
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.model.upgrades import UPGRADES
-from protonn_edge.stages import activity
+from protonn_edge.stages import activity, feature_registry
 from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json
-from protonn_edge.stages.average_pooling import arrays as average_pooling
 from protonn_edge.stages.decision import arrays as rejection
 from protonn_edge.stages.input_quantizer import arrays as raw_units
-from protonn_edge.stages.window_features import arrays as window_features
 from protonn_edge.system.files import write_atomically
 
 FORMAT_VERSION = 6
@@ -84,7 +82,8 @@ _ARRAYS = (
     "raw_exponents",
 )
 _OPTIONAL_ARRAYS = ("pipeline", "activity", "rejection")
-_NAMES = (*_ARRAYS, *_OPTIONAL_ARRAYS)  # in the order of the file
+# In the order of the file: newer kinds of features come last.
+_NAMES = tuple(dict.fromkeys((*_ARRAYS, *_OPTIONAL_ARRAYS, *feature_registry.array_names())))
 _STATISTICS = tuple(field.name for field in fields(InputStatistics))
 
 
@@ -98,12 +97,8 @@ class _Part(NamedTuple):
 
 
 _PARTS = (
-    _Part("pooling", "pooling", average_pooling.to_arrays, average_pooling.from_arrays),
     _Part(
-        "window_features",
-        "window_features",
-        window_features.to_arrays,
-        window_features.from_arrays,
+        "feature_stage", "feature_stage", feature_registry.to_arrays, feature_registry.from_arrays
     ),
     _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
     _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),

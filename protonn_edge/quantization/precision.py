@@ -15,9 +15,9 @@ DeviceModel = IntegerModel | Float32Model
 def precisions_of(model: ProtoNNModel) -> tuple[str, ...]:
     """Return the precisions in which a model can be built.
 
-    Floats neither pool, nor make features of windows, nor reject.
+    Floats neither make features nor reject.
     """
-    integers_alone = (model.pooling, model.window_features, model.rejection)
+    integers_alone = (model.feature_stage, model.rejection)
     return PRECISIONS[:1] if any(part is not None for part in integers_alone) else PRECISIONS
 
 

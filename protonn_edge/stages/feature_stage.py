@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +27,18 @@ from protonn_edge.stages.integer_stage import IntegerStage
 Shape = tuple[int, int]
 Facts = tuple[tuple[str, str], ...]
 Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Samples that come one after the other: so many of each channel, at so many a second.
+
+    The rate is None where nobody has said it.
+    """
+
+    samples: int
+    channels: int
+    rate: float | None
 
 
 class FeatureStage(ABC):
@@ -130,9 +143,15 @@ class FeatureStage(ABC):
         )
 
     @property
-    def drawn_shape(self) -> Shape | None:
-        """Height and width as which a raw point is drawn, 1 for a signal's; None for neither."""
+    def signal(self) -> Signal | None:
+        """What a raw point is where it is samples of a signal."""
         return None
+
+    @property
+    def drawn_shape(self) -> Shape | None:
+        """Height and width as which a raw point is drawn: an image's, or of one channel 1 high."""
+        one = self.signal is not None and self.signal.channels == 1
+        return (1, self.n_features) if one else None
 
     @property
     def matrix(self) -> Float64 | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions, _InstancesOf
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 COUNT = Interval(Integral, 1, None, closed="left")
 PASSES = Interval(Integral, 1, 1_000_000, closed="both")
@@ -27,7 +27,7 @@ class Choices(StrOptions):
         super().__init__(set(self.words))
 
 
-class Shape(_InstancesOf):
+class Shape(Options):
     """Two whole numbers, and how the command line reads them.
 
     Parameters
@@ -42,7 +42,14 @@ class Shape(_InstancesOf):
 
     def __init__(self, sides: str, what: str, second: int | None = None) -> None:
         self.sides, self.what, self.second = sides, what, second
-        super().__init__(tuple)
+        super().__init__(tuple, set())
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value is a tuple; what is in it depends on the points."""
+        return isinstance(val, tuple)
+
+    def __str__(self) -> str:
+        return "an instance of 'tuple'"
 
 
 IMAGE_SHAPE = Shape("HxW", "a height and a width, such as 16x16")

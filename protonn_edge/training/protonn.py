@@ -19,7 +19,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import GAMMAS, ProtoNNModel
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.compatibility import Case, check_compatible
+from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.given_points import class_indices, classes_to_go_on, labelled_points
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.label_sets import are_label_sets
@@ -40,6 +40,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.protonn_training import PROTOTYPES_PER_CLASS, ProtoNNTraining
+from protonn_edge.training.refusals import Case
 from protonn_edge.training.settings import ProtoNNSettings
 from protonn_edge.training.stored_points import chunks_of, is_large
 from protonn_edge.training.weighting import point_weights

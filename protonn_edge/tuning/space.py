@@ -20,9 +20,10 @@ from optuna.distributions import (
 from protonn_edge.errors import InputError
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.budget_rules import sizes_within
-from protonn_edge.training.compatibility import Case, refusal_of
+from protonn_edge.training.compatibility import refusal_of
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.objective import LOSSES
+from protonn_edge.training.refusals import Case
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points
 

@@ -20,10 +20,10 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.training import DeviceClassifier, EpochReport, ProtoNNClassifier
-from protonn_edge.training.compatibility import Refusal
 from protonn_edge.training.options import real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.registry import CLASSIFIERS
 
 DIGITS = load_digits_dataset()
@@ -91,9 +91,9 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
 
 def test_the_stages_of_features_are_those_of_the_base() -> None:
     model = fitted(image_shape=(8, 8), reduced_shape=(4, 4)).to_model()
-    assert model.pooling is not None
+    assert model.feature_stage is not None
     assert model.n_projections == 16
-    assert fitted(features="mean,max", window_shape=(8, 8)).to_model().window_features is not None
+    assert fitted(features="mean,max", window_shape=(8, 8)).to_model().feature_stage is not None
 
 
 def test_the_record_is_made_for_it() -> None:

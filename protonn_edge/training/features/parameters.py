@@ -7,7 +7,9 @@ is a base of `AllFeatures`, and so of every classifier and of `TrainingSettings`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 from protonn_edge.stages.feature_stage import FeatureStage
@@ -39,17 +41,18 @@ class FeatureParameters:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in ("asked_by", "flags", "_parameter_constraints"):
-            tables = [vars(cls).get(name, {}), *(getattr(base, name, {}) for base in cls.__bases__)]
-            merged = {key: value for table in reversed(tables) for key, value in table.items()}
-            in_order = {key: merged[key] for table in tables for key in table}
-            setattr(cls, name, in_order)
-        rows = [vars(cls).get("refusals", ()), *(getattr(b, "refusals", ()) for b in cls.__bases__)]
-        cls.refusals = tuple(dict.fromkeys(row for some in rows for row in some))
+            merged: dict[str, Any] = {}
+            for table in _own_first(cls, name):
+                merged |= {key: value for key, value in table.items() if key not in merged}
+            setattr(cls, name, merged)
+        rows = chain(*reversed(list(_own_first(cls, "refusals"))))  # the general ones first
+        cls.refusals = tuple(dict.fromkeys(rows))
 
     @property
     def kinds_asked(self) -> tuple[str, ...]:
         """The kinds of features that the parameters ask for."""
-        return tuple(kind for kind, name in self.asked_by.items() if getattr(self, name) is not None)
+        given = ((kind, getattr(self, name)) for kind, name in self.asked_by.items())
+        return tuple(kind for kind, value in given if value is not None)
 
     def feature_stage_for(
         self,
@@ -73,3 +76,10 @@ class FeatureParameters:
             If the parameters do not fit the points.
         """
         return None
+
+
+def _own_first(cls: type, name: str) -> Iterator[Any]:
+    """Yield what a class has of a name, and then what its bases have."""
+    if name in vars(cls):
+        yield vars(cls)[name]
+    yield from (getattr(base, name) for base in cls.__bases__ if hasattr(base, name))
