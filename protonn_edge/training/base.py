@@ -109,7 +109,7 @@ class DeviceClassifier(Answers, ABC):
         Number of features D.
     feature_names_in_ : ndarray of shape (D,)
         Names of the features, only where X had some.
-    model_ : ProtoNNModel
+    model_ : Model
         The trained model, classes and features named as `fit` found them; see `to_model`.
     n_iter_ : int
         Epochs of training.

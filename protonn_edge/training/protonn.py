@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -344,7 +344,8 @@ class ProtoNNClassifier(DeviceClassifier):
         return self._nearness(points)
 
     def _nearness(self, points: Float32 | Sparse) -> NDArray[np.float64]:
-        model, inputs = self.model_, dense_unless_kept(points, self.model_.normalizer.kind)
+        model = cast("ProtoNNModel", self.model_)
+        inputs = dense_unless_kept(points, model.normalizer.kind)
         if issparse(inputs):
             inputs = normalized(model.normalizer, inputs)
         else:
