@@ -46,6 +46,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
+from protonn_edge.training.searched import Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.weighting import ClassWeight
 
@@ -192,6 +193,11 @@ class DeviceClassifier(Answers, ABC):
         "sample_rate": ("--sample-rate", "Samples a second, for sketches."),
     }
     """What the command line calls the parameters that it has, and its help."""
+
+    @classmethod
+    @abstractmethod
+    def searched(cls, room: Room) -> Searched:
+        """Return what a search for the best model draws, and where it begins."""
 
     @abstractmethod
     def _train(self, prepared: PreparedPoints) -> Learned:

@@ -15,7 +15,6 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.model import Model
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import Sections, read_share
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.tuning.front import Candidate
 from protonn_edge.tuning.limits import Fit, fit_of
 from protonn_edge.tuning.trial import Points
@@ -93,10 +92,9 @@ def refit(
     """
     reason = ""
     for candidate in ranked[:_ATTEMPTS]:
-        settings = {**points.fixed, **candidate.record.settings}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier = ProtoNNClassifier(random_state=seed, **settings)
+            classifier = points.untrained(candidate.record.settings, seed)
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
         integers = quantize(model)
