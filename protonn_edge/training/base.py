@@ -46,7 +46,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
-from protonn_edge.training.searched import Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.weighting import ClassWeight
 
@@ -195,9 +195,14 @@ class DeviceClassifier(Answers, ABC):
     """What the command line calls the parameters that it has, and its help."""
 
     @classmethod
-    @abstractmethod
-    def searched(cls, room: Room) -> Searched:
-        """Return what a search for the best model draws, and where it begins."""
+    def searched(cls, room: Room) -> Searched:  # noqa: ARG003  (other kinds heed it)
+        """Return what a search for the best model draws, and where it begins.
+
+        That is what is done to the features; a kind adds its own parameters.
+        """
+        return Searched(
+            FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
+        )
 
     @abstractmethod
     def _train(self, prepared: PreparedPoints) -> Learned:

@@ -8,7 +8,7 @@ from typing import Any
 from protonn_edge.errors import InputError
 from protonn_edge.training.budget_rules import sizes_within
 from protonn_edge.training.objective import LOSSES
-from protonn_edge.training.searched import Among, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
@@ -61,15 +61,14 @@ def protonn_search(room: Room, allows: Callable[..., bool]) -> Searched:
         "n_projections": Between(1, min(room.n_inputs, _MOST_PROJECTIONS)),
         "n_prototypes": Between(room.n_classes, most),
         "sparsity_projection": Among((1.0, 0.5, 0.25)),
-        "normalization": Among(("standard", "minmax")),
+        "normalization": FEATURES_SEARCHED["normalization"],
         "loss": Among(tuple(LOSSES)),
         "init_projection": Among(("lda", "pca", "nca")),
         "gamma_numerator": Between(0.3, 3.0),
         "input_noise": Among(("auto", 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)),
         "learning_rate": Between(0.003, 0.03),
         "epochs": Among((60, 120, 200)),
-        "dead_zone": Among((0.0, 0.15)),
-        "clip": Among((0.0, 0.02)),
+        **{name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")},
     }
     if allows(augment=True):
         parameters["augment"] = Among((False, True))

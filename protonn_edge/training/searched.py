@@ -74,3 +74,11 @@ class Searched:
         """Return the sizes of a trial, by the parameters' names."""
         alone = (names[0] for names in self.columns.values() if len(names) == 1)
         return ", ".join(f"{name} {settings[name]}" for name in alone if name in settings)
+
+
+FEATURES_SEARCHED: Mapping[str, Among | Between] = {
+    "normalization": Among(("standard", "minmax")),
+    "dead_zone": Among((0.0, 0.15)),
+    "clip": Among((0.0, 0.02)),
+}
+"""What is drawn of the parameters that every kind of classifier has."""
