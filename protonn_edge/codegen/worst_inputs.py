@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.quantization import IntegerModel, compared
+from protonn_edge.quantization import IntegerChain, IntegerModel
 from protonn_edge.stages.average_pooling.images import pixels_averaging, shares_of
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import row_shifts
@@ -46,7 +46,7 @@ _BISECTIONS = 24
 
 
 def worst_inputs(
-    model: IntegerModel, plan: Plan, count: int, seed: int = 0, *, effort: float = 1.0
+    model: IntegerChain, plan: Plan, count: int, seed: int = 0, *, effort: float = 1.0
 ) -> NDArray[np.uint8]:
     """Return inputs (count, features) uint8 that take long, the worst first.
 
@@ -54,7 +54,7 @@ def worst_inputs(
 
     Parameters
     ----------
-    model : IntegerModel
+    model : IntegerChain
         The model; with average pooling the inputs are images.
     plan : Plan
         What says how long a prototype takes.
@@ -66,6 +66,9 @@ def worst_inputs(
         The part of all steps that the search is to take, above 0.
     """
     generator = np.random.default_rng(seed)
+    if not isinstance(model, IntegerModel):  # only inputs that are 0 take less
+        drawn = generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
+        return _fed_for(model, drawn)
     costs = plan.of("prototypes").costs
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
@@ -74,14 +77,17 @@ def worst_inputs(
     if isinstance(stage, AveragePooling) and stage.deskewed is not None:
         images = np.concatenate(list(_slanting(model, stage, targets, costs, generator, effort)))
         return _refine_images(model, stage, plan, images, generator, effort)[:count]
-    inputs = _inputs_near(model, targets, most, costs, generator, effort)[:count].astype(np.uint8)
-    fed = inputs if stage is None else stage.fed_for(inputs, model.inputs)
+    return _fed_for(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
+
+
+def _fed_for(model: IntegerChain, x: Int64) -> NDArray[np.uint8]:
+    fed = model.fed_for(x)
     return np.empty((0, model.n_features), np.uint8) if fed is None else fed
 
 
 def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
     """Return the cycles (n,) that all prototypes take for projected points (n, d)."""
-    reached = compared(model, points)[:, :, 1:].sum(axis=1)
+    reached = model.prototypes_stage.compared(points)[:, :, 1:].sum(axis=1)
     cycles: Int64 = model.n_prototypes * costs[0] + reached @ np.diff(costs)
     return cycles
 

@@ -16,8 +16,8 @@ from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.model import Model
+from protonn_edge.quantization import IntegerChain, quantize
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 
@@ -53,7 +53,7 @@ class Export:
 
 
 def export(
-    model: ProtoNNModel,
+    model: Model,
     kind: Kind,
     folder: Path,
     board: Board,
@@ -67,7 +67,7 @@ def export(
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
         The trained model.
     kind : {"arduino", "platformio", "c"}
         What to make of it.
@@ -127,7 +127,7 @@ def export(
 
 
 def _vectors(
-    model: ProtoNNModel, reference: IntegerModel, board: Board, points: ArrayLike | None
+    model: Model, reference: IntegerChain, board: Board, points: ArrayLike | None
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
     if points is None:
@@ -141,7 +141,7 @@ def _vectors(
     return vectors if room <= 0 else vectors.within(room)
 
 
-def _raw_bytes(model: IntegerModel) -> int:
+def _raw_bytes(model: IntegerChain) -> int:
     """Return the flash of the tables behind pnn_quantize, which the examples call."""
     raw = model.raw_inputs
     several = len(raw.scales) > 1

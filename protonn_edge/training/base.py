@@ -47,6 +47,7 @@ from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
 from protonn_edge.training.refusals import Case
+from protonn_edge.training.searched import FEATURES_SEARCHED, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.weighting import ClassWeight
 
@@ -93,7 +94,7 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
         Number of features D.
     feature_names_in_ : ndarray of shape (D,)
         Names of the features, only where X had some.
-    model_ : ProtoNNModel
+    model_ : Model
         The trained model, classes and features named as `fit` found them; see `to_model`.
     n_iter_ : int
         Epochs of training.
@@ -140,6 +141,16 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
         ),
         "class_weight": ("--class-weight", "Every class counts alike."),
     }
+
+    @classmethod
+    def searched(cls, room: Room) -> Searched:  # noqa: ARG003  (other kinds heed it)
+        """Return what a search for the best model draws, and where it begins.
+
+        That is what is done to the features; a kind adds its own parameters.
+        """
+        return Searched(
+            FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
+        )
 
     @abstractmethod
     def _train(self, prepared: PreparedPoints) -> Learned:
