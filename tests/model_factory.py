@@ -11,6 +11,8 @@ from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import IntegerRejection, margins
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.prototypes.exponential import exponential_table
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
@@ -57,10 +59,10 @@ def random_model(
     )
 
 
-def random_images(seed: int, n: int, pooling: AveragePooling) -> np.ndarray:
+def random_images(seed: int, n: int, stage: AveragePooling | Gradients) -> np.ndarray:
     """Return n images of bytes with dark and light areas, (n, pixels) uint8."""
     rng = np.random.default_rng(seed)
-    height, width = pooling.image_shape
+    height, width = stage.image_shape
     coarse = rng.integers(0, 256, (n, -(-height // 3), -(-width // 3)))
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
@@ -74,13 +76,32 @@ def random_images(seed: int, n: int, pooling: AveragePooling) -> np.ndarray:
 
 def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float) -> ProtoNNModel:
     """Return a float model of averages of images, else as `random_model` makes one."""
-    rng = np.random.default_rng(seed)
-    model = random_model(seed, features=pooling.n_outputs, **sizes)
     images = random_images(seed, 300, pooling)
     averages = pooling.apply(images)
-    scale = 1.0 / np.maximum(averages.std(axis=0), 1.0)
-    normalizer = Normalizer("standard", averages.mean(axis=0), scale)
-    projected = normalizer.apply(averages) @ model.projection.T.astype(np.float64)
+    inputs = InputStatistics.of_averages(images, averages)
+    return _model_of_features(pooling, averages, inputs, seed, **sizes)
+
+
+def random_gradients_model(stage: Gradients, seed: int = 0, **sizes: float) -> ProtoNNModel:
+    """Return a float model of gradients of images, else as `random_model` makes one."""
+    images = random_images(seed, 300, stage)
+    roots = stage.apply(images)
+    inputs = InputStatistics.of(roots).with_one_range()
+    return _model_of_features(stage, roots, inputs, seed, **sizes)
+
+
+def _model_of_features(
+    stage: FeatureStage,
+    features: np.ndarray,
+    inputs: InputStatistics,
+    seed: int,
+    **sizes: float,
+) -> ProtoNNModel:
+    rng = np.random.default_rng(seed)
+    model = random_model(seed, features=stage.n_outputs, **sizes)
+    scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
+    normalizer = Normalizer("standard", features.mean(axis=0), scale)
+    projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
     chosen = projected[rng.integers(0, len(projected), model.n_prototypes)]
     distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
     return replace(
@@ -88,8 +109,8 @@ def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float)
         prototypes=chosen.T.astype(np.float32),
         gamma=sizes.get("gamma_numerator", 2.5) / float(np.median(distances)),
         normalizer=normalizer,
-        inputs=InputStatistics.of_averages(images, averages),
-        feature_stage=pooling,
+        inputs=inputs,
+        feature_stage=stage,
     )
 
 

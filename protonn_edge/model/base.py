@@ -144,7 +144,7 @@ class Model(Sized):
                 f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, 'W' has "
                 f"{self.n_inputs:,} columns; train the model again"
             )
-        for name in ("lower", "upper", "background") if stage.keeps_range else ():
+        for name in ("lower", "upper", "background") if stage.one_range else ():
             if np.ptp(getattr(self.inputs, name)) > 0:
                 raise InputError(
                     f"array 'inputs_{name}' differs from feature to feature, but the model "

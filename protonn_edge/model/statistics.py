@@ -66,6 +66,15 @@ class InputStatistics:
             upper=self.upper - np.where(rests_high, band, 0.0),
         )
 
+    def with_one_range(self) -> InputStatistics:
+        """Return the statistics with the range of all features together, which rest at its begin.
+
+        Features that become bytes by one table have it.
+        """
+        lower = np.full_like(self.lower, self.lower.min())
+        upper = np.full_like(self.upper, self.upper.max())
+        return replace(self, lower=lower, upper=upper, background=lower)
+
     @classmethod
     def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:
         """Measure training features X of shape (n, D), n >= 1, of points with weights (n,)."""

@@ -6,6 +6,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.stages.window_features.stage import WindowFeatureStage
 
 FEATURE_STAGES: dict[str, type[FeatureStage]] = {
@@ -13,6 +14,7 @@ FEATURE_STAGES: dict[str, type[FeatureStage]] = {
     for kind in (
         AveragePooling,
         WindowFeatureStage,
+        Gradients,
     )
 }
 """The float forms, by their kinds."""

@@ -181,6 +181,15 @@ class FeatureStage(ABC):
         return self.scale is None
 
     @property
+    def one_range(self) -> bool:
+        """Whether all of its features become bytes alike, by one range.
+
+        That is the one of raw points where it keeps that, else that of all features together, which
+        rest at its begin.
+        """
+        return self.keeps_range
+
+    @property
     def n_channels(self) -> int | None:
         """Channels that a raw point's values are of in turn, each with a range of its own.
 

@@ -9,6 +9,7 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling import kernels as average_pooling
 from protonn_edge.stages.decision import kernels as decision
 from protonn_edge.stages.deskew import kernels as deskew
+from protonn_edge.stages.gradients import kernels as gradients
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.projection import kernels as projection
@@ -18,6 +19,7 @@ from protonn_edge.stages.window_features import kernels as window_features
 KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "average_pooling": average_pooling.kernels,
     "deskew": deskew.kernels,
+    "gradients": gradients.kernels,
     "window_features": window_features.kernels,
     "projection": projection.kernels,
     "prototypes": prototypes.kernels,

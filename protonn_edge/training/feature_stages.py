@@ -64,7 +64,9 @@ class FeatureMaking:
         """Return the statistics of the features (n, D) that raw points (n, features) have."""
         if self.stage is not None and self.stage.keeps_range:
             return InputStatistics.of_averages(raw, features, weights)
-        return InputStatistics.of(features, weights)
+        statistics = InputStatistics.of(features, weights)
+        shared = self.stage is not None and self.stage.one_range
+        return statistics.with_one_range() if shared else statistics
 
 
 def count_inputs(settings: TrainingSettings, points: Float32 | Sparse) -> int:

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.deskew.deskew import BYTES, deskewed
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage, Range
+
+
+class CroppedAxis(Protocol):
+    """The pixels of one axis that count."""
+
+    @property
+    def side(self) -> int:
+        """Pixels that the image has along the axis."""
+
+    @property
+    def pixels(self) -> int:
+        """How many of them count."""
+
+    @property
+    def first(self) -> int:
+        """The first one."""
+
+
+class CroppedImage(Protocol):
+    """An image, and the part in its middle that counts."""
+
+    @property
+    def rows(self) -> CroppedAxis:
+        """The vertical axis."""
+
+    @property
+    def columns(self) -> CroppedAxis:
+        """The horizontal axis."""
+
+    @property
+    def n_features(self) -> int:
+        """Pixels of the image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,23 +51,23 @@ class IntegerDeskew(IntegerStage):
 
     Attributes
     ----------
-    pooling : Areas
+    image : CroppedImage
         Its shapes are those of the image and of the part that counts.
     """
 
     kind: ClassVar[str] = "deskew"
 
-    pooling: Areas
+    image: CroppedImage
 
     @property
     def n_inputs(self) -> int:
         """Pixels of the image."""
-        return self.pooling.n_features
+        return self.image.n_features
 
     @property
     def n_outputs(self) -> int:
         """Pixels that count."""
-        return self.pooling.rows.pixels * self.pooling.columns.pixels
+        return self.image.rows.pixels * self.image.columns.pixels
 
     @property
     def output(self) -> Range:
@@ -45,7 +76,7 @@ class IntegerDeskew(IntegerStage):
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the pixels that count, (n, h w), of images of bytes (n, H W)."""
-        rows, columns = self.pooling.rows, self.pooling.columns
+        rows, columns = self.image.rows, self.image.columns
         straight = deskewed(x.reshape(-1, rows.side, columns.side), BYTES)
         last, right = rows.first + rows.pixels, columns.first + columns.pixels
         part = straight[:, rows.first : last, columns.first : right]

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
-from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.deskew.integers import CroppedImage, IntegerDeskew
 from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
@@ -78,10 +77,10 @@ class DeskewKernel(Kernel):
             _COPYING_CALL_CYCLES,
             following.more,
         )
-        rows, pixels = self.stage.pooling.rows, self.stage.n_inputs
+        rows, pixels = self.stage.image.rows, self.stage.n_inputs
         calls = self.core.call_cycles * _CALLS
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
-        row = moved_row_cycles(self.stage.pooling)
+        row = moved_row_cycles(self.stage.image)
         moved = rows.pixels * (row + calls)
         pushes = -(-pixels // _PIXELS_AT_ONCE)
         copies = 0 if feed.whole else push.value * pixels + push.call * pushes
@@ -89,14 +88,14 @@ class DeskewKernel(Kernel):
         worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
         least = _MOMENT_PIXEL_LEAST * pixels
         step = Step(self.kind, self.name, _CODE_BYTES, mean, worst, least)
-        exclusive = rows.pixels * row - most_deskewed(self.stage.pooling, row, following.more)
+        exclusive = rows.pixels * row - most_deskewed(self.stage.image, row, following.more)
         if not self.core.multiplies:
             step = step.in_portable_c(_PORTABLE)
         return Cost(
             steps=(step,),
             tables=0,
             code=_CODE_BYTES,
-            state=pixels + self.stage.pooling.columns.pixels,
+            state=pixels + self.stage.image.columns.pixels,
             # A firmware that holds an image leaves out the library's own.
             buffer=-feed.chunk if feed.whole else 0,
             push=push,
@@ -105,7 +104,7 @@ class DeskewKernel(Kernel):
 
     def context(self) -> DeskewContext:
         """Lay the stage out in the order in which the generated program reads it."""
-        rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
+        rows, columns = self.stage.image.rows, self.stage.image.columns
         return DeskewContext(
             height=rows.side,
             width=columns.side,
@@ -119,18 +118,18 @@ class DeskewKernel(Kernel):
         )
 
 
-def moved_row_cycles(pooling: Areas) -> int:
+def moved_row_cycles(image: CroppedImage) -> int:
     """Return the cycles of a row that moves too far to be read in place."""
-    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * pooling.columns.pixels
+    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * image.columns.pixels
 
 
-def moved_cycles(pooling: Areas, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+def moved_cycles(image: CroppedImage, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the cycles (n,) of the rows that move too far to be read in place, at most.
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves.
     """
-    _, moved = moved_rows(pooling, shifts)
-    cycles: NDArray[np.int64] = moved * moved_row_cycles(pooling)
+    _, moved = moved_rows(image, shifts)
+    cycles: NDArray[np.int64] = moved * moved_row_cycles(image)
     return cycles
 
 

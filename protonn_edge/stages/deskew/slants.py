@@ -13,37 +13,40 @@ from numpy.typing import NDArray
 
 from protonn_edge.stages.average_pooling.areas import Areas, Axis
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, SLOPE_BITS, along_slope
+from protonn_edge.stages.deskew.integers import CroppedImage
 
 Int64 = NDArray[np.int64]
 
 
-def most_deskewed(pooling: Areas, moved_row: int, inputs: Int64) -> int:
+def most_deskewed(image: CroppedImage, moved_row: int, inputs: Int64) -> int:
     """Return the most cycles of rows that move, less those of the inputs that are 0 then.
 
     Parameters
     ----------
-    pooling : Areas
-        One that deskews images.
+    image : CroppedImage
+        One that is deskewed.
     moved_row : int
         Cycles of a row that is not read in place.
     inputs : ndarray of shape (D,), int64
-        Cycles that each input takes less if it is 0.
+        Cycles that each average of the image takes less if it is 0; (0,) where none are made.
     """
-    return _most_deskewed(pooling, moved_row, tuple(inputs.tolist()))
+    return _most_deskewed(image, moved_row, tuple(inputs.tolist()))
 
 
 @lru_cache(maxsize=8)
-def _most_deskewed(pooling: Areas, moved_row: int, inputs: tuple[int, ...]) -> int:
-    rows, columns = pooling.rows, pooling.columns
-    left, right = _saved(columns, np.array(inputs, np.int64).reshape(pooling.shape))
-    bands = _rows_of_bands(rows)
+def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...]) -> int:
+    rows, columns = image.rows, image.columns
+    bands: list[slice] = []
+    if inputs and isinstance(image, Areas):
+        left, right = _saved(image.columns, np.array(inputs, np.int64).reshape(image.shape))
+        bands = _rows_of_bands(image.rows)
     middle = rows.side // 2
     centres = np.arange(-middle << CENTRE_BITS, (rows.side - middle) << CENTRE_BITS)
     most = 0
     for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
         first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
         shifts = along_slope(np.unique(first), slope, rows.side)
-        begin, moved = moved_rows(pooling, shifts)
+        begin, moved = moved_rows(image, shifts)
         longer = moved * moved_row > most
         if not longer.any():
             continue
@@ -58,13 +61,13 @@ def _most_deskewed(pooling: Areas, moved_row: int, inputs: tuple[int, ...]) -> i
     return most
 
 
-def moved_rows(pooling: Areas, shifts: Int64) -> tuple[Int64, Int64]:
+def moved_rows(image: CroppedImage, shifts: Int64) -> tuple[Int64, Int64]:
     """Return where the rows that count begin, (n, h), and how many move too far, (n,).
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does
     not move too far is read in place.
     """
-    rows, columns = pooling.rows, pooling.columns
+    rows, columns = image.rows, image.columns
     begin: Int64 = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
     far = (begin < 0) | (begin > columns.side - columns.pixels)
     return begin, far.sum(axis=1)

@@ -1,0 +1,1 @@
+"""Sums of gradients by direction over overlapping cells of an image."""

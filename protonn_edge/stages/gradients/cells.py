@@ -1,0 +1,282 @@
+"""Cells of an image, and the sums of gradients by direction that they have.
+
+With p the pixels of the part that counts, 0 outside of it, a pixel's gradient is::
+
+    gx = p[y, x + 1] - p[y, x - 1]          gy = p[y + 1, x] - p[y - 1, x]
+    magnitude = max(|gx|, |gy|)             one byte
+    diagonal  = 2 min(|gx|, |gy|) > magnitude
+
+Its direction is one of 8, with sx = gx > 0 and sy = gy > 0: ``sx`` where it is along the row,
+``2 + 3 sy`` where it is along the column (|gy| > |gx|), ``3 + sx + 3 sy`` where it is diagonal. Of 4
+directions that do not tell light from dark, they are 0, 1, and 2 or, with sx = sy, 3.
+
+Along an axis of n pixels and c cells, a pixel is *shared* by two cells where its centre is within a
+sixth of a cell's width of the border between them, and else is one cell's own. For each axis along
+which it is shared, half of its magnitude counts, rounded down, for both cells: triangular weights
+in steps of a half. On MNIST that is as good as exact triangles, where hard borders lose half a
+point, and no product is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.stages.average_pooling.areas import shape_text
+from protonn_edge.stages.deskew.deskew import SIDE_LIMIT
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.stages.integer_stage import IntArray
+
+Shape = tuple[int, int]
+Bytes = NDArray[np.uint8]
+
+CELL_LIMIT = 8
+"""Cells of a side, at most."""
+
+DIRECTIONS = (4, 8)
+
+SUM_MAXIMUM = 0xFFFF
+"""What a sum can hold."""
+
+_CHUNK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Run:
+    """Pixels of a line, one after the other, that count for the same cells.
+
+    Attributes
+    ----------
+    pixels : int
+        How many.
+    cell : int
+        Their cell, or the first one of two.
+    shared : bool
+        Whether they count for the next cell, too.
+    """
+
+    pixels: int
+    cell: int
+    shared: bool
+
+
+@dataclass(frozen=True)
+class CellAxis:
+    """How the pixels along one axis count for cells.
+
+    Attributes
+    ----------
+    side : int
+        Pixels that the image has along the axis.
+    pixels : int
+        How many of them count, those in the middle.
+    cells : int
+        How many cells there are.
+    """
+
+    side: int
+    pixels: int
+    cells: int
+
+    @property
+    def first(self) -> int:
+        """The first pixel that counts."""
+        return (self.side - self.pixels) // 2
+
+    @property
+    def places(self) -> tuple[tuple[int, bool], ...]:
+        """The cell of each pixel that counts, and whether it is shared with the next one."""
+        n, c = self.pixels, self.cells
+        places = []
+        for pixel in range(n):
+            centre = (2 * pixel + 1) * c  # in units of 2n to a cell
+            border = (centre + n) // (2 * n)
+            shared = 0 < border < c and 3 * abs(centre - 2 * n * border) <= n
+            places.append((border - 1 if shared else centre // (2 * n), shared))
+        return tuple(places)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The same, as runs of pixels."""
+        return tuple(Run(len(list(some)), *place) for place, some in groupby(self.places))
+
+    def members(self) -> NDArray[np.float32]:
+        """Return 1 where a pixel counts for a cell, (pixels, cells)."""
+        counts = np.zeros((self.pixels, self.cells), np.float32)
+        for pixel, (cell, shared) in enumerate(self.places):
+            counts[pixel, cell : cell + 1 + shared] = 1
+        return counts
+
+    def halvings(self) -> Bytes:
+        """Return how often a pixel's magnitude is halved, 0 or 1, (pixels,)."""
+        return np.array([shared for _, shared in self.places], np.uint8)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of an image whose pixels are a point's features, row by row.
+
+    Attributes
+    ----------
+    image_shape : tuple of two int
+        Height and width of the image.
+    cropped_shape : tuple of two int
+        Height and width of the part that counts, in the middle of the image.
+    cells : tuple of two int
+        Rows and columns of cells, up to 8 each.
+    directions : int
+        4 or 8.
+
+    Raises
+    ------
+    InputError
+        If a shape is larger than the one before it, an image has more than 32 pixels a side, there
+        are more cells than half the pixels of a side, or a sum would not fit 16 bits.
+    """
+
+    image_shape: Shape
+    cropped_shape: Shape
+    cells: Shape
+    directions: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("image_shape", "cropped_shape", "cells"):
+            object.__setattr__(self, name, _checked_shape(getattr(self, name)))
+        image, cropped = self.image_shape, self.cropped_shape
+        if max(image) > SIDE_LIMIT:
+            raise InputError(
+                f"gradients are taken of images up to {SIDE_LIMIT} pixels a side, these have "
+                f"{shape_text(image)}; give smaller images"
+            )
+        if cropped[0] > image[0] or cropped[1] > image[1]:
+            raise InputError(
+                f"the image cannot be cropped to {shape_text(cropped)}, which is larger than its "
+                f"{shape_text(image)} pixels; give a smaller shape"
+            )
+        height, width = (min(CELL_LIMIT, side // 2) for side in cropped)
+        if self.cells[0] > height or self.cells[1] > width:
+            raise InputError(
+                f"{shape_text(cropped)} pixels have up to {shape_text((height, width))} cells, "
+                f"{shape_text(self.cells)} are asked for; give fewer"
+            )
+        if self.directions not in DIRECTIONS:
+            raise InputError(
+                f"gradients have 4 or 8 directions, {self.directions!r} are asked for; give one "
+                "of the two"
+            )
+        most = int(self.most.max())
+        if most > SUM_MAXIMUM:
+            raise InputError(
+                f"a cell of {shape_text(cropped)} pixels in {shape_text(self.cells)} cells has a "
+                f"sum of up to {most:,}, 16 bits hold {SUM_MAXIMUM:,}; give more cells"
+            )
+
+    @property
+    def rows(self) -> CellAxis:
+        """The vertical axis."""
+        return CellAxis(self.image_shape[0], self.cropped_shape[0], self.cells[0])
+
+    @property
+    def columns(self) -> CellAxis:
+        """The horizontal axis."""
+        return CellAxis(self.image_shape[1], self.cropped_shape[1], self.cells[1])
+
+    @property
+    def n_features(self) -> int:
+        """Pixels of the whole image."""
+        return self.image_shape[0] * self.image_shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Sums: of each cell, row by row, all directions."""
+        return self.cells[0] * self.cells[1] * self.directions
+
+    @property
+    def most(self) -> IntArray:
+        """What no sum exceeds, (D,): all magnitudes of a cell in one direction."""
+        counted = BYTE_MAXIMUM >> self.halvings()
+        cells = self.rows.members().T @ counted.astype(np.float32) @ self.columns.members()
+        return np.repeat(cells.astype(np.int64), self.directions)
+
+    def sums(self, images: Bytes) -> NDArray[np.uint16]:
+        """Return the sums (n, D) of images of bytes (n, H, W); all fit 16 bits."""
+        result = np.empty((len(images), self.n_outputs), np.uint16)
+        at_once = max(1, _CHUNK_BYTES // (16 * self.n_features))
+        for start in range(0, len(images), at_once):
+            part = slice(start, start + at_once)
+            result[part] = self._sums(images[part])
+        return result
+
+    def _sums(self, images: Bytes) -> NDArray[np.float32]:
+        magnitudes, directions = gradients(self.cropped(images), self.directions)
+        magnitudes >>= self.halvings()
+        shape = (len(images), *self.cells, self.directions)
+        sums = np.empty(shape, np.float32)  # exact: whole numbers below 2^16
+        rows, columns = self.rows.members().T, self.columns.members()
+        for direction in range(self.directions):
+            some = (magnitudes * (directions == direction)).astype(np.float32)
+            sums[..., direction] = rows @ (some @ columns)
+        return sums.reshape(len(images), -1)
+
+    def active(self, images: Bytes) -> NDArray[np.float64]:
+        """Return the share of pixels that have a gradient, summed over images (n, H, W).
+
+        One each, (4,), of pixels that are one cell's own, shared along the row, along the column,
+        and both; 0 where there are none.
+        """
+        magnitudes, _ = gradients(self.cropped(images), self.directions)
+        active = np.count_nonzero(magnitudes, axis=0)
+        numbers = np.bincount(self.sharing().ravel(), minlength=4)
+        counted = np.bincount(self.sharing().ravel(), active.ravel(), minlength=4)
+        shares: NDArray[np.float64] = counted / np.maximum(numbers, 1)
+        return shares
+
+    def sharing(self) -> Bytes:
+        """Return 1 for each pixel that is shared along the row, + 2 along the column, (h, w)."""
+        return 2 * self.rows.halvings()[:, None] + self.columns.halvings()
+
+    def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
+        """Return the part of images (n, H, W) that counts, (n, h, w)."""
+        rows, columns = self.rows, self.columns
+        last, right = rows.first + rows.pixels, columns.first + columns.pixels
+        return images[:, rows.first : last, columns.first : right]
+
+    def halvings(self) -> Bytes:
+        """Return how often the magnitude of each pixel that counts is halved, (h, w)."""
+        return self.rows.halvings()[:, None] + self.columns.halvings()
+
+
+def gradients(images: Bytes, directions: int) -> tuple[Bytes, Bytes]:
+    """Return magnitudes and directions, each (n, h, w) uint8, of images of bytes (n, h, w)."""
+    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
+    along, ahead = _difference(padded[:, 1:-1, 2:], padded[:, 1:-1, :-2])
+    down, below = _difference(padded[:, 2:, 1:-1], padded[:, :-2, 1:-1])
+    largest, least = np.maximum(along, down), np.minimum(along, down)
+    diagonal = largest - least < least
+    if directions == 4:
+        straight, slanting = (down > along).view(np.uint8), 2 + (ahead == below)
+    else:
+        straight = np.where(down > along, 2 + 3 * below, ahead)
+        slanting = 3 + ahead + 3 * below
+    return largest, np.where(diagonal, slanting, straight).astype(np.uint8)
+
+
+def _difference(one: Bytes, other: Bytes) -> tuple[Bytes, Bytes]:
+    """Return the size of a difference of bytes, and whether it is above 0, 0 or 1."""
+    above = one > other
+    return np.where(above, one - other, other - one), above.view(np.uint8)
+
+
+def _checked_shape(shape: object) -> Shape:
+    if (
+        not isinstance(shape, tuple)
+        or len(shape) != 2
+        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
+    ):
+        raise InputError(f"a shape is {shape!r}; give (height, width), such as (5, 5)")
+    return int(shape[0]), int(shape[1])

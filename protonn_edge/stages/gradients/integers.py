@@ -1,0 +1,85 @@
+"""Sums of gradients in integers: from bytes of pixels to bytes of roots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.stages.gradients.cells import Bytes, Cells
+from protonn_edge.stages.integer_stage import IntegerStage, Range, check_holds
+
+LEVELS = 256
+"""Sums that are told apart, once they are shifted."""
+
+SHIFTS = range(1, 9)
+"""Bits that sums may lose: none is left over 8."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerGradients(IntegerStage):
+    """From pixels, b, to the roots of sums of gradients.
+
+    ::
+
+        v_i = sum of the magnitudes of gradients in cell and direction i    16 bits
+        q_i = table[min(v_i >> shift, 255)]
+
+    See `cells` for cells, magnitudes and directions.
+
+    Attributes
+    ----------
+    cells : Cells
+        The cells of the image, which is not deskewed here.
+    shift : int
+        Bits that sums lose, 1..8.
+    table : ndarray of shape (256,), uint8
+        Roots; none is smaller than the one before.
+    by_rows : bool
+        Whether a stage before it hands over whole rows of pixels.
+    """
+
+    kind: ClassVar[str] = "gradients"
+
+    cells: Cells
+    shift: int
+    table: Bytes
+    by_rows: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a table that `output` would not be true of."""
+        fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
+        check_holds(fits and bool((np.diff(self.table.astype(int)) >= 0).all()), "roots that fall")
+        check_holds(self.shift in SHIFTS, f"sums that are shifted by {self.shift} bits")
+
+    @property
+    def n_inputs(self) -> int:
+        """Pixels of the image."""
+        return self.cells.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Roots."""
+        return self.cells.n_outputs
+
+    @property
+    def output(self) -> Range:
+        """What the roots can be."""
+        most = self.table[levels(self.cells.most, self.shift)].astype(np.int64)
+        return Range(np.full(self.n_outputs, self.table[0], np.int64), most)
+
+    def run(self, x: NDArray[Any]) -> Bytes:
+        """Return the roots (n, D) of images of bytes (n, H W)."""
+        images = x.reshape(-1, *self.cells.image_shape).astype(np.uint8)
+        return self.table[levels(self.cells.sums(images), self.shift)]
+
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """Return how many of the pixels of each `Cells.sharing` have a gradient: sums of shares."""
+        return (self.cells.active(x.reshape(-1, *self.cells.image_shape).astype(np.uint8)),)
+
+
+def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
+    """Return the places in the table of sums."""
+    return np.minimum(sums >> shift, LEVELS - 1)

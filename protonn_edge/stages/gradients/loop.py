@@ -1,0 +1,219 @@
+"""The loops in assembly: the gradient of each pixel and the sums that it counts for, and the roots.
+
+A pixel without a gradient is left after 16 cycles.
+"""
+
+from __future__ import annotations
+
+from protonn_edge.stages.listing import Listing
+
+NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
+"""A run of pixels in a byte: whether it is the next cell's, whether its pixels are shared, how many."""
+
+SUM_BYTES = 2
+
+
+def pixel_loop(directions: int, row_of_cells: int) -> Listing:
+    """Return the loop over runs of pixels of a row.
+
+    X goes along the row that comes in, Y along the row whose gradients are taken, a pixel to the
+    left; Z along the row above, which the row that comes in replaces. r16 is the run under way,
+    r13:r12 the next one, r25:r24 the cell, r19 says whether the row is shared, and r1 is 0.
+
+    Parameters
+    ----------
+    directions : int
+        4 or 8.
+    row_of_cells : int
+        Bytes of the sums of a row of cells.
+    """
+    cell = SUM_BYTES * directions
+    return Listing(
+        f"""
+            rjmp begin
+        run:                    ; Z is kept in r15:r14
+            movw r30, r12
+            lpm  r16, Z+
+            movw r12, r30
+            movw r30, r14
+            tst  r16
+            brne begin
+            rjmp done
+        begin:
+            bst  r16, 7         ; whether it is shared along the row
+            sbrc r16, 6
+            adiw r24, {cell}
+            andi r16, {COUNT}
+        pixel:
+            ldd  r21, Y+2       ; right
+            ld   r20, Y+        ; left
+            ld   r22, Z         ; above
+            ld   r23, X+        ; below
+            st   Z+, r23
+            cp   r20, r21
+            cpc  r22, r23
+            brne gradient
+            dec  r16
+            brne pixel
+            movw r14, r30
+            rjmp run
+        gradient:
+            movw r14, r30
+            movw r30, r24
+            {_OF_8 if directions == 8 else _OF_4}
+        place:
+            add  r30, r18
+            adc  r31, r1
+        add:
+            sbrc r19, 0
+            rjmp shared_row
+            brts shared
+        own:
+            {_add("back")}
+        back:
+            movw r30, r14
+            dec  r16
+            brne pixel
+            rjmp run
+        shared:
+            lsr  r20
+        both:
+            {_add("other")}
+        other:
+            adiw r30, {cell}
+            rjmp own
+        shared_row:
+            lsr  r20
+            brts corner
+            {_add("below")}
+        below:
+            {_forward(row_of_cells)}
+            rjmp own
+        corner:
+            lsr  r20
+            {_add("beside")}
+        beside:
+            {_add("beneath", cell)}
+        beneath:
+            {_forward(row_of_cells)}
+            rjmp both
+        done:
+        """
+    )
+
+
+def root_loop(multiplier: int) -> Listing:
+    """Return the loop that makes roots of sums, whose levels are the sums' upper bytes times this.
+
+    X goes along the sums, Y along the roots, r25:r24 counts them, and r23:r22 is the table.
+    """
+    return Listing(
+        f"""
+            clr  r16
+            ldi  r20, {multiplier}
+        sum:
+            ld   r18, X+
+            ld   r19, X+
+            mul  r19, r20
+            mov  r21, r0
+            tst  r1
+            brne most
+            mul  r18, r20
+            or   r21, r1
+        root:
+            movw r30, r22
+            add  r30, r21
+            adc  r31, r16
+            lpm  r0, Z
+            st   Y+, r0
+            sbiw r24, 1
+            brne sum
+            rjmp done
+        most:
+            ldi  r21, 255
+            rjmp root
+        done:
+            clr  r1
+        """
+    )
+
+
+# Of 8 directions, r18 is that of a column, in bytes and 2 above; of 4, that of a diagonal.
+_OF_8 = """
+            ldi  r18, 6
+            sub  r20, r21
+            brcc along          ; gx is not above 0
+            neg  r20
+            adiw r30, 2
+        along:
+            sub  r22, r23
+            brcc down           ; gy is not above 0
+            neg  r22
+            ldi  r18, 12
+        down:
+            cp   r20, r22
+            brcs steep
+            mov  r0, r20
+            sub  r0, r22
+            cp   r0, r22
+            brcc add            ; along the row
+            rjmp place
+        steep:
+            mov  r0, r22
+            sub  r0, r20
+            cp   r0, r20
+            mov  r20, r22
+            brcs place
+            movw r30, r24       ; along the column
+            subi r18, 2
+"""
+
+_OF_4 = """
+            ldi  r18, 6
+            sub  r20, r21
+            brcc along          ; gx is not above 0
+            neg  r20
+            ldi  r18, 4
+        along:
+            sub  r22, r23
+            brcc down           ; gy is not above 0
+            neg  r22
+            subi r18, 10
+            neg  r18
+        down:
+            cp   r20, r22
+            brcs steep
+            mov  r0, r20
+            sub  r0, r22
+            cp   r0, r22
+            brcc add            ; along the row
+            rjmp place
+        steep:
+            mov  r0, r22
+            sub  r0, r20
+            cp   r0, r20
+            mov  r20, r22
+            brcs place
+            ldi  r18, 2         ; along the column
+"""
+
+
+def _add(behind: str, offset: int = 0) -> str:
+    """Return what adds r20 to the sum at Z, so many bytes on; a label stands behind it."""
+    return f"""
+            ldd  r0, Z+{offset}
+            add  r0, r20
+            std  Z+{offset}, r0
+            brcc {behind}
+            ldd  r0, Z+{offset + 1}
+            inc  r0
+            std  Z+{offset + 1}, r0
+    """
+
+
+def _forward(size: int) -> str:
+    """Return what moves Z on by so many bytes."""
+    return f"""
+            subi r30, lo8(-({size}))
+            sbci r31, hi8(-({size}))
+    """

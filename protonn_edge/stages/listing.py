@@ -1,0 +1,150 @@
+"""Assembly as a list of instructions that prints itself and counts its own cycles.
+
+So what a loop costs cannot part from what it is. Numbers are those of the AVR instruction set for
+an ATmega328P.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+_TWO_CYCLES = "ld ldd st std lds sts mul mulsu adiw sbiw rjmp push pop".split()
+_CYCLES = {**dict.fromkeys(_TWO_CYCLES, 2), "lpm": 3}
+_SKIPS = ("sbrc", "sbrs")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction.
+
+    Attributes
+    ----------
+    text : str
+        As the assembler reads it; labels have their names.
+    comment : str
+        For the reader of the generated code.
+    """
+
+    text: str
+    comment: str
+
+    @property
+    def mnemonic(self) -> str:
+        """What it does."""
+        return self.text.split()[0]
+
+    @property
+    def target(self) -> str | None:
+        """The label that it may go to."""
+        return self.text.split()[1] if re.match(r"br|rjmp", self.text) else None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A piece of assembly: lines of instructions, ``label:``, and ``; comments``.
+
+    Attributes
+    ----------
+    source : str
+        The lines.
+    """
+
+    source: str
+
+    @cached_property
+    def _parsed(self) -> tuple[tuple[Instruction, ...], dict[str, int]]:
+        instructions: list[Instruction] = []
+        labels: dict[str, int] = {}
+        for line in self.source.splitlines():
+            code, _, comment = (part.strip() for part in line.partition(";"))
+            if code.endswith(":"):
+                labels[code[:-1]] = len(instructions)
+            elif code:
+                instructions.append(Instruction(code, comment))
+        return tuple(instructions), labels
+
+    @property
+    def code_bytes(self) -> int:
+        """Flash that it takes; every instruction in use here has one word."""
+        return 2 * len(self._parsed[0])
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of a C string for inline assembly, whose labels are its own."""
+        instructions, labels = self._parsed
+        lines = []
+        for place, each in enumerate((*instructions, None)):
+            lines += [f'"{_local(name)}:\\n"' for name, at in labels.items() if at == place]
+            if each is not None:
+                mnemonic, _, operands = each.text.partition(" ")
+                operands = operands.strip()
+                if each.target is not None:
+                    operands = _local(each.target)
+                comment = f" /* {each.comment} */" if each.comment else ""
+                lines.append(f'"    {mnemonic:<5} {operands}'.rstrip() + f'\\n"{comment}')
+        return tuple(lines)
+
+    def worst(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
+        """Return the most cycles from a label to any of the ends; see `mean`."""
+        return self._fold(start, ends, odds, lambda one, other, _: max(one, other))
+
+    def least(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
+        """Return the least cycles from a label to any of the ends; see `mean`."""
+        return self._fold(start, ends, odds, lambda one, other, _: min(one, other))
+
+    def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
+        """Return the cycles from a label to any of the ends, on average.
+
+        Parameters
+        ----------
+        start : str
+            A label.
+        ends : collection of str
+            Labels that end the way, behind its first instruction.
+        odds : mapping of str to float
+            How often a branch to a label is taken, or what follows ``sbrc rN, b`` is skipped (by
+            its operands): a share, 0..1. For bounds, those that are missing go either way.
+        """
+        return self._fold(start, ends, odds, lambda one, other, p: p * one + (1 - p) * other)
+
+    def _fold(
+        self,
+        start: str,
+        ends: Collection[str],
+        odds: Mapping[str, float],
+        combine: Callable[[float, float, float], float],
+    ) -> float:
+        """Return the cycles of the ways to the ends, joined where they part."""
+        instructions, labels = self._parsed
+        known = {labels[end]: 0.0 for end in ends}
+
+        def left(place: int) -> float:
+            if place not in known:
+                known[place] = step(place)
+            return known[place]
+
+        def step(place: int) -> float:
+            each = instructions[place]
+            if each.mnemonic == "rjmp":
+                return 2 + left(labels[str(each.target)])
+            cycles = _CYCLES.get(each.mnemonic, 1)
+            if each.mnemonic in _SKIPS:
+                there, name = place + 2, each.text.partition(" ")[2].strip()
+            elif each.target is not None:
+                there, name = labels[each.target], each.target
+            else:
+                return cycles + left(place + 1)
+            share = odds.get(name)
+            if share in (0, 1):
+                return 2 + left(there) if share else 1 + left(place + 1)
+            return combine(2 + left(there), 1 + left(place + 1), -1.0 if share is None else share)
+
+        return step(labels[start])
+
+
+def _local(label: str) -> str:
+    """Return a label that the assembler sees once, however often the code is inlined."""
+    return f".L{label}%="
