@@ -28,7 +28,7 @@ def instances() -> Iterator[Instance]:
 
 def reference(stage: IntegerDeskew, point: list[int]) -> list[int]:
     """Return the pixels that count, once the rows have moved."""
-    rows, columns = stage.pooling.rows, stage.pooling.columns
+    rows, columns = stage.image.rows, stage.image.columns
     shifts = shifts_by_the_formula(point, rows.side, columns.side)
     pixels = []
     for y in range(rows.first, rows.first + rows.pixels):

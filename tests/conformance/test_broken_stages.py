@@ -25,6 +25,8 @@ from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.decision.integers import IntegerDecision
 from protonn_edge.stages.deskew.deskew import row_shifts, sheared
 from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.gradients.cells import Cells
+from protonn_edge.stages.gradients.integers import IntegerGradients
 from protonn_edge.stages.integer_stage import IntegerStage, Range
 from protonn_edge.stages.kernel import Cost
 from protonn_edge.stages.projection.integers import IntegerProjection
@@ -71,11 +73,23 @@ class DeskewThatMovesOddRows(IntegerDeskew):
     """Moves rows of odd numbers by one more pixel."""
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        rows, columns = self.pooling.rows, self.pooling.columns
+        rows, columns = self.image.rows, self.image.columns
         images = x.reshape(-1, rows.side, columns.side)
         moved = sheared(images, row_shifts(images) + np.arange(rows.side) % 2, 0)
         last, right = rows.first + rows.pixels, columns.first + columns.pixels
         return moved[:, rows.first : last, columns.first : right].reshape(len(x), -1)
+
+
+class GradientsThatCountTwice(IntegerGradients):
+    """Count whole what two cells share."""
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        class Whole(Cells):
+            def halvings(self) -> np.ndarray:
+                return np.zeros(self.cropped_shape, np.uint8)
+
+        cells = Whole(*(getattr(self.cells, field.name) for field in fields(Cells)))
+        return IntegerGradients(cells, self.shift, self.table, self.by_rows).run(x)
 
 
 class WindowFeaturesThatRoundUp(IntegerWindowFeatures):
@@ -119,6 +133,7 @@ ROUNDING_DIFFERENTLY: dict[str, type[IntegerStage]] = {
     for broken in (
         PoolingThatRoundsDown,
         DeskewThatMovesOddRows,
+        GradientsThatCountTwice,
         WindowFeaturesThatRoundUp,
         ProjectionThatRoundsDown,
         PrototypesThatRound,

@@ -32,6 +32,9 @@ class CroppedAxis(Protocol):
 class CroppedImage(Protocol):
     """An image, and the part in its middle that counts."""
 
+    def __hash__(self) -> int:
+        """Return a hash: what slants can do is kept for it."""
+
     @property
     def rows(self) -> CroppedAxis:
         """The vertical axis."""

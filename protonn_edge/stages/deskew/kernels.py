@@ -95,7 +95,7 @@ class DeskewKernel(Kernel):
             steps=(step,),
             tables=0,
             code=_CODE_BYTES,
-            state=pixels + self.stage.image.columns.pixels,
+            state=2 + pixels + self.stage.image.columns.pixels,
             # A firmware that holds an image leaves out the library's own.
             buffer=-feed.chunk if feed.whole else 0,
             push=push,

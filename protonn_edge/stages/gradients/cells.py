@@ -7,8 +7,8 @@ With p the pixels of the part that counts, 0 outside of it, a pixel's gradient i
     diagonal  = 2 min(|gx|, |gy|) > magnitude
 
 Its direction is one of 8, with sx = gx > 0 and sy = gy > 0: ``sx`` where it is along the row,
-``2 + 3 sy`` where it is along the column (|gy| > |gx|), ``3 + sx + 3 sy`` where it is diagonal. Of 4
-directions that do not tell light from dark, they are 0, 1, and 2 or, with sx = sy, 3.
+``2 + 3 sy`` where it is along the column (|gy| > |gx|), ``3 + sx + 3 sy`` where it is diagonal. Of
+4 directions, which do not tell light from dark, they are 0, 1, and 2 or, with sx = sy, 3.
 
 Along an axis of n pixels and c cells, a pixel is *shared* by two cells where its centre is within a
 sixth of a cell's width of the border between them, and else is one cell's own. For each axis along

@@ -73,7 +73,8 @@ class IntegerGradients(IntegerStage):
     def run(self, x: NDArray[Any]) -> Bytes:
         """Return the roots (n, D) of images of bytes (n, H W)."""
         images = x.reshape(-1, *self.cells.image_shape).astype(np.uint8)
-        return self.table[levels(self.cells.sums(images), self.shift)]
+        roots: Bytes = self.table[levels(self.cells.sums(images), self.shift)]
+        return roots
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
         """Return how many of the pixels of each `Cells.sharing` have a gradient: sums of shares."""
@@ -82,4 +83,5 @@ class IntegerGradients(IntegerStage):
 
 def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
     """Return the places in the table of sums."""
-    return np.minimum(sums >> shift, LEVELS - 1)
+    places: NDArray[Any] = np.minimum(sums >> shift, LEVELS - 1)
+    return places

@@ -26,34 +26,31 @@ from protonn_edge.stages.gradients.loop import (
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
-# Around the loops, by the compiler: for an image, for each sum and pixel of a line that is set to
-# 0, for a row, for a pixel of the first row, for a run that a call begins or ends in, for a call.
-_IMAGE_CYCLES = 250
-_SUM_CYCLES, _LINE_PIXEL_CYCLES = 5, 8
-_ROW_CYCLES = 190
+# Around the loops, by the compiler: to begin, for the sums and lines that are set to 0, and for an
+# image, a row, a row of a cropped image, the begin of a run of rows, a pixel of the first row.
+_BEGIN_CYCLES = 80
+_CELL_CYCLES, _DIRECTION_CYCLES, _LINE_PIXEL_CYCLES = 7, 4, 7
+_IMAGE_CYCLES = 80
+_ROW_CYCLES = {"streamed": 164, "rows": 114}
+_CROPPED_ROW_CYCLES = 38
+_RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
-_PART_CYCLES = 130
-_CALL_CYCLES = 60
+_LAST_PIXEL_CYCLES = 2  # of a run, which goes on to the next one
 _ROW_CALLS = 4  # for a row or a call, at most
+
+# Of a row that comes in parts: for each call and part, and for each run of pixels in it.
+_PART_CYCLES, _PART_RUN_CYCLES = 150, 124
 
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
 # What the compiler's loops take of those in assembly, on a chip without a multiplier.
 _PORTABLE = 5.0
 
-# Of pixels with a gradient, how often a branch is taken: on handwritten digits.
-_ODDS = {
-    "along": 0.5,
-    "down": 0.5,
-    "steep": 0.45,
-    "add": 0.6,
-    "place": 0.4,
-    "back": 0.7,
-    "other": 0.8,
-    "below": 0.8,
-    "beside": 0.9,
-    "beneath": 0.9,
-}
+# Of pixels with a gradient, how often a branch is taken, and how often the low byte of a sum
+# overflows, by how often a magnitude is halved: on handwritten digits.
+_ODDS = {"along": 0.58, "down": 0.59, "steep": 0.45, "add": 0.7, "place": 0.3}
+_CARRIES = (0.61, 0.31, 0.15)
+_SUMS = ("back", "other", "below", "beside", "beneath")  # where no byte has overflown
 
 # The share of pixels that have a gradient, where it is not known.
 _ACTIVE = 0.4
@@ -135,34 +132,53 @@ class GradientsKernel(Kernel):
     def _push(self) -> Push:
         """Return bounds of pixels: any may have a gradient, and complete a run or a row.
 
-        A call may hold the end of one row, and of one more for each further row of pixels.
+        A call touches the part of one row more than its pixels fill, and two runs more.
         """
         columns = self.stage.cells.columns
-        runs = len(columns.runs)
-        row = _ROW_CYCLES + _ROW_CALLS * self.core.call_cycles + runs * _PART_CYCLES
-        pixel = math.ceil(self._most + row / columns.pixels)
-        call = _CALL_CYCLES + 2 * row + _ROW_CALLS * self.core.call_cycles
+        part = _PART_CYCLES + self._row_calls
+        row = self._row_cycles + _RUN_OF_ROWS_CYCLES + part
+        run = _PART_RUN_CYCLES + self._row_calls
+        pixel = math.ceil(self._most + row / columns.pixels + run * _runs_a_pixel(columns))
+        call = row + part + 2 * run
         return Push(pixel, pixel, call, call)
 
     def _around(self, feed: Feed | None, push: Push, following: Push) -> float:
-        """Return the cycles that do not depend on the pixels."""
+        """Return the cycles that do not depend on the pixels.
+
+        A call that ends within a row, or a run, makes two parts of it.
+        """
         cells = self.stage.cells
-        rows = cells.rows.pixels + 1
-        calls = 0
-        if feed is not None:
-            pushes = 1 if feed.whole else feed.calls(push, [push.value] * feed.values)
-            calls = pushes * (_CALL_CYCLES + _ROW_CALLS * self.core.call_cycles)
-            if not feed.whole:
-                calls += pushes * 2 * _PART_CYCLES
-        row = _ROW_CYCLES + _ROW_CALLS * self.core.call_cycles
-        copied = _COPIED_PIXEL_CYCLES * cells.columns.pixels
-        return self._begin + rows * row + copied + calls + self._root_cycles + following.whole
+        rows = (cells.rows.pixels + 1) * self._row_cycles
+        rows += _RUN_OF_ROWS_CYCLES * len(cells.rows.runs)
+        rows += _COPIED_PIXEL_CYCLES * cells.columns.pixels
+        if feed is not None and not feed.whole:
+            calls = math.ceil(feed.calls(push, [push.value] * feed.values))
+            parts = cells.rows.pixels + calls
+            rows += parts * (_PART_CYCLES + self._row_calls)
+            runs = cells.rows.pixels * len(cells.columns.runs) + calls
+            rows += runs * (_PART_RUN_CYCLES + self._row_calls)
+        return _IMAGE_CYCLES + self._begin + rows + self._root_cycles + following.whole
+
+    @property
+    def _row_calls(self) -> int:
+        return _ROW_CALLS * self.core.call_cycles
+
+    @property
+    def _row_cycles(self) -> int:
+        """Cycles of a row, but for its pixels and runs."""
+        cropped = self.name == "streamed" and self._is_cropped
+        return _ROW_CYCLES[self.name] + _CROPPED_ROW_CYCLES * cropped + self._row_calls
+
+    @property
+    def _is_cropped(self) -> bool:
+        return self.stage.cells.cropped_shape != self.stage.cells.image_shape
 
     @property
     def _begin(self) -> int:
         cells = self.stage.cells
-        lines = _LINE_PIXEL_CYCLES * cells.columns.pixels
-        return _IMAGE_CYCLES + _SUM_CYCLES * cells.n_outputs + lines
+        cell = _CELL_CYCLES + _DIRECTION_CYCLES * cells.directions
+        sums = cell * cells.cells[0] * cells.cells[1]
+        return _BEGIN_CYCLES + sums + _LINE_PIXEL_CYCLES * cells.columns.pixels
 
     @property
     def _root_cycles(self) -> float:
@@ -170,10 +186,14 @@ class GradientsKernel(Kernel):
 
     @property
     def _run_cycles(self) -> float:
-        """Cycles that the runs of a row take."""
-        return len(self.stage.cells.columns.runs) * (
-            self._pixels.worst("run", ("pixel", "done"), {}) + 2
-        )
+        """Cycles of a row's runs, besides those of their pixels, at most."""
+        cycles = self._pixels.worst("row", ("pixel",), {"r16, 6": 1})
+        runs = _run_bytes(self.stage.cells.columns)
+        for run in runs[1:]:
+            odds = {"begin": 1, "r16, 6": 0 if run & NEXT_CELL else 1}
+            cycles += self._pixels.worst("run", ("pixel",), odds)
+        cycles += self._pixels.worst("run", ("done",), {"begin": 0})
+        return cycles + _LAST_PIXEL_CYCLES * len(runs)
 
     @property
     def _most(self) -> float:
@@ -200,7 +220,8 @@ class GradientsKernel(Kernel):
             if active is None:
                 cycles += number * self._pixels.worst("pixel", ("pixel",), odds)
                 continue
-            odds |= {**_ODDS, "gradient": float(active[sharing])}
+            carry = _CARRIES[sharing.bit_count()]
+            odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": float(active[sharing])}
             cycles += number * self._pixels.mean("pixel", ("pixel",), odds)
         return cycles
 
@@ -210,7 +231,7 @@ class GradientsKernel(Kernel):
         cells = self.stage.cells
         streaming = 0
         if self.name == "streamed":
-            streaming = 3 + 2 * (cells.cropped_shape != cells.image_shape)
+            streaming = 3 + 2 * self._is_cropped
         return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
 
     def context(self) -> GradientsContext:
@@ -222,7 +243,7 @@ class GradientsKernel(Kernel):
             image=shape_text(cells.image_shape),
             cropped=shape_text(cells.cropped_shape),
             cells=shape_text(cells.cells),
-            is_cropped=cells.cropped_shape != cells.image_shape,
+            is_cropped=self._is_cropped,
             directions=cells.directions,
             n_outputs=cells.n_outputs,
             row_sums=cells.directions * cells.cells[1],
@@ -250,6 +271,18 @@ def _run_bytes(axis: CellAxis) -> tuple[int, ...]:
         run.pixels | NEXT_CELL * (run.cell != before) | SHARED * run.shared
         for run, before in zip(axis.runs, cells, strict=False)
     )
+
+
+def _runs_a_pixel(axis: CellAxis) -> float:
+    """Return the most runs for each pixel, where pixels in turn touch two more than that."""
+    places = [*axis.places, None] * 2
+    most = 0.0
+    for first in range(len(places)):
+        touched = 0
+        for number, place in enumerate(places[first:], 1):
+            touched += number == 1 or place != places[first + number - 2]
+            most = max(most, (touched - 2) / number)
+    return most
 
 
 def kernels(stage: IntegerGradients, core: Core) -> tuple[Kernel, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from protonn_edge.stages.listing import Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
-"""A run of pixels in a byte: whether it is the next cell's, whether its pixels are shared, how many."""
+"""A run of pixels in a byte: whether the next cell begins, whether it is shared, how many."""
 
 SUM_BYTES = 2
 
@@ -30,6 +30,7 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
     cell = SUM_BYTES * directions
     return Listing(
         f"""
+        row:
             rjmp begin
         run:                    ; Z is kept in r15:r14
             movw r30, r12
