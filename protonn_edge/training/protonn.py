@@ -60,9 +60,8 @@ class ProtoNNClassifier(DeviceClassifier):
     constraint on its number of non-zero entries. The score of class l is
     ``sum_j Z[l, j] exp(-gamma^2 ||B[:, j] - W x||^2)``.
 
-    What points and targets may be, the attributes, and the parameters `normalization`, `dead_zone`,
-    `clip`, `class_weight`, `image_shape`, `reduced_shape`, `cropped_shape`, `deskew`, `features`,
-    `window_shape`, `sample_rate`, `random_state` and `callback` are those of `DeviceClassifier`.
+    What points and targets may be, the attributes, and the parameters that are not in this list
+    are those of `DeviceClassifier`.
 
     Parameters
     ----------
