@@ -180,7 +180,6 @@ class ProtoNNClassifier(DeviceClassifier):
     strangers: float = 0.0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DeviceClassifier._parameter_constraints,
         "n_projections": [COUNT],
         "n_prototypes": [COUNT, None],
         "prototypes_per_class": [COUNT, None],
@@ -255,7 +254,6 @@ class ProtoNNClassifier(DeviceClassifier):
             "--outlier-exposure",
             "Made-up points of no class a training point. With --rejection: 0.5 if not given.",
         ),
-        **DeviceClassifier.flags,
     }
     _online: OnlineTraining | None = field(init=False, default=None)
 
