@@ -59,8 +59,8 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse.
 
-    What comes before a classifier has parameters, too: those of `ImageParameters`,
-    `AveragePoolingParameters` and `WindowFeatureParameters`.
+    What comes before a classifier has parameters, too: those of images, and those of each kind of
+    feature, in the modules of `protonn_edge.training.features`.
 
     Parameters
     ----------

@@ -60,9 +60,8 @@ class ProtoNNClassifier(DeviceClassifier):
     constraint on its number of non-zero entries. The score of class l is
     ``sum_j Z[l, j] exp(-gamma^2 ||B[:, j] - W x||^2)``.
 
-    What points and targets may be, the attributes, and the parameters `normalization`, `dead_zone`,
-    `clip`, `class_weight`, `image_shape`, `reduced_shape`, `cropped_shape`, `deskew`, `features`,
-    `window_shape`, `sample_rate`, `random_state` and `callback` are those of `DeviceClassifier`.
+    What points and targets may be, the attributes, and the parameters that are not in this list
+    are those of `DeviceClassifier`.
 
     Parameters
     ----------
@@ -181,7 +180,6 @@ class ProtoNNClassifier(DeviceClassifier):
     strangers: float = 0.0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DeviceClassifier._parameter_constraints,
         "n_projections": [COUNT],
         "n_prototypes": [COUNT, None],
         "prototypes_per_class": [COUNT, None],
@@ -256,7 +254,6 @@ class ProtoNNClassifier(DeviceClassifier):
             "--outlier-exposure",
             "Made-up points of no class a training point. With --rejection: 0.5 if not given.",
         ),
-        **DeviceClassifier.flags,
     }
     _online: OnlineTraining | None = field(init=False, default=None)
 

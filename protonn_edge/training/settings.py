@@ -39,7 +39,7 @@ class TrainingSettings(AllFeatures):
     initial_model: ProtoNNModel | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in vars(self):
+        if name in vars(self) or name not in self.__dataclass_fields__:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         super().__setattr__(name, value)
 

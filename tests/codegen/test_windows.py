@@ -215,7 +215,7 @@ def test_generated_code_states_the_ranges() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with pytest.raises(InputError, match="makes no features of windows"):
+    with pytest.raises(InputError, match="makes features of windows, which a float build does not"):
         device_model(model, "float32")
 
 

@@ -50,7 +50,7 @@ class ImageParameters(FeatureParameters):
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "image_shape": ("--image-shape", "The features are the pixels of images."),
         "cropped_shape": ("--crop", "Take this much, in the image's middle."),
-        "deskew": ("--deskew/--no-deskew", "Deskew images, before."),
+        "deskew": ("--deskew/--no-deskew", "Deskew images first."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("deskew"),
