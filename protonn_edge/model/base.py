@@ -194,7 +194,7 @@ class Model(Sized):
     @property
     def activity_sizes(self) -> Sizes:
         """How many shares the stages of its integers tell of; see `Activity`."""
-        return {}
+        return {} if self.feature_stage is None else self.feature_stage.activity_sizes
 
     def own_arrays(self) -> Arrays:
         """Return the arrays of a file that are `ARRAYS`."""

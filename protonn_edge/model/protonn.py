@@ -80,8 +80,9 @@ class ProtoNNModel(SizedByMatrices, Model):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Shares of coordinates and of prototypes."""
-        return {"prototypes": (self.n_projections, self.n_prototypes)}
+        """Shares of coordinates and of prototypes, behind those of features."""
+        own = {"prototypes": (self.n_projections, self.n_prototypes)}
+        return {**super().activity_sizes, **own}
 
     def own_arrays(self) -> Arrays:
         """Return W, B, Z and two numbers."""

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
@@ -188,6 +189,11 @@ class FeatureStage(ABC):
         rest at its begin.
         """
         return self.keeps_range
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """How many shares its integer stages tell of; see `Activity`."""
+        return {}
 
     @property
     def n_channels(self) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays, check_finite, check_type
 from protonn_edge.stages.average_pooling.areas import shape_text
 from protonn_edge.stages.deskew.deskew import BYTES, PixelScale, deskewed
@@ -96,6 +97,11 @@ class Gradients(Cells, FeatureStage):
     def drawn_shape(self) -> Shape:
         """That of the image."""
         return self.image_shape
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """How many of each way to share pixels have a gradient."""
+        return {self.kind: (4,)}
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the roots (n, D) of images X (n, H W): float32 for float32, else float64."""

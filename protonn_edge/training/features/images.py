@@ -17,8 +17,8 @@ from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Refusal, all_at_on
 def _without_features(name: str, what: str) -> Refusal:
     return Refusal(
         lambda case: not case.settings.kinds_asked and bool(getattr(case.settings, name)),
-        f"the image is to be {what}, but not to be pooled; say what it becomes with "
-        "{reduced_shape}",
+        f"the image is to be {what}, but nothing is to be made of it; say what with "
+        "{reduced_shape} or {gradients}",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.training.features.average_pooling import AveragePoolingParameters
+from protonn_edge.training.features.gradients import GradientParameters
 from protonn_edge.training.features.window_features import WindowFeatureParameters
 
 
@@ -12,5 +13,6 @@ from protonn_edge.training.features.window_features import WindowFeatureParamete
 class AllFeatures(
     AveragePoolingParameters,
     WindowFeatureParameters,
+    GradientParameters,
 ):
     """The parameters of all kinds of features, which are in every classifier and its settings."""
