@@ -1,4 +1,4 @@
-"""Each kernel of the projection alone, on the emulated Uno, beside its floor.
+"""Each kernel of the projection and the loop of gradients alone, on the emulated Uno, with floors.
 
     python benchmarks/kernels.py [--only NAME] [--json]
 
@@ -24,6 +24,18 @@ same in the same way, as a function in C that may be called again for the next f
 What is above the floor is what the compiler makes around the loops, about 50 cycles a call, which
 shows where there are few features, and with *unrolled* what holds features back until 8 have come,
 another 100.
+
+The row *gradients* has the loop over the pixels of a 28x28 image in 4x4 cells; in place of
+multiplications stand the pixels that have a gradient. Its floor is
+
+- for each row the call and the return, 8; for each run of pixels that count for the same cells, to
+  point to it and back, 4, to fetch it, 3, to take it apart, 3, and to begin, 2;
+- for each pixel its neighbours, 8, to keep the one below, 2, to compare them, 3, to count, 3;
+- for each that has a gradient, to branch there, 1, to make a pointer to its cell of another, which
+  is kept, 3, two differences, 2, for the sign of each to branch, 2, or to make it positive and note
+  that, 3, to compare both, 2 or 3, for the diagonal 3 and a branch, and 2 for a pointer to the sum;
+- to look whether its row and its column are shared, 2 each, and for each that is, to halve, 1;
+- for each sum, its low byte there and back, 5, to see whether it overflows, 2, or 6 if it does.
 """
 
 from __future__ import annotations
@@ -31,16 +43,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+import gradient_loop
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.boards.cores import UNO_CORE
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.emulator import EmulatedUno
@@ -49,6 +63,7 @@ from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.matvec.cycles import GROUP, GROUP_CYCLES, KERNELS, KernelName, multiples_of
 from protonn_edge.stages.prototypes.exponential import exponential_table
+from protonn_edge.stages.registry import kernels_of
 
 INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)
@@ -120,6 +135,25 @@ def measure_case(case: Case) -> dict[str, Any]:
     }
 
 
+def measure_gradients() -> dict[str, Any]:
+    """Return the same of the loop over pixels that sums gradients."""
+    model = _model(Case("columns", gradient_loop.STAGE.n_outputs, 4, 16))
+    model = replace(model, feature_stage=gradient_loop.STAGE)
+    image = gradient_loop.drawn_image()
+    plan = plan_with([kernels_of(stage, UNO_CORE)[0] for stage in model.stages])
+    program = gradient_loop.program(image)
+    cycles = _emulated_cycles(model, plan, program, spans=gradient_loop.rows())
+    floor = gradient_loop.floor_cycles(image)
+    return {
+        "name": "gradients",
+        "multiplications": gradient_loop.count_gradients(image),
+        "cycles": cycles,
+        "planned": round(gradient_loop.planned_cycles(image)),
+        "floor": floor,
+        "ratio": cycles / floor,
+    }
+
+
 def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
     """Return the least cycles of a kernel's method; see the module's text."""
     width, D = model.accumulator_bits // 8, model.n_inputs
@@ -164,24 +198,31 @@ def _model(case: Case) -> IntegerModel:
     )
 
 
-def _emulated_cycles(model: IntegerModel, plan: Plan) -> int:
+def _emulated_cycles(
+    model: IntegerModel, plan: Plan, program: str = PROGRAM, spans: int = 1
+) -> int:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for name, text in {**render_c(model, plan), "main.c": PROGRAM}.items():
+        for name, text in {**render_c(model, plan), "main.c": program}.items():
             (folder / name).write_text(text)
         elf = folder / "main.elf"
         flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-o", elf]
-        command = ["avr-gcc", *flags, folder / "main.c", folder / "pnn_model.c"]
+        sources = [folder / "main.c"]
+        if "pnn_model.c" not in program:
+            sources.append(folder / "pnn_model.c")
+        command = ["avr-gcc", *flags, *sources]
         subprocess.run(command, check=True, timeout=120)
         with EmulatedUno(elf) as uno:
-            while (stats := uno.stats()).marked_spans == 0:
+            while (stats := uno.stats()).marked_spans < spans:
                 if stats.faults or stats.cycles > DEADLINE_CYCLES:
                     raise RuntimeError(f"the program did not end: {stats}")
             return stats.marked_cycles
 
 
 @click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
+@click.option(
+    "--only", type=click.Choice([*(case.name for case in CASES), "gradients"]), help="One row."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what each kernel takes at each size."""
@@ -190,8 +231,13 @@ def main(only: str | None, as_json: bool) -> None:
         click.echo("|---|---|---|---|---|---|---|")
     for case in CASES:
         if only in (None, case.name):
-            record = measure_case(case)
-            click.echo(json.dumps(record) if as_json else _table_row(record))
+            _show(measure_case(case), as_json=as_json)
+    if only in (None, "gradients"):
+        _show(measure_gradients(), as_json=as_json)
+
+
+def _show(record: dict[str, Any], *, as_json: bool) -> None:
+    click.echo(json.dumps(record) if as_json else _table_row(record))
 
 
 def _table_row(record: dict[str, Any]) -> str:

@@ -31,15 +31,17 @@ from protonn_edge.stages.listing import Listing
 _BEGIN_CYCLES = 80
 _CELL_CYCLES, _DIRECTION_CYCLES, _LINE_PIXEL_CYCLES = 7, 4, 7
 _IMAGE_CYCLES = 80
-_ROW_CYCLES = {"streamed": 164, "rows": 114}
+_ROW_CYCLES = {"streamed": 149, "rows": 100}
 _CROPPED_ROW_CYCLES = 38
 _RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
 _LAST_PIXEL_CYCLES = 2  # of a run, which goes on to the next one
 _ROW_CALLS = 4  # for a row or a call, at most
 
-# Of a row that comes in parts: for each call and part, and for each run of pixels in it.
-_PART_CYCLES, _PART_RUN_CYCLES = 150, 124
+# Of a row that comes in parts: for each call and part, and for each run of pixels in it; and what
+# then is not taken of a row's cycles.
+_PART_CYCLES, _PART_RUN_CYCLES = 210, 108
+_WHOLE_ROW_CYCLES = 100
 
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
@@ -112,11 +114,11 @@ class GradientsKernel(Kernel):
         assert following is not None
         push = self._push
         around = self._around(feed, push, following)
-        worst = self._pixel_cycles(None) + around
+        worst = self.pixel_cycles(None) + around
         mean = None
         if activity is not None:
             active = activity.stages.get(self.kind, (np.full(4, _ACTIVE),))[0]
-            mean = self._pixel_cycles(active) + around
+            mean = self.pixel_cycles(active) + around
         least = self._least
         code = _CODE_BYTES[self.name] + self._pixels.code_bytes + self._roots.code_bytes
         step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), least)
@@ -154,7 +156,7 @@ class GradientsKernel(Kernel):
         if feed is not None and not feed.whole:
             calls = math.ceil(feed.calls(push, [push.value] * feed.values))
             parts = cells.rows.pixels + calls
-            rows += parts * (_PART_CYCLES + self._row_calls)
+            rows += parts * (_PART_CYCLES + self._row_calls) - cells.rows.pixels * _WHOLE_ROW_CYCLES
             runs = cells.rows.pixels * len(cells.columns.runs) + calls
             rows += runs * (_PART_RUN_CYCLES + self._row_calls)
         return _IMAGE_CYCLES + self._begin + rows + self._root_cycles + following.whole
@@ -209,7 +211,7 @@ class GradientsKernel(Kernel):
         pixels = cells.rows.pixels * cells.columns.pixels
         return int(pixel * pixels + roots * cells.n_outputs)
 
-    def _pixel_cycles(self, active: Float64 | None) -> float:
+    def pixel_cycles(self, active: Float64 | None) -> float:
         """Return the cycles of the loop over pixels, of which shares are active; or at most."""
         cells = self.stage.cells
         numbers = np.bincount(cells.sharing().ravel(), minlength=4)
