@@ -22,7 +22,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
 from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM, IntegerAveragePooling
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.decision.integers import IntegerDecision
+from protonn_edge.stages.decision.integers import IntegerDecision, decide
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
@@ -98,7 +98,7 @@ class IntegerChain(ABC):
             check_holds(self.window_features is None, "average pooling and window features")
         if self.rejection is not None:  # its ranges take time to prove
             check_holds(
-                self.n_classes <= UNKNOWN and self._decision(self.rejection).holds(self._largest()),
+                self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
                 "thresholds that no score or no RBF reaches",
             )
 
@@ -116,8 +116,9 @@ class IntegerChain(ABC):
         """Return the largest measure of nearness to a known point; 0 where there is none."""
         return 0
 
-    def _decision(self, rejection: IntegerRejection | None) -> IntegerDecision:
-        return IntegerDecision(self.own_stages[-1].output, self.score_bits, rejection)
+    @cached_property
+    def _decision(self) -> IntegerDecision:
+        return IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
 
     @property
     def n_inputs(self) -> int:
@@ -152,7 +153,7 @@ class IntegerChain(ABC):
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
         """All stages, from what the device is fed to the class."""
-        return (*self.feature_stages, *self.own_stages, self._decision(self.rejection))
+        return (*self.feature_stages, *self.own_stages, self._decision)
 
     @cached_property
     def features(self) -> InputQuantizer:
@@ -194,7 +195,8 @@ class IntegerChain(ABC):
     @property
     def model_bytes(self) -> int:
         """Bytes of the int8 parameters in flash."""
-        return sum(int(array.nbytes) for stage in self.stages for array in stage.parameters())
+        learned = (*self.feature_stages, *self.own_stages)
+        return sum(int(array.nbytes) for stage in learned for array in stage.parameters())
 
     @cached_property
     def model_sha256(self) -> str:
@@ -268,7 +270,7 @@ class IntegerChain(ABC):
         scores all the same.
         """
         scores, nearest = self.scores_and_nearest(Q)
-        return self._decision(self.rejection).classes(scores, nearest), scores
+        return decide(scores, nearest, self.rejection), scores
 
     def predict(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
