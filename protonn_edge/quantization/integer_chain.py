@@ -39,8 +39,8 @@ from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeat
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
-# What firmware/model.h and the serial protocol count.
-MOST_FEATURES = 65_000
+MOST_FEATURES = 65_000  # that firmware/model.h and the serial protocol count
+_LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
 UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 
@@ -85,7 +85,7 @@ class IntegerChain(ABC):
     def __post_init__(self) -> None:
         maximum = self.inputs.maximum
         check_holds(1 <= maximum <= 255, f"largest input {maximum}")
-        check_counts((self.n_features, MOST_FEATURES, "features"), (self.n_classes, 255, "classes"))
+        check_counts(features=self.n_features, classes=self.n_classes)
         if self.feature_stages:
             last = self.feature_stages[-1]
             check_holds(
@@ -281,13 +281,16 @@ class IntegerChain(ABC):
         return self.own_stages[-1].output.ends
 
 
-def check_counts(*counts: tuple[int, int, str]) -> None:
-    """Raise `InputError` for sizes that the generated code's counters cannot hold."""
-    for number, limit, name in counts:
-        if number > limit:
+def check_counts(**counts: int) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold.
+
+    They are numbers of features, projections, prototypes or classes, by these names.
+    """
+    for name, number in counts.items():
+        if number > _LIMITS[name]:
             raise InputError(
-                f"the model has {number:,} {name}, generated code counts up to {limit:,}; train a "
-                "smaller one"
+                f"the model has {number:,} {name}, generated code counts up to "
+                f"{_LIMITS[name]:,}; train a smaller one"
             )
 
 
