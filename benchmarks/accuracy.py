@@ -32,7 +32,6 @@ from protonn_edge.build.project import build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize
 
 _HEADING = (
@@ -73,7 +72,7 @@ def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     return {
         "float_accuracy": share_right(model.predict(X), y),
         "accuracy": share_right(integer_model.predict(integer_model.quantize(X)), y),
-        "paper_bytes": paper_bytes(model),
+        "paper_bytes": model.paper_bytes,
         "model_bytes": integer_model.model_bytes,
         "seconds": seconds,
     }

@@ -19,7 +19,6 @@ from sklearn.preprocessing import normalize
 
 from protonn_edge.datasets import Dataset, holdout
 from protonn_edge.evaluation.ranking import PLACES, precision_at
-from protonn_edge.model.sizes import paper_bytes
 
 HEADING = (
     "| preset | paper's accounting kB | P@1 % | P@3 % | P@5 % | others | s |\n"
@@ -94,7 +93,7 @@ def _one_run(preset: RankingPreset, dataset: Dataset, seed: int) -> dict[str, fl
     found = precision_at(model.scores(dataset.X_test), dataset.y_test)
     return {
         **{f"precision_at_{k}": found[k] for k in PLACES},
-        "paper_bytes": paper_bytes(model),
+        "paper_bytes": model.paper_bytes,
         "seconds": seconds,
     }
 

@@ -13,7 +13,7 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
-from protonn_edge.quantization import DeviceModel, IntegerModel
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.stages.kernel import CHUNK_CYCLES
 from protonn_edge.toolchain.elf import Constants, LinkedProgram, read_object_constants
 from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
@@ -41,7 +41,7 @@ def check_linked(
     CheckFailed
         If it computes in floats, has constants in SRAM, or disables interrupts for too long.
     """
-    if isinstance(model, IntegerModel):
+    if isinstance(model, IntegerChain):
         check_no_floats(program)
     check_constants_in_flash(program)
     check_constants_within_reach(program)

@@ -18,7 +18,7 @@ from protonn_edge.boards.cores import CORES, Core
 from protonn_edge.codegen import Float32Plan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import PRECISIONS, DeviceModel, Float32Model, IntegerModel
+from protonn_edge.quantization import PRECISIONS, DeviceModel, Float32Model, IntegerChain
 from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file
 from protonn_edge.system.schema import list_of, number, one_of, optional, record_of, text, whole
@@ -96,7 +96,7 @@ def choices_of(plan: Plan | Float32Plan) -> dict[str, str]:
 
 
 def plan_of_choices(
-    model: IntegerModel,
+    model: IntegerChain,
     core: Core,
     choices: Mapping[str, str],
     activity: Activity | None = None,

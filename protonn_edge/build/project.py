@@ -36,7 +36,7 @@ from protonn_edge.codegen import (
     render_c,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, load_model, save_model
+from protonn_edge.model import Model, load_model, save_model
 from protonn_edge.quantization import DeviceModel, Float32Model, device_model, precisions_of
 from protonn_edge.stages.activity import Activity
 from protonn_edge.system.files import check_file, check_no_links, write_atomically, write_together
@@ -72,7 +72,7 @@ class Project:
         """Whether `build` has put a model here."""
         return (self.folder / _MODEL).is_file()
 
-    def model(self) -> ProtoNNModel:
+    def model(self) -> Model:
         """Return the float model that the firmware was generated from.
 
         Raises
@@ -213,7 +213,7 @@ class Wishes:
         )
 
 
-def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None = None) -> Build:
+def build(model: Model, board: Board, folder: Path, wishes: Wishes | None = None) -> Build:
     """Quantize, render, compile and check a model; then put the project into `folder`.
 
     Files of the firmware that are there already stay as they are; the generated ones are replaced.
@@ -241,9 +241,7 @@ def build(model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None
     return Build(trial.plan, trial.usage)
 
 
-def build_for_host(
-    model: ProtoNNModel, board: Board, folder: Path, wishes: Wishes | None = None
-) -> Path:
+def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | None = None) -> Path:
     """Render a model, compile it for this computer, and put the project into `folder`.
 
     The program takes the features of points on its standard input and answers with classes and
@@ -299,7 +297,7 @@ class Trial:
 
 @contextmanager
 def trial_build(
-    model: ProtoNNModel,
+    model: Model,
     board: Board,
     firmware_of: Path | None = None,
     wishes: Wishes | None = None,
@@ -308,7 +306,7 @@ def trial_build(
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
         The model to build.
     board : Board
         The board that it must fit.
@@ -326,7 +324,7 @@ def trial_build(
 
 @contextmanager
 def raw_input_build(
-    model: ProtoNNModel, reference: DeviceModel, plan: Plan | Float32Plan, board: Board
+    model: Model, reference: DeviceModel, plan: Plan | Float32Plan, board: Board
 ) -> Iterator[Path]:
     """Build firmware that takes raw integers, in a folder that is gone afterwards.
 
@@ -351,7 +349,7 @@ def raw_input_build(
 
 
 def _first_that_fits(
-    model: ProtoNNModel, board: Board, wishes: Wishes, scratch: Path, firmware_of: Path | None
+    model: Model, board: Board, wishes: Wishes, scratch: Path, firmware_of: Path | None
 ) -> Trial:
     """Build one plan after the other; what a plan takes is only known once it is linked."""
     reference = device_model(model, wishes.precision)
@@ -421,7 +419,7 @@ def _settings_for(board: Board) -> str:
 
 
 def _write_project(
-    model: ProtoNNModel,
+    model: Model,
     reference: DeviceModel,
     plan: Plan | Float32Plan,
     folder: Path,

@@ -27,10 +27,10 @@ from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.model import Model, load_model
 from protonn_edge.quantization import (
     DeviceModel,
-    IntegerModel,
+    IntegerChain,
     device_model,
     measure_activity,
     stage_losses,
@@ -156,7 +156,7 @@ class _Compared:
 
 def _compared(
     out: Output,
-    model: ProtoNNModel,
+    model: Model,
     reference: DeviceModel,
     X: NDArray[np.float32],
     y: NDArray[np.int64],
@@ -166,7 +166,7 @@ def _compared(
     in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
     record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
     activity, built = None, "built"
-    if isinstance(reference, IntegerModel):
+    if isinstance(reference, IntegerChain):
         activity, built = measure_activity(reference, Q), "integers"
         losses = stage_losses(model, X, y)
         record["stages"] = [asdict(loss) for loss in losses]

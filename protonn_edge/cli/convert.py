@@ -24,8 +24,7 @@ from protonn_edge.conversion.stored import SUFFIX, load_estimator
 from protonn_edge.datasets import MultiLabelDataset, TableOptions, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
-from protonn_edge.model import NORMALIZER_KINDS, load_model, save_model
-from protonn_edge.model.sizes import paper_bytes
+from protonn_edge.model import NORMALIZER_KINDS, checked_protonn, load_model, save_model
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 
 _PATH = click.Path(path_type=Path)
@@ -222,12 +221,12 @@ def _to_folder(
             f"{source} becomes a folder, but the output is called {output.name!r}; name a folder, "
             "or give a folder to convert"
         )
-    model = load_model(source)
+    model = checked_protonn(load_model(source), "the reference implementation")
     reference = to_reference(model, features)
     record: dict[str, Any] = {
         "layout": layout,
         "features": features,
-        "paper_bytes": paper_bytes(reference),
+        "paper_bytes": reference.paper_bytes,
         "n": 0,
         "same_answers": None,
     }

@@ -15,8 +15,7 @@ from protonn_edge.cli.rejection import rejection_facts, rejection_record
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
-from protonn_edge.model import ProtoNNModel, load_model
-from protonn_edge.model.sizes import paper_bytes
+from protonn_edge.model import Model, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
 from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
@@ -44,7 +43,7 @@ def inspect_command(
     out = Output(as_json)
     model = load_model(model_file)
     record = _describe(model)
-    out.say(f"{model_file.name}:", fact_table([*_facts(record), *rejection_facts(model)]))
+    out.say(f"{model_file.name}:", fact_table([*_facts(model, record), *rejection_facts(model)]))
     if data is not None:
         X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
@@ -53,7 +52,7 @@ def inspect_command(
     out.finish(record)
 
 
-def _describe(model: ProtoNNModel) -> dict[str, Any]:
+def _describe(model: Model) -> dict[str, Any]:
     reason = why_floats_alone(model)
     record = {
         "features": model.n_features,
@@ -61,27 +60,23 @@ def _describe(model: ProtoNNModel) -> dict[str, Any]:
         "pipeline": _window_features(model),
         "feature_names": list(model.feature_names),
         "inputs": model.n_inputs,
-        "projections": model.n_projections,
-        "prototypes": model.n_prototypes,
+        "classifier": model.kind,
+        **{size.name: size.number for size in model.sizes},
+        **model.settings,
         "classes": list(model.classes),
         "multilabel": model.multilabel,
         "threshold": model.threshold,
-        "gamma": model.gamma,
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
         "rejection": rejection_record(model),
-        "nonzero": {
-            "W": _nonzero_share(model.projection),
-            "B": _nonzero_share(model.prototypes),
-            "Z": _nonzero_share(model.labels),
-        },
-        "paper_bytes": paper_bytes(model),
+        "nonzero": {name: _nonzero_share(matrix) for name, matrix in model.matrices.items()},
+        "paper_bytes": model.paper_bytes,
         "record": dict(model.record),
     }
     return record | ({"no_device": reason} if reason else _describe_integers(model))
 
 
-def _describe_integers(model: ProtoNNModel) -> dict[str, Any]:
+def _describe_integers(model: Model) -> dict[str, Any]:
     integer_model = quantize(model)
     plan = make_plan(integer_model, activity=model.activity)
     return {
@@ -91,8 +86,7 @@ def _describe_integers(model: ProtoNNModel) -> dict[str, Any]:
         "zero": integer_model.features.zero.tolist(),
         "step": integer_model.features.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
-        "accumulator_bits": integer_model.accumulator_bits,
-        "accumulator_range": list(integer_model.accumulator_range()),
+        **integer_model.describe(),
         "score_bits": integer_model.score_bits,
         "score_range": list(integer_model.score_range()),
         "table_bytes": plan.table_bytes,
@@ -111,7 +105,7 @@ def _pooling(pooling: AveragePooling | None) -> dict[str, Any] | None:
     }
 
 
-def _window_features(model: ProtoNNModel) -> dict[str, Any] | None:
+def _window_features(model: Model) -> dict[str, Any] | None:
     window_features = model.window_features
     if window_features is None:
         return None
@@ -151,16 +145,15 @@ def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     names = record["classes"]
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
     facts = [
         *_sizes(record),
-        ("projections d", f"{record['projections']:,}"),
-        ("prototypes m", f"{record['prototypes']:,}"),
+        *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
         ("classes L", f"{len(names):,}: {shown}"),
-        ("gamma", f"{record['gamma']:.6g}"),
+        *((name, f"{value:.6g}") for name, value in model.settings.items()),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
         ("size as in the paper", f"{record['paper_bytes']:,} B"),
@@ -188,14 +181,18 @@ def _sending_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _device_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    low, high = record["accumulator_range"]
+    accumulators = []
+    if "accumulator_bits" in record:
+        low, high = record["accumulator_range"]
+        said = f"{record['accumulator_bits']} bits, {low:,}..{high:,} on any input"
+        accumulators.append(("accumulators", said))
     return [
         ("int8 parameters", f"{record['model_bytes']:,} B"),
         ("tables in flash", f"{record['table_bytes']:,} B"),
         ("variables in SRAM", f"{record['state_bytes']:,} B"),
         ("quantized input", f"0..{record['input_maximum']}"),
         *_sending_facts(record),
-        ("accumulators", f"{record['accumulator_bits']} bits, {low:,}..{high:,} on any input"),
+        *accumulators,
         ("scores", f"{record['score_bits']} bits"),
         ("SHA-256 begins with", record["model_sha256"][:16]),
     ]

@@ -11,7 +11,7 @@ from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report.terminal import fact_table
 
@@ -20,7 +20,7 @@ _FIRST_SHOWN = 5
 
 def library_check(
     out: Output,
-    model: ProtoNNModel,
+    model: Model,
     reference: DeviceModel,
     plan: Plan | Float32Plan | None,
     board: Board,

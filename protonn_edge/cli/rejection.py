@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from protonn_edge.cli.quantities import Share
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.stages.decision.rejection import STATISTICS, Statistic
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -30,7 +30,7 @@ def rejection_option(text: str, *, required: bool = False) -> Callable[[_F], _F]
     return click.option("--rejection", "rate", type=Share(), required=required, help=text)
 
 
-def rejection_facts(model: ProtoNNModel) -> list[tuple[str, str]]:
+def rejection_facts(model: Model) -> list[tuple[str, str]]:
     """Return the rows that say when a model answers "unknown"; none if it never does."""
     rejection = model.rejection
     if rejection is None:
@@ -45,7 +45,7 @@ def rejection_facts(model: ProtoNNModel) -> list[tuple[str, str]]:
     return [("unknown if", ", or ".join(conditions))]
 
 
-def rejection_record(model: ProtoNNModel) -> dict[str, Any] | None:
+def rejection_record(model: Model) -> dict[str, Any] | None:
     """Return the thresholds for the JSON of a command; None if there are none."""
     rejection = model.rejection
     if rejection is None:

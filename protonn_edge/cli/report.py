@@ -22,7 +22,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import class_figures
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.model import ProtoNNModel, load_model
+from protonn_edge.model import Model, load_model
 from protonn_edge.report.battery import IDLE_WATTS, RATES, WATT_HOURS, Battery
 from protonn_edge.report.front import Front, read_front
 from protonn_edge.report.script import page_script
@@ -207,7 +207,7 @@ def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]
     return [project for project in found if project.built]
 
 
-def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[ProtoNNModel]:
+def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:
     models = [load_model(path) for path in paths] or [project.model() for project in projects]
     if not models:
         raise InputError(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Notice, TableOptions, load_held_out_points, load_points
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -75,13 +75,13 @@ def words_of(table: TableOptions) -> list[str]:
 
 
 def points_for(
-    model: ProtoNNModel, data: Path, table: TableOptions, out: Output, *, held_out: bool = False
+    model: Model, data: Path, table: TableOptions, out: Output, *, held_out: bool = False
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points and labels of DATA for a model, its columns matched by name.
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
     data : Path
     table : TableOptions
     out : Output

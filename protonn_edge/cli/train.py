@@ -27,7 +27,7 @@ from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
 from protonn_edge.datasets import Dataset, MultiLabelDataset, TableOptions, holdout
 from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.model import ProtoNNModel, load_model, save_model
+from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
 from protonn_edge.quantization import check_rate
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.decision.rejection import Statistic
@@ -165,7 +165,7 @@ def _calibrate(
 def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNModel:
     """Return the model to go on from: our own, or that of a folder of the reference's files."""
     if not path.is_dir():
-        return load_model(path)
+        return checked_protonn(load_model(path), "--start-from")
     kind = normalization if was_given("normalization") else "none"
     return reference_model_for(dataset, path, kind)
 

@@ -29,10 +29,15 @@ _OF_PARAMETERS = {"start_from": "initial_model"}  # options that become paramete
 
 def classifier_options(command: _F) -> _F:
     """Add ``--classifier``, and the options of all classifiers, to a command."""
-    names = tuple(CLASSIFIERS)
     kinds = {name: kind for kind in reversed(CLASSIFIERS.values()) for name in reversed(kind.flags)}
     for parameter, kind in kinds.items():
         command = _option(parameter, kind)(command)
+    return classifier_option(command)
+
+
+def classifier_option(command: _F) -> _F:
+    """Add ``--classifier`` to a command."""
+    names = tuple(CLASSIFIERS)
     return click.option(
         "--classifier",
         type=click.Choice(names),

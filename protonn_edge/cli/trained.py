@@ -11,13 +11,12 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.ranking import PLACES, precision_at
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.model.sizes import paper_bytes
+from protonn_edge.model import Model
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 
-def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Return the JSON object of a trained model; accuracies are 0 to 1, or None."""
     if model.multilabel:
         return _describe_ranking(model, dataset)
@@ -32,7 +31,7 @@ def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     }
     reason = why_floats_alone(model)
     if reason is not None:
-        return record | {"accuracy": None, "paper_bytes": paper_bytes(model), "no_device": reason}
+        return record | {"accuracy": None, "paper_bytes": model.paper_bytes, "no_device": reason}
     integer_model = quantize(model)
     in_integers = unknown = None
     if len(y) > 0:
@@ -47,7 +46,7 @@ def describe(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
+def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Return the JSON object of a model of label sets: precisions 0 to 1, or None."""
     record: dict[str, Any] = {}
     for prefix, X, labels in (
@@ -60,7 +59,7 @@ def _describe_ranking(model: ProtoNNModel, dataset: Dataset) -> dict[str, Any]:
         "n": int(dataset.y_test.shape[0]),
         "restarts": list(model.record.get("restarts", ())),
         "threshold": model.threshold,
-        "paper_bytes": paper_bytes(model),
+        "paper_bytes": model.paper_bytes,
         "no_device": why_floats_alone(model),
     }
 

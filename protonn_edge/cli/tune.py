@@ -23,16 +23,16 @@ from protonn_edge.cli.fitting import check_options
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train_options import type_of
+from protonn_edge.cli.train_options import classifier_option, type_of
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.training_data import load_grouped, settled_window
 from protonn_edge.datasets import Dataset, TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import save_model
-from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
+from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
 from protonn_edge.system.files import write_atomically
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
+from protonn_edge.training.registry import CLASSIFIERS
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,
@@ -134,10 +134,12 @@ def _beside_output() -> Path | None:
 @click.option("--deskew", is_flag=True, default=None, help="As of train.")
 @click.option("--features", help="Project features of windows of samples, as of train.")
 @click.option("--window", "window_shape", type=WindowShape(), help="As of train.")
-@click.option("--sample-rate", type=type_of("sample_rate", ProtoNNClassifier), help="As of train.")
+@click.option(
+    "--sample-rate", type=type_of("sample_rate", CLASSIFIERS["protonn"]), help="As of train."
+)
 @click.option(
     "--class-weight",
-    type=type_of("class_weight", ProtoNNClassifier),
+    type=type_of("class_weight", CLASSIFIERS["protonn"]),
     help="Every class counts alike.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
@@ -161,11 +163,13 @@ def _beside_output() -> Path | None:
     type=OutputFile(FRONT, dir_okay=False),
     help="Write the alternatives: JSON, or a plot if the name ends in .svg, .png or .pdf.",
 )
+@classifier_option
 @table_options
 @json_option
 def tune_command(
     data: Path,
     output: Path,
+    classifier: str,
     board_name: str,
     max_flash: int | None,
     max_sram: int | None,
@@ -208,9 +212,10 @@ def tune_command(
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
     to_move = None if is_large(X) else of_group  # what is read in blocks stays where it is
-    check_options(ProtoNNClassifier(**fixed), replace(dataset, groups=to_move))
-    points = Points(X, y, numbers, board, limits, fixed, to_move)
+    check_options(CLASSIFIERS[classifier](**fixed), replace(dataset, groups=to_move))
+    points = Points(X, y, numbers, board, limits, fixed, to_move, classifier)
     space = SearchSpace.of(points)
+    columns = space.searched.columns
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
     workers = _workers(points, jobs, scheduler, timeout)
     with SearchFile(search_path, known_by, space.distributions) as file:
@@ -229,6 +234,7 @@ def tune_command(
             trials=trials,
             deadline=deadline,
             board=board,
+            columns=columns,
             on_complete=report.say,
         )
     found = candidates(searched.records.values())
@@ -256,7 +262,10 @@ def tune_command(
     if front_path is not None:
         _write_front(front_path, found, board)
     record = _record(refitted, found, told, points, dataset) | {"data": report.to_json()}
-    out.say("accuracy in cross-validation against what it takes:", candidate_table(found, board))
+    out.say(
+        "accuracy in cross-validation against what it takes:",
+        candidate_table(found, board, columns),
+    )
     out.say(*_sentences(record, refitted, points, choice), f"wrote {output}")
     out.finish(record)
 
@@ -268,6 +277,7 @@ def _search(
     trials: int,
     deadline: float | None,
     board: Board,
+    columns: Columns,
     on_complete: Callable[[], object],
 ) -> Searched:
     """Run a search with a live table on standard error, if that is a terminal.
@@ -275,7 +285,7 @@ def _search(
     `on_complete` is called whenever a trial was trained.
     """
     done = 0
-    with _live(trials, board) as show:
+    with _live(trials, board, columns) as show:
 
         def on_change(progress: Progress) -> None:
             nonlocal done
@@ -294,7 +304,7 @@ def _search(
 
 
 @contextmanager
-def _live(trials: int, board: Board) -> Iterator[Callable[[Progress], object]]:
+def _live(trials: int, board: Board, columns: Columns) -> Iterator[Callable[[Progress], object]]:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield lambda _: None
@@ -302,7 +312,7 @@ def _live(trials: int, board: Board) -> Iterator[Callable[[Progress], object]]:
     with Live(console=console, transient=True, auto_refresh=False) as live:
 
         def show(progress: Progress) -> None:
-            live.update(progress_table(progress, trials, board), refresh=True)
+            live.update(progress_table(progress, trials, board, columns), refresh=True)
 
         yield show
 
@@ -384,11 +394,11 @@ def _sentences(
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     accuracy = 100 * refitted.candidate.accuracy
-    settings = refitted.candidate.record.settings
+    sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     chosen = (
         f"chosen ({record['choice']}): trial {refitted.candidate.record.number}, "
-        f"{accuracy:.2f} % in cross-validation, d = {settings['n_projections']}, "
-        f"m = {settings['n_prototypes']}; {board.milliseconds(figures.mean_cycles):.3f} ms on "
+        f"{accuracy:.2f} % in cross-validation{sizes}; "
+        f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"
     )
     said = [chosen]

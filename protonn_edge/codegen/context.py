@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge import __version__
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
-from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerModel
+from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.stages.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Step
@@ -108,7 +108,7 @@ class RenderContext:
     raw: RawContext
 
 
-def render_context(model: IntegerModel, plan: Plan) -> RenderContext:
+def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
     """Lay the integer model out in the order in which the generated program reads it."""
     decision = model.stages[-1]
     return RenderContext(

@@ -10,7 +10,7 @@ from protonn_edge.boards import Board
 from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
@@ -46,7 +46,7 @@ class Limits:
 
 
 def make_plan(
-    model: IntegerModel,
+    model: IntegerChain,
     limits: Limits | None = None,
     *,
     kernel: str | None = None,
@@ -57,7 +57,7 @@ def make_plan(
 
 
 def plans(
-    model: IntegerModel,
+    model: IntegerChain,
     limits: Limits | None = None,
     *,
     kernel: str | None = None,
@@ -67,7 +67,7 @@ def plans(
 
     Parameters
     ----------
-    model : IntegerModel
+    model : IntegerChain
         The model to generate a program for.
     limits : Limits, optional
         What the program may take; by default all that an Arduino Uno has.
@@ -91,7 +91,7 @@ def plans(
 
 
 def every_plan(
-    model: IntegerModel,
+    model: IntegerChain,
     core: Core = UNO_CORE,
     *,
     kernel: str | None = None,
@@ -105,7 +105,7 @@ def every_plan(
 
 
 def plan_of(
-    model: IntegerModel,
+    model: IntegerChain,
     choices: Mapping[str, str],
     core: Core = UNO_CORE,
     *,

@@ -26,7 +26,7 @@ def render_c(
 
     Parameters
     ----------
-    model : IntegerModel or Float32Model
+    model : IntegerChain or Float32Model
         The model to render.
     plan : Plan, optional
         One of the model's plans; by default the fastest that fits an Arduino Uno.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.quantization import IntegerModel, compared
+from protonn_edge.quantization import IntegerChain, IntegerModel
 from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import row_shifts
@@ -45,13 +45,13 @@ _BISECTIONS = 24
 
 
 def worst_inputs(
-    model: IntegerModel, plan: Plan, count: int, seed: int = 0, *, effort: float = 1.0
+    model: IntegerChain, plan: Plan, count: int, seed: int = 0, *, effort: float = 1.0
 ) -> NDArray[np.uint8]:
     """Return inputs (count, features) uint8 that take long, the worst first.
 
     Parameters
     ----------
-    model : IntegerModel
+    model : IntegerChain
         The model; with average pooling the inputs are images.
     plan : Plan
         What says how long a prototype takes.
@@ -63,6 +63,9 @@ def worst_inputs(
         The part of all steps that the search is to take, above 0.
     """
     generator = np.random.default_rng(seed)
+    if not isinstance(model, IntegerModel):  # only inputs that are 0 take less
+        drawn = generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
+        return images_of(model, drawn)
     costs = plan.of("prototypes").costs
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
@@ -76,7 +79,7 @@ def worst_inputs(
 
 def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
     """Return the cycles (n,) that all prototypes take for projected points (n, d)."""
-    reached = compared(model, points)[:, :, 1:].sum(axis=1)
+    reached = model.prototypes_stage.compared(points)[:, :, 1:].sum(axis=1)
     cycles: Int64 = model.n_prototypes * costs[0] + reached @ np.diff(costs)
     return cycles
 
@@ -184,7 +187,7 @@ def _ascend(
     return worst
 
 
-def images_of(model: IntegerModel, inputs: Int64) -> NDArray[np.uint8]:
+def images_of(model: IntegerChain, inputs: Int64) -> NDArray[np.uint8]:
     """Return what the device is fed for inputs of the projection: plain areas with pooling."""
     if model.pooling is None:
         return inputs.astype(np.uint8)
@@ -216,7 +219,7 @@ def _shares(pooling: AveragePooling, inside: NDArray[np.bool_]) -> NDArray[np.fl
 
 
 def _pixels(
-    model: IntegerModel, pooling: AveragePooling, inputs: Int64, inside: NDArray[np.bool_]
+    model: IntegerChain, pooling: AveragePooling, inputs: Int64, inside: NDArray[np.bool_]
 ) -> Int64:
     """Return pixels (n, h, w) that are 0 where not inside, and average to these inputs, about.
 

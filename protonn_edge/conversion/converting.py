@@ -30,7 +30,8 @@ from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.quantization import IntegerModel, check_counts, measure_activity, quantize
+from protonn_edge.quantization import IntegerModel, check_counts, measure_activity
+from protonn_edge.quantization.quantizer import quantize
 from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.budget_rules import ModelSizes

@@ -12,7 +12,7 @@ from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.evaluation.accuracy import answer_matrix
 from protonn_edge.hil import Origin, Result, Summary, summarize
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, StageLoss
 from protonn_edge.stages.average_pooling.pooling import Shape
 from protonn_edge.toolchain.elf import Sections
@@ -83,9 +83,9 @@ class Evidence:
         By their index.
     board : Board
         Its clock, its power and its limits.
-    model : ProtoNNModel
+    model : Model
         The float model.
-    reference : IntegerModel or Float32Model
+    reference : IntegerChain or Float32Model
         What the device computes.
     firmware : Firmware
         What the device runs.
@@ -99,7 +99,7 @@ class Evidence:
     origin: Origin
     results: tuple[Result, ...]
     board: Board
-    model: ProtoNNModel
+    model: Model
     reference: DeviceModel
     firmware: Firmware
     points: Points | None

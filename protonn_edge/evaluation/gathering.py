@@ -20,12 +20,12 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.hil import Origin, Result, read_results
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     DeviceModel,
     Float32Model,
-    IntegerModel,
+    IntegerChain,
     device_model,
     measure_activity,
     precisions_of,
@@ -38,7 +38,7 @@ from protonn_edge.toolchain.elf import LinkedProgram, read_program
 
 def gather(
     path: Path,
-    models: Sequence[ProtoNNModel],
+    models: Sequence[Model],
     projects: Sequence[Project],
     board: Board,
     *,
@@ -51,7 +51,7 @@ def gather(
     ----------
     path : Path
         The results file.
-    models : sequence of ProtoNNModel
+    models : sequence of Model
         Models of which one was run, in integers or in floats.
     projects : sequence of Project
         Folders where its linked firmware may be; where it is in none, it is built in a scratch
@@ -100,7 +100,7 @@ def gather(
     )
 
 
-def known_image_shape(model: ProtoNNModel) -> Shape | None:
+def known_image_shape(model: Model) -> Shape | None:
     """Return height and width of a point if the model, or the record of its training, has them."""
     if model.pooling is not None:
         return model.pooling.image_shape
@@ -115,7 +115,7 @@ def known_image_shape(model: ProtoNNModel) -> Shape | None:
     return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
 
 
-def _checked(shape: Shape | None, model: ProtoNNModel) -> Shape | None:
+def _checked(shape: Shape | None, model: Model) -> Shape | None:
     if shape is not None and shape[0] * shape[1] != model.n_features:
         raise InputError(
             f"--image-shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, the model "
@@ -124,9 +124,7 @@ def _checked(shape: Shape | None, model: ProtoNNModel) -> Shape | None:
     return shape
 
 
-def _model_of(
-    path: Path, origin: Origin, models: Sequence[ProtoNNModel]
-) -> tuple[ProtoNNModel, DeviceModel]:
+def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, DeviceModel]:
     for model in models:
         for precision in precisions_of(model):
             reference = device_model(model, precision)
@@ -186,7 +184,7 @@ def _check_points(path: Path, results: Sequence[Result], points: Points) -> None
 def _points_of(
     path: Path,
     origin: Origin,
-    model: ProtoNNModel,
+    model: Model,
     reference: DeviceModel,
     data: tuple[Floats, Labels],
 ) -> Points:
@@ -197,12 +195,12 @@ def _points_of(
             f"{path} was measured on other points than --data has; name the file that was given to "
             "'hil'"
         )
-    stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerModel) else ()
+    stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
     return Points(raw, fed, labels, reference.features.saturations(raw), stages)
 
 
 def _firmware_of(
-    model: ProtoNNModel,
+    model: Model,
     reference: DeviceModel,
     built: Sequence[tuple[Project, Plan | Float32Plan]],
     board: Board,
@@ -232,7 +230,7 @@ def _firmware(program: LinkedProgram, usage: Usage, plan: Plan | Float32Plan) ->
 def _with_means(firmware: Firmware, reference: DeviceModel, points: Points) -> Firmware:
     """Return the firmware with its plan's mean cycles on the points."""
     plan = firmware.plan
-    if not (isinstance(plan, Plan) and isinstance(reference, IntegerModel)):
+    if not (isinstance(plan, Plan) and isinstance(reference, IntegerChain)):
         return firmware
     activity = measure_activity(reference, points.fed)
     same = plan_of_choices(reference, plan.core, choices_of(plan), activity)

@@ -32,7 +32,7 @@ from protonn_edge.evaluation.verification import (
     verify_device,
 )
 from protonn_edge.hil import Result
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.toolchain.host import has_compiler
 
@@ -112,7 +112,7 @@ class LibraryWay:
 
     Attributes
     ----------
-    model : IntegerModel or Float32Model
+    model : IntegerChain or Float32Model
         The reference.
     X : ndarray of shape (n, D)
         Points in the training data's unit.
@@ -191,7 +191,7 @@ class LibraryWay:
 
 
 def check_library(
-    model: ProtoNNModel,
+    model: Model,
     way: LibraryWay,
     plan: Plan | Float32Plan | None,
     board: Board,
@@ -201,7 +201,7 @@ def check_library(
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
         The model of `way`.
     way : LibraryWay
         The points.

@@ -94,7 +94,7 @@ class Measurement:
     ----------
     board : Board
         The board, real or emulated.
-    reference : IntegerModel or Float32Model
+    reference : IntegerChain or Float32Model
         The reference that the device's scores were compared with.
     plan : Plan or Float32Plan
         The plan of the firmware.

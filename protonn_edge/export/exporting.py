@@ -16,8 +16,8 @@ from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.model import Model
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.stages.input_quantizer.raw_inputs import RawQuantizer
 from protonn_edge.stages.window_features import WindowFeatureStage
 
@@ -55,7 +55,7 @@ class Export:
 
 
 def export(
-    model: ProtoNNModel,
+    model: Model,
     kind: Kind,
     folder: Path,
     board: Board,
@@ -69,7 +69,7 @@ def export(
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
         The trained model.
     kind : {"arduino", "platformio", "c"}
         What to make of it.
@@ -129,7 +129,7 @@ def export(
 
 
 def _vectors(
-    model: ProtoNNModel, reference: IntegerModel, board: Board, points: ArrayLike | None
+    model: Model, reference: IntegerChain, board: Board, points: ArrayLike | None
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
     if points is None:

@@ -16,7 +16,7 @@ from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, templ
 from protonn_edge.codegen.context import c_comment
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.vectors import KnownAnswers
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.window_features import WindowFeatureStage, channel_names
 
 Kind = Literal["arduino", "platformio", "c"]
@@ -63,8 +63,8 @@ class ExportContext:
     name: str
     model_sha256: str
     n_features: int
-    n_projections: int
-    n_prototypes: int
+    title: str
+    sizes: str
     n_classes: int
     input_maximum: int
     score_bits: int
@@ -94,7 +94,7 @@ class Library:
     ----------
     name : str
         As `library_name` gives it.
-    model : IntegerModel
+    model : IntegerChain
         The model.
     plan : Plan
         How its C computes.
@@ -109,7 +109,7 @@ class Library:
     """
 
     name: str
-    model: IntegerModel
+    model: IntegerChain
     plan: Plan
     vectors: KnownAnswers
     from_data: bool
@@ -189,8 +189,8 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         name=library.name,
         model_sha256=model.model_sha256,
         n_features=model.n_features,
-        n_projections=model.n_projections,
-        n_prototypes=model.n_prototypes,
+        title=model.title,
+        sizes=", ".join(f"{size.number} {size.name}" for size in model.sizes),
         n_classes=model.n_classes,
         input_maximum=model.features.maximum,
         score_bits=model.score_bits,
@@ -213,7 +213,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     )
 
 
-def _features(model: IntegerModel, names: tuple[str, ...]) -> tuple[Feature, ...]:
+def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...]:
     """Return the table of features, one line where all are alike; empty if it would be long."""
     inputs = model.features
     full = inputs.zero + inputs.step * inputs.maximum

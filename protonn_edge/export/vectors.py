@@ -1,9 +1,7 @@
 """Test vectors: points, and what the integer model answers to them, for a device to check itself.
 
 Where there is no data, they are made of the model alone: all features at either end of their range,
-and points that are projected near prototypes, because a random one is far from all of them and
-would get scores of 0. That is done in integers, and in floats one at a time, so that the same model
-gives the same vectors on every machine.
+and inputs that the integer model finds telling (see `IntegerChain.example_inputs`).
 
 They lie in flash with runs of zeros shortened: an image is mostly background.
 """
@@ -18,14 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.codegen.worst_inputs import images_of
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.window_features import WindowFeatureStage
 
 N_VECTORS = 20
 _LONGEST_RUN = 255
-_STEPS = 30
 _SIGNALS_DRAWN = 300
-_SCALE_BITS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +69,7 @@ class KnownAnswers:
         return [len(row) + answer for row in self.encoded]
 
 
-def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS) -> KnownAnswers:
+def vectors_from_data(model: IntegerChain, X: ArrayLike, count: int = N_VECTORS) -> KnownAnswers:
     """Return up to `count` of raw points (n, features), n >= 1, evenly spread over their rows."""
     points = np.asarray(X)
     n = min(count, len(points))
@@ -81,28 +77,28 @@ def vectors_from_data(model: IntegerModel, X: ArrayLike, count: int = N_VECTORS)
 
 
 def vectors_from_ranges(
-    model: IntegerModel, start: NDArray[np.uint8], count: int = N_VECTORS
+    model: IntegerChain, start: NDArray[np.uint8], count: int = N_VECTORS
 ) -> KnownAnswers:
     """Return `count` vectors, at least 2, of a model whose data is not at hand.
 
     Parameters
     ----------
-    model : IntegerModel
+    model : IntegerChain
         The model; its vectors are images with average pooling, windows with window features.
     start : ndarray of shape (D,), uint8
-        Inputs of the projection to begin with: those of a mean point.
+        Inputs of the classifier to begin with: those of a mean point.
     count : int
         How many.
     """
     if model.window_features is not None:
         return _vectors_from_signals(model, model.window_features, count)
     ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
-    near = [_input_near(model, start, target) for target in _targets(model, count - len(ends))]
-    return _answered(model, images_of(model, np.concatenate([ends, np.array(near, np.int64)])))
+    examples = model.example_inputs(start, count - len(ends))
+    return _answered(model, images_of(model, np.concatenate([ends, examples])))
 
 
 def _vectors_from_signals(
-    model: IntegerModel, window_features: WindowFeatureStage, count: int
+    model: IntegerChain, window_features: WindowFeatureStage, count: int
 ) -> KnownAnswers:
     """Return `count` windows, at least 2.
 
@@ -140,39 +136,8 @@ def _drawn(generator: Random, below: int) -> int:
     return int(generator.random() * below)
 
 
-def _answered(model: IntegerModel, Q: NDArray[np.uint8]) -> KnownAnswers:
+def _answered(model: IntegerChain, Q: NDArray[np.uint8]) -> KnownAnswers:
     return KnownAnswers(Q, model.scores(Q), model.predict(Q), model.score_bits // 8)
-
-
-def _targets(model: IntegerModel, count: int) -> list[NDArray[np.int64]]:
-    """Return projected points (d,): from prototypes, a quarter of the way to another one."""
-    B = model.prototypes.T.astype(np.int64)
-    ways = [(n * len(B) // count, n) for n in range(count)]
-    return [(3 * B[j] + B[(j + 1 + n) % len(B)]) >> 2 for j, n in ways]
-
-
-def _input_near(
-    model: IntegerModel, start: NDArray[np.uint8], target: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Go down the gradient of the squared distance to a target; return inputs (D,)."""
-    W = model.projection.astype(np.int64)
-    inputs = start.astype(np.float64)
-    for _ in range(_STEPS):
-        rounded = np.rint(inputs).astype(np.uint8)
-        missing = target - model.project(rounded[None, :])[0]
-        gradient = W.T @ missing  # integers: no order of summation changes them
-        inside = np.where(gradient > 0, inputs < model.inputs.maximum, inputs > 0)
-        gradient = np.where(inside, gradient, 0)
-        effect = (W @ gradient).tolist()
-        curvature = sum(each * each for each in effect)
-        if curvature == 0:
-            break
-        slope = sum(a * b for a, b in zip(missing.tolist(), effect, strict=True))
-        # Coordinates are accumulators times multiplier over 2**(16, or 24 of wide ones).
-        unit = model.multiplier / (1 << (_SCALE_BITS + model.accumulator_bits - 16))
-        inputs = np.clip(inputs + slope / curvature / unit * gradient, 0, model.inputs.maximum)
-    near: NDArray[np.int64] = np.rint(inputs).astype(np.int64)
-    return near
 
 
 def _without_runs(row: list[int]) -> tuple[int, ...]:

@@ -96,11 +96,11 @@ def run(
     sessions : sequence of Session
         Open ones, one for each device; all devices must have the same model.
     Q : ndarray of uint8, shape (n, n_features)
-        Quantized test points, from `IntegerModel.quantize`.
+        Quantized test points, from `IntegerChain.quantize`.
     y : array_like of int, shape (n,)
         Index of each point's true class.
     expected_scores : array_like of int, shape (n, n_classes), optional
-        From `IntegerModel.scores`. If given, devices are asked for their scores, and a point whose
+        From `IntegerChain.scores`. If given, devices are asked for their scores, and a point whose
         scores or whose class (the first with the highest score) differ is marked a mismatch.
     sink : callable, optional, keyword-only
         Called with each result as it arrives: `ResultsFile.append`, a progress bar.
@@ -109,7 +109,7 @@ def run(
     tolerance : int, keyword-only
         By how much scores may differ, see `differs`; only those of a float build may.
     expected_classes : array_like of int, shape (n,), optional, keyword-only
-        From `IntegerModel.answers`, where they do not follow from the scores alone: of a model that
+        From `IntegerChain.answers`, where they do not follow from the scores alone: of a model that
         rejects.
 
     Raises

@@ -164,7 +164,7 @@ class Session:
         Parameters
         ----------
         features : array_like of uint8, shape (n_features,)
-            As `IntegerModel.quantize` gives them.
+            As `IntegerChain.quantize` gives them.
         with_scores : bool, keyword-only
             Ask for the scores too: 4 bytes more per class on the wire, the same cycles.
 

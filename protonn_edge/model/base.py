@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,10 @@ from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.model.checks import check_count, checked_record, set_checked
 from protonn_edge.model.normalizer import Normalizer
-from protonn_edge.model.sizes import Sized
+from protonn_edge.model.sizes import Sized, paper_bytes
 from protonn_edge.model.statistics import InputStatistics
-from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.activity import Activity, Sizes
+from protonn_edge.stages.array_checks import Arrays
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.stages.input_quantizer.raw_units import (
@@ -47,6 +48,10 @@ class Model(Sized):
 
     Attributes
     ----------
+    kind : str
+        Its name in files and registries.
+    ARRAYS : tuple of str
+        What a file calls the arrays that other kinds do not have.
     normalizer : Normalizer
         What turns raw features, or their averages, into those that the matrices expect.
     inputs : InputStatistics
@@ -82,6 +87,9 @@ class Model(Sized):
         If shapes, values or names do not fit together; the sentence names the array.
     """
 
+    kind: ClassVar[str]
+    ARRAYS: ClassVar[tuple[str, ...]]
+
     normalizer: Normalizer
     inputs: InputStatistics
     classes: tuple[str, ...]
@@ -110,6 +118,10 @@ class Model(Sized):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
+        if self.threshold is None and self.n_classes < 2:
+            raise InputError("the model has one class; a classifier needs at least 2 classes")
+        if self.activity is not None:
+            Activity.of_array(self.activity.to_array(), self.n_inputs, self.activity_sizes)
 
     def _check_threshold(self) -> None:
         if self.threshold is not None:
@@ -181,6 +193,41 @@ class Model(Sized):
                 f"array 'rejection' is in a model of {self.n_classes:,} classes; with at most "
                 f'{UNKNOWN} the answer "unknown" is told from them'
             )
+
+    @property
+    @abstractmethod
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """What was learned, by its names in a file."""
+
+    @property
+    def paper_bytes(self) -> int:
+        """What the matrices take as the ProtoNN paper counts; see `model.sizes`."""
+        return paper_bytes(self.matrices.values())
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """Numbers of its formula that are no matrices, by their names."""
+        return {}
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """How many shares the stages of its integers tell of; see `Activity`."""
+        return {}
+
+    def own_arrays(self) -> Arrays:
+        """Return the arrays of a file that are `ARRAYS`."""
+        return self.matrices
+
+    @classmethod
+    @abstractmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return the fields that this kind adds, of a file's arrays.
+
+        Raises
+        ------
+        InputError
+            If an array has another type; values are checked when the model is made.
+        """
 
     @property
     def multilabel(self) -> bool:

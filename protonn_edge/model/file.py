@@ -7,7 +7,7 @@ Raising the format version
 --------------------------
 1. Add one to `FORMAT_VERSION` and describe the difference in the table below.
 2. Write and read the new arrays in the module of their part (see `_PARTS`), or in `_arrays_of` and
-   `_model_of`, and list them in `_ARRAYS`.
+   `_model_of`, and list them in `_ARRAYS`. Those of a kind of classifier are in its own module.
 3. Give `UPGRADES` a function that turns the arrays of the old version into those of the new one,
    so that old files keep loading.
 4. Commit a small file of the old version beside the tests, and a test that loads it.
@@ -25,6 +25,7 @@ version difference
         "pipeline", in models of windows of samples alone: its declaration as JSON
 6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
         stored range suggests, see `raw_units`)
+7       "classifier": the kind of classifier (before, there is only ProtoNN)
 ======= ===================================================================================
 """
 
@@ -44,27 +45,25 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
+from protonn_edge.model.base import Model
 from protonn_edge.model.normalizer import Normalizer
-from protonn_edge.model.protonn import ProtoNNModel
+from protonn_edge.model.registry import MODELS
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.model.upgrades import UPGRADES
 from protonn_edge.stages import activity
-from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json
+from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json, single_value
 from protonn_edge.stages.average_pooling import arrays as average_pooling
 from protonn_edge.stages.decision import arrays as rejection
 from protonn_edge.stages.input_quantizer import arrays as raw_units
 from protonn_edge.stages.window_features import arrays as window_features
 from protonn_edge.system.files import write_atomically
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 FILE_LIMIT_BYTES = 16 * 2**20
 
 _ARRAYS = (
     "format_version",
-    "W",
-    "B",
-    "Z",
-    "gamma",
+    "classifier",
     "normalizer_kind",
     "normalizer_offset",
     "normalizer_scale",
@@ -78,13 +77,11 @@ _ARRAYS = (
     "feature_names",
     "record",
     "threshold",
-    "cutoff",
     "clipped",
     "deskewed",
     "raw_exponents",
 )
 _OPTIONAL_ARRAYS = ("pipeline", "activity", "rejection")
-_NAMES = (*_ARRAYS, *_OPTIONAL_ARRAYS)  # in the order of the file
 _STATISTICS = tuple(field.name for field in fields(InputStatistics))
 
 
@@ -110,7 +107,7 @@ _PARTS = (
 )
 
 
-def save_model(model: ProtoNNModel, path: Path) -> None:
+def save_model(model: Model, path: Path) -> None:
     """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
 
     Raises
@@ -122,12 +119,12 @@ def save_model(model: ProtoNNModel, path: Path) -> None:
     if len(content) > FILE_LIMIT_BYTES:
         raise InputError(
             f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
-            "with fewer prototypes or projections"
+            "a smaller one"
         )
     write_atomically(path, content)
 
 
-def model_bytes(model: ProtoNNModel) -> bytes:
+def model_bytes(model: Model) -> bytes:
     """Return what `save_model` writes: an .npz without times, the same on every system."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -141,7 +138,7 @@ def model_bytes(model: ProtoNNModel) -> bytes:
     return buffer.getvalue()
 
 
-def load_model(path: Path) -> ProtoNNModel:
+def load_model(path: Path) -> Model:
     """Read and check a model file.
 
     Raises
@@ -156,16 +153,16 @@ def load_model(path: Path) -> ProtoNNModel:
                 f"{path} has no array 'format_version', so it is not a model of protonn-edge; "
                 "make one with protonn-edge train"
             )
-        version = _scalar(archive.read("format_version"), "format_version", "iu", path)
-        _check_version(int(version), path)
-        arrays = {name: archive.read(name) for name in archive.names}
-    for old in range(int(version), FORMAT_VERSION):
-        arrays = UPGRADES[old](arrays)
-    try:
-        return _model_of(arrays, path)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if str(path) in message else f"{path}: {message}") from error
+        try:
+            version = single_value(archive.read("format_version"), "format_version", "iu")
+            _check_version(int(version), path)
+            arrays = {name: archive.read(name) for name in archive.names}
+            for old in range(int(version), FORMAT_VERSION):
+                arrays = UPGRADES[old](arrays)
+            return _model_of(arrays)
+        except InputError as error:
+            message = str(error)
+            raise InputError(message if str(path) in message else f"{path}: {message}") from error
 
 
 def _check_version(version: int, path: Path) -> None:
@@ -176,19 +173,17 @@ def _check_version(version: int, path: Path) -> None:
         )
     if version < 1:
         raise InputError(
-            f"{path}: array 'format_version' is {version}, the first is 1; train the model again"
+            f"array 'format_version' is {version}, the first is 1; train the model again"
         )
 
 
-def _arrays_of(model: ProtoNNModel) -> Arrays:
+def _arrays_of(model: Model) -> Arrays:
     """Return the arrays of the current format version, in the order of the file."""
     text = json.dumps(model.record, sort_keys=True, allow_nan=False, ensure_ascii=False)
     arrays: Arrays = {
         "format_version": np.array(FORMAT_VERSION, dtype=np.int64),
-        "W": model.projection,
-        "B": model.prototypes,
-        "Z": model.labels,
-        "gamma": np.array(model.gamma),
+        "classifier": np.array(model.kind),
+        **model.own_arrays(),
         "normalizer_kind": np.array(model.normalizer.kind),
         "normalizer_offset": model.normalizer.offset,
         "normalizer_scale": model.normalizer.scale,
@@ -197,41 +192,29 @@ def _arrays_of(model: ProtoNNModel) -> Arrays:
         "feature_names": np.array(model.feature_names, dtype=np.str_),
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
         "threshold": np.array([] if model.threshold is None else [model.threshold]),
-        "cutoff": np.array(model.cutoff),
         "clipped": np.array(model.clipped, dtype=np.int64),
         **activity.to_arrays(model.activity),
     }
     for part in _PARTS:
         arrays |= part.to_arrays(getattr(model, part.source))
-    return {name: _little_endian(arrays[name]) for name in _NAMES if name in arrays}
+    return {name: _little_endian(array) for name, array in arrays.items()}
 
 
 def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("<"))
 
 
-def _model_of(arrays: Arrays, path: Path) -> ProtoNNModel:
+def _model_of(arrays: Arrays) -> Model:
     """Build the model from the arrays of a file; the dataclasses check the values."""
-    for name in _ARRAYS:
-        if name not in arrays:
-            raise InputError(
-                f"{path} has no array {name!r}; it is incomplete, so train the model again"
-            )
-    for name in arrays:
-        if name not in _NAMES:
-            raise InputError(f"{path} has an unknown array {name[:40]!r}; train the model again")
-    for name in ("W", "B", "Z"):
-        check_type(arrays[name], name, "f4")
+    kind = _kind_of(arrays)
+    _check_names(arrays, kind)
     for name in _ARRAYS:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             check_type(arrays[name], name, "f8")
-    model = ProtoNNModel(
-        projection=arrays["W"],
-        prototypes=arrays["B"],
-        labels=arrays["Z"],
-        gamma=float(_scalar(arrays["gamma"], "gamma", "f", path)),
+    model = kind(
+        **kind.own_fields(arrays),
         normalizer=Normalizer(
-            str(_scalar(arrays["normalizer_kind"], "normalizer_kind", "U", path)),
+            str(single_value(arrays["normalizer_kind"], "normalizer_kind", "U")),
             arrays["normalizer_offset"],
             arrays["normalizer_scale"],
         ),
@@ -240,21 +223,38 @@ def _model_of(arrays: Arrays, path: Path) -> ProtoNNModel:
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=parsed_json(arrays["record"], "record"),
         threshold=_optional(arrays["threshold"], "threshold"),
-        cutoff=float(_scalar(arrays["cutoff"], "cutoff", "f", path)),
-        clipped=bool(_scalar(arrays["clipped"], "clipped", "i", path)),
+        clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
         **{part.field: part.from_arrays(arrays) for part in _PARTS},
     )
-    sizes = model.n_inputs, model.n_projections, model.n_prototypes
-    return replace(model, activity=activity.from_arrays(arrays, sizes))
+    known = activity.from_arrays(arrays, model.n_inputs, model.activity_sizes)
+    return replace(model, activity=known)
 
 
-def _scalar(array: NDArray[Any], name: str, kinds: str, path: Path) -> Any:
-    if array.shape != () or array.dtype.kind not in kinds:
+def _kind_of(arrays: Arrays) -> type[Model]:
+    """Return the class of the model of a file's arrays."""
+    if "classifier" not in arrays:
+        raise _missing("classifier")
+    kind = str(single_value(arrays["classifier"], "classifier", "U"))
+    if kind not in MODELS:
         raise InputError(
-            f"{path}: array {name!r} has the shape {array.shape} and the type {array.dtype.name}, "
-            "a model file has a single value there; train the model again"
+            f"array 'classifier' is {kind[:40]!r}, this protonn-edge knows {', '.join(MODELS)}; "
+            "install a newer protonn-edge, one that has this kind"
         )
-    return array.item()
+    return MODELS[kind]
+
+
+def _check_names(arrays: Arrays, kind: type[Model]) -> None:
+    needed = (*_ARRAYS, *kind.ARRAYS)
+    for name in needed:
+        if name not in arrays:
+            raise _missing(name)
+    for name in arrays:
+        if name not in (*needed, *_OPTIONAL_ARRAYS):
+            raise InputError(f"there is an unknown array {name[:40]!r}; train the model again")
+
+
+def _missing(name: str) -> InputError:
+    return InputError(f"there is no array {name!r}; the file is incomplete, train the model again")
 
 
 def _optional(array: NDArray[Any], name: str) -> float | None:

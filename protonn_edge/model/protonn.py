@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.model.base import Model
 from protonn_edge.model.checks import checked_matrix, set_checked
 from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.activity import Sizes
+from protonn_edge.stages.array_checks import Arrays, check_type, single_value
 
 # Within these, no sum or square of inference overflows float64, whatever features float32 has.
 GAMMAS = (1e-15, 1e15)
@@ -48,6 +50,9 @@ class ProtoNNModel(SizedByMatrices, Model):
         If shapes, values or names do not fit together; the sentence names the array.
     """
 
+    kind: ClassVar[str] = "protonn"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
+
     projection: Float32
     prototypes: Float32
     labels: Float32
@@ -66,12 +71,44 @@ class ProtoNNModel(SizedByMatrices, Model):
         check_gamma(self.gamma)
         if not 0 <= self.cutoff < 1:
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
-        if self.threshold is None and self.n_classes < 2:
-            raise InputError("array 'Z' has one row; a classifier needs at least 2 classes")
         super().__post_init__()
-        if self.activity is not None:
-            sizes = self.n_inputs, self.n_projections, self.n_prototypes
-            Activity.of_array(self.activity.to_array(), sizes)
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """The width of the RBF."""
+        return {"gamma": self.gamma}
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """Shares of coordinates and of prototypes."""
+        return {"prototypes": (self.n_projections, self.n_prototypes)}
+
+    def own_arrays(self) -> Arrays:
+        """Return W, B, Z and two numbers."""
+        return {
+            **self.matrices,
+            "gamma": np.array(self.gamma),
+            "cutoff": np.array(self.cutoff),
+        }
+
+    @classmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return the fields that are W, B, Z, gamma and cutoff in a file.
+
+        Raises
+        ------
+        InputError
+            If an array has another type.
+        """
+        for name in ("W", "B", "Z"):
+            check_type(arrays[name], name, "f4")
+        return {
+            "projection": arrays["W"],
+            "prototypes": arrays["B"],
+            "labels": arrays["Z"],
+            "gamma": float(single_value(arrays["gamma"], "gamma", "f")),
+            "cutoff": float(single_value(arrays["cutoff"], "cutoff", "f")),
+        }
 
     @property
     def _values_a_point(self) -> int:
@@ -81,6 +118,16 @@ class ProtoNNModel(SizedByMatrices, Model):
         projected = X @ self.projection.astype(np.float64).T
         values = rbf(projected, self.prototypes.astype(np.float64), self.gamma, self.cutoff)
         return values @ self.labels.astype(np.float64).T, values.max(axis=1)
+
+
+def checked_protonn(model: Model, use: str) -> ProtoNNModel:
+    """Return a model that is one of ProtoNN; `use` is what takes no other, for the sentence."""
+    if not isinstance(model, ProtoNNModel):
+        raise InputError(
+            f"the model is of the kind {model.kind!r}, {use} takes 'protonn' alone; give a model "
+            "that was trained with --classifier protonn"
+        )
+    return model
 
 
 def check_gamma(gamma: float) -> None:

@@ -2,13 +2,14 @@
 
 In the paper a value takes 4 bytes, and 4 more for its index where a matrix is stored sparse; a
 matrix is stored whichever way is smaller (Gupta et al., 2017, section 5). What a model takes on a
-board is another number: `IntegerModel.model_bytes` and the budget gate have it.
+board is another number: `IntegerChain.model_bytes` and the budget gate have it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,27 @@ from protonn_edge.stages.window_features.stage import WindowFeatureStage
 _VALUE_BYTES = 4
 
 
+class Size(NamedTuple):
+    """How many there are of something: its name, its symbol in formulas, and the number."""
+
+    name: str
+    symbol: str
+    number: int
+
+
 class Sized(ABC):
     """The sizes of any model, in floats or in integers.
 
     Its inputs are what a point has, or, with average pooling, averages of that, or, with window
     features, those.
+
+    Attributes
+    ----------
+    title : str
+        What its kind of classifier is called in sentences.
     """
+
+    title: ClassVar[str]
 
     pooling: AveragePooling | None
     window_features: WindowFeatureStage | None = None
@@ -38,6 +54,11 @@ class Sized(ABC):
     @abstractmethod
     def n_classes(self) -> int:
         """L, the number of classes."""
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """What it has besides inputs and classes."""
+        return ()
 
     @property
     def first_stage(self) -> AveragePooling | WindowFeatureStage | None:
@@ -54,9 +75,27 @@ class Sized(ABC):
 class SizedByMatrices(Sized):
     """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
 
+    title: ClassVar[str] = "ProtoNN"
+
     projection: NDArray[Any]
     prototypes: NDArray[Any]
     labels: NDArray[Any]
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """W, B and Z."""
+        return {"W": self.projection, "B": self.prototypes, "Z": self.labels}
+
+    @property
+    def paper_bytes(self) -> int:
+        """What the matrices take as the ProtoNN paper counts; see the module's text."""
+        return paper_bytes(self.matrices.values())
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of projections and prototypes."""
+        projections = Size("projections", "d", self.n_projections)
+        return projections, Size("prototypes", "m", self.n_prototypes)
 
     @property
     def n_inputs(self) -> int:
@@ -79,13 +118,7 @@ class SizedByMatrices(Sized):
         return int(self.labels.shape[0])
 
 
-def paper_bytes(model: SizedByMatrices) -> int:
-    """Return ``4 (S_W + S_B + S_Z)`` with ``S = min(1, 2 lambda) size``, in bytes."""
-    return sum(
-        _matrix_bytes(matrix) for matrix in (model.projection, model.prototypes, model.labels)
-    )
-
-
-def _matrix_bytes(matrix: NDArray[Any]) -> int:
-    stored = min(matrix.size, 2 * int(np.count_nonzero(matrix)))
-    return _VALUE_BYTES * stored
+def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:
+    """Return the sum of ``4 min(1, 2 lambda) size`` over matrices, lambda the non-zero share."""
+    stored = (min(matrix.size, 2 * int(np.count_nonzero(matrix))) for matrix in matrices)
+    return _VALUE_BYTES * sum(stored)

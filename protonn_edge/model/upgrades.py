@@ -29,11 +29,16 @@ def _without_raw_exponents(arrays: Arrays) -> Arrays:
     return arrays | {"raw_exponents": np.empty(0, dtype=np.int64)}
 
 
+def _without_classifier(arrays: Arrays) -> Arrays:
+    return arrays | {"classifier": np.array("protonn")}
+
+
 UPGRADES: dict[int, Callable[[Arrays], Arrays]] = {
     1: _without_pooling,
     2: _without_threshold,
     3: _neither_clipped_nor_deskewed,
     4: _without_optional_arrays,
     5: _without_raw_exponents,
+    6: _without_classifier,
 }
 """What makes a file of the next format of one of an older, by the older's number."""

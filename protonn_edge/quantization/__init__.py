@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.quantization.activity import compared, measure_activity
+from protonn_edge.quantization.activity import measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
 from protonn_edge.quantization.integer_chain import (
@@ -18,13 +18,12 @@ from protonn_edge.quantization.precision import (
     device_model,
     precisions_of,
 )
+from protonn_edge.quantization.quantize import quantize, why_floats_alone
 from protonn_edge.quantization.quantizer import (
     Precision,
     input_quantizer,
     precision_for,
-    quantize,
     quantize_in_order,
-    why_floats_alone,
 )
 from protonn_edge.quantization.rejection import (
     Statistics,
@@ -34,13 +33,12 @@ from protonn_edge.quantization.rejection import (
     together,
     with_rejection,
 )
-from protonn_edge.quantization.stages import STAGES, StageLoss, stage_losses
+from protonn_edge.quantization.stage_losses import StageLoss, stage_losses
 
 __all__ = [
     "MODEL_HASH_BYTES",
     "MOST_FEATURES",
     "PRECISIONS",
-    "STAGES",
     "DequantizedModel",
     "DeviceModel",
     "Float32Model",
@@ -51,7 +49,6 @@ __all__ = [
     "Statistics",
     "check_counts",
     "check_rate",
-    "compared",
     "dequantize",
     "device_model",
     "float32_model",

@@ -9,16 +9,18 @@ and derive no shift and no scale of their own.
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from random import Random
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.model.sizes import Sized
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
 from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM, IntegerAveragePooling
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
@@ -46,7 +48,7 @@ MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntegerChain(ABC):
+class IntegerChain(Sized):
     """What the integer models of all kinds of classifiers share.
 
     Attributes
@@ -111,6 +113,31 @@ class IntegerChain(ABC):
     @abstractmethod
     def score_bits(self) -> int:
         """Bits of a score, 16 or 32."""
+
+    def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
+        """Return inputs (count, D) that tell whether a device computes rightly.
+
+        Parameters
+        ----------
+        start : ndarray of shape (D,), uint8
+            Inputs to begin with: those of a mean point.
+        count : int
+            How many; the same on every machine.
+        """
+        generator = Random(0)  # noqa: S311  (no secret)
+        span = 2 * self.inputs.maximum + 1
+        moved = [
+            [each + int(generator.random() * span) - self.inputs.maximum for each in start.tolist()]
+            for _ in range(count)
+        ]
+        return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``inspect`` says of the arithmetic of the own stages, by its names in JSON.
+
+        The first sums have ``accumulator_bits``, and ``accumulator_range`` on any input.
+        """
+        return {}
 
     def _largest(self) -> int:
         """Return the largest measure of nearness to a known point; 0 where there is none."""

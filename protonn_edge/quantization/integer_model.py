@@ -31,12 +31,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.integer_chain import IntegerChain, check_counts
+from protonn_edge.quantization.near_prototypes import inputs_near_prototypes
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage
 from protonn_edge.stages.projection.integers import IntegerProjection
 from protonn_edge.stages.prototypes.integers import IntegerPrototypes
@@ -128,6 +130,17 @@ class IntegerModel(SizedByMatrices, IntegerChain):
     def rbf_values(self, P: IntArray) -> IntArray:
         """Return the table's values e, (n, m) in 0..127, of projections P, (n, d)."""
         return self.prototypes_stage.rbf(P)
+
+    def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
+        """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
+        return inputs_near_prototypes(self.projection_stage, self.prototypes, start, count)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the bits and the range of the accumulators."""
+        return {
+            "accumulator_bits": self.accumulator_bits,
+            "accumulator_range": list(self.accumulator_range()),
+        }
 
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""

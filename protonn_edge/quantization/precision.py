@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization.float32_model import Float32Model, float32_model
-from protonn_edge.quantization.integer_model import IntegerModel
-from protonn_edge.quantization.quantizer import quantize
+from protonn_edge.errors import InputError
+from protonn_edge.model import Model
+from protonn_edge.quantization.float32_model import Float32Model
+from protonn_edge.quantization.integer_chain import IntegerChain
+from protonn_edge.quantization.quantize import quantize
+from protonn_edge.quantization.registry import INTEGER_KINDS
 
 PRECISIONS = ("int8", "float32")
 
-DeviceModel = IntegerModel | Float32Model
+DeviceModel = IntegerChain | Float32Model
 
 
-def precisions_of(model: ProtoNNModel) -> tuple[str, ...]:
+def precisions_of(model: Model) -> tuple[str, ...]:
     """Return the precisions in which a model can be built.
 
     Floats neither pool, nor make features of windows, nor reject.
     """
-    integers_alone = (model.pooling, model.window_features, model.rejection)
-    return PRECISIONS[:1] if any(part is not None for part in integers_alone) else PRECISIONS
+    parts = (model.pooling, model.window_features, model.rejection)
+    integers_alone = INTEGER_KINDS[model.kind].in_floats is None
+    integers_alone = integers_alone or any(part is not None for part in parts)
+    return PRECISIONS[:1] if integers_alone else PRECISIONS
 
 
-def device_model(model: ProtoNNModel, precision: str = "int8") -> DeviceModel:
+def device_model(model: Model, precision: str = "int8") -> DeviceModel:
     """Return the reference of what the device computes.
 
     Parameters
     ----------
-    model : ProtoNNModel
+    model : Model
         The float model.
     precision : {"int8", "float32"}
-        That of W, B and Z on the device.
+        That of the model's matrices on the device.
 
     Raises
     ------
     InputError
-        As `quantize` and `float32_model`.
+        As `quantize`; if there is no float build of the model.
     """
-    integer_model = quantize(model)
-    return float32_model(model, integer_model) if precision == "float32" else integer_model
+    integers: IntegerChain = quantize(model)
+    if precision != "float32":
+        return integers
+    in_floats = INTEGER_KINDS[model.kind].in_floats
+    if in_floats is None:
+        raise InputError(
+            f"there are no float builds of {model.kind} models; build in int8, the default"
+        )
+    return in_floats(model, integers)

@@ -77,45 +77,14 @@ class _Projection:
 
 
 def quantize(model: ProtoNNModel) -> IntegerModel:
-    """Return the integer model of a float model: a function of the model alone.
-
-    Parameters
-    ----------
-    model : ProtoNNModel
-        A validated float model with D features, d projections, m prototypes and L classes.
-
-    Returns
-    -------
-    IntegerModel
-        Its scores times `score_scale` approximate the float model's scores.
+    """Return the integer model of a float model, as `quantization.quantize`.
 
     Raises
     ------
     InputError
-        If the model is of a kind that has no integers, or its numbers leave no integer scale that
-        is safe on every input.
+        If the model's numbers leave no integer scale that is safe on every input.
     """
-    reason = why_floats_alone(model)
-    if reason is not None:
-        raise InputError(reason)
-    # A hostile file may hold numbers that overflow; what is not finite is refused where it shows.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return quantize_in_order(far_coordinates_first(model))
-
-
-def why_floats_alone(model: ProtoNNModel) -> str | None:
-    """Return why a model of this kind has no integers, in a sentence, or None if it has."""
-    if model.multilabel:
-        return (
-            f"the model is for sets of {model.n_classes:,} labels, the device answers with one "
-            "class; train with one label a point, or use the float model in Python"
-        )
-    if model.normalizer.kind == "l2":
-        return (
-            "the model scales points to unit norm (normalization 'l2'), which needs all features "
-            "at once and the device sees one at a time; train with 'standard', 'minmax' or 'none'"
-        )
-    return None
+    return quantize_in_order(far_coordinates_first(model))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization.quantizer import quantize
+from protonn_edge.model import Model
+from protonn_edge.quantization.quantize import quantize
 from protonn_edge.stages.decision.rejection import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.stages.prototypes.exponential import RBF_MAXIMUM
 
@@ -53,7 +53,7 @@ class Statistics:
         return replace(self, distance=shorter)
 
 
-def statistics_of(model: ProtoNNModel, X: ArrayLike) -> Statistics:
+def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     """Return the statistics of raw points X (n, features), as the integer model has them.
 
     Raises
@@ -140,8 +140,8 @@ def _threshold(values: Floats, rate: float, name: str) -> float:
 
 
 def with_rejection(
-    model: ProtoNNModel, known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
-) -> ProtoNNModel:
+    model: Model, known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
+) -> Model:
     """Return the model that rejects by thresholds for `rate`, which its record then has.
 
     Raises

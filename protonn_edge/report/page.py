@@ -20,7 +20,7 @@ from protonn_edge import __version__
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.library_check import LibraryWay
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Table
 from protonn_edge.report.front import Front
@@ -150,7 +150,7 @@ def _figures(one: Evidence) -> dict[str, str]:
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     latency, energy, worst = summary.latency_ms, summary.energy_mj, one.worst_cycles
     return {
-        "computed in": "integers" if isinstance(one.reference, IntegerModel) else "floats",
+        "computed in": "integers" if isinstance(one.reference, IntegerChain) else "floats",
         "points": f"{summary.n:,}",
         "accuracy": f"{100 * summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
@@ -202,9 +202,10 @@ def _devices(one: Evidence) -> str:
 
 def _sizes(one: Evidence) -> str:
     model = one.model
+    sizes = "".join(f"{size.symbol} = {size.number:,}, " for size in model.sizes)
     return (
-        f"D = {model.n_inputs:,}, d = {model.n_projections:,}, m = {model.n_prototypes:,}, "
-        f"L = {model.n_classes:,}; {one.reference.model_bytes:,} B of parameters"
+        f"D = {model.n_inputs:,}, {sizes}L = {model.n_classes:,}; "
+        f"{one.reference.model_bytes:,} B of parameters"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -16,8 +16,11 @@ from protonn_edge.tuning.front import cycles_of, flash_of
 
 _BEST = 5
 
+Columns = Mapping[str, tuple[str, ...]]
+"""See `Searched.columns`."""
 
-def progress_table(progress: Progress, trials: int, board: Board) -> Table:
+
+def progress_table(progress: Progress, trials: int, board: Board, columns: Columns) -> Table:
     """Return the best trials so far, under how far the search is."""
     counts = Counter(record.outcome for record in progress.records.values())
     trained = sum(counts.values()) - counts["rejected"]
@@ -30,22 +33,25 @@ def progress_table(progress: Progress, trials: int, board: Board) -> Table:
         minutes, seconds = divmod(max(0, int(progress.seconds_left)), 60)
         words.append(f"{minutes}:{seconds:02} left")
     best = sorted(candidates(progress.records.values()), key=lambda each: -each.accuracy)
-    return _table(best[:_BEST], board, title=", ".join(words))
+    return _table(best[:_BEST], board, columns, title=", ".join(words))
 
 
-def candidate_table(found: Sequence[Candidate], board: Board) -> Table:
+def candidate_table(found: Sequence[Candidate], board: Board, columns: Columns) -> Table:
     """Return the alternatives: what is on either front, the most accurate first."""
     kept = {
         each.record.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)
     }
-    return _table(sorted(kept.values(), key=lambda each: -each.accuracy), board)
+    return _table(sorted(kept.values(), key=lambda each: -each.accuracy), board, columns)
 
 
-def _table(rows: Sequence[Candidate], board: Board, title: str | None = None) -> Table:
+def _table(
+    rows: Sequence[Candidate], board: Board, columns: Columns, title: str | None = None
+) -> Table:
     table = Table(box=box.SIMPLE, title=title, title_justify="left", title_style="")
-    for heading in ("trial", "%", "flash B", "SRAM B", "ms mean", "ms max", "d", "m"):
+    for heading in ("trial", "%", "flash B", "SRAM B", "ms mean", "ms max"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("loss, start, noise")
+    for heading, names in columns.items():
+        table.add_column(heading, justify="right" if len(names) == 1 else "left")
     for each in rows:
         figures, settings = each.figures, each.record.settings
         table.add_row(
@@ -55,12 +61,9 @@ def _table(rows: Sequence[Candidate], board: Board, title: str | None = None) ->
             f"{figures.sram_bytes:,}",
             f"{board.milliseconds(figures.mean_cycles):.3f}",
             f"{board.milliseconds(figures.worst_cycles):.3f}",
-            str(settings.get("n_projections", "")),
-            str(settings.get("n_prototypes", "")),
-            ", ".join(
-                str(settings[name])
-                for name in ("loss", "init_projection", "input_noise")
-                if name in settings
+            *(
+                ", ".join(str(settings[name]) for name in names if name in settings)
+                for names in columns.values()
             ),
         )
     return table

@@ -6,13 +6,18 @@ known where no points are at hand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays, check_type
+
+Shares = NDArray[np.float64]
+Sizes = Mapping[str, tuple[int, ...]]
+"""How many shares each vector of a stage has, by its kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,45 +27,50 @@ class Activity:
     Attributes
     ----------
     inputs : ndarray of shape (D,), float64
-        Of points whose input is not 0, for each input of the projection.
-    coordinates : ndarray of shape (d,), float64
-        Of points and prototypes that are compared up to each coordinate.
-    prototypes : ndarray of shape (m,), float64
-        Of points that each prototype is near to.
+        Of points whose input is not 0, for each input of the classifier's own stages.
+    stages : mapping of str to tuple of ndarray, float64
+        What else the stages tell of themselves, by their kinds; see `IntegerStage.activity`.
     """
 
-    inputs: NDArray[np.float64]
-    coordinates: NDArray[np.float64]
-    prototypes: NDArray[np.float64]
+    inputs: Shares
+    stages: Mapping[str, tuple[Shares, ...]] = field(default_factory=dict)
 
-    @property
-    def neighbours(self) -> float:
-        """Near prototypes of a point, on average."""
-        return float(self.prototypes.sum())
-
-    def to_array(self) -> NDArray[np.float64]:
+    def to_array(self) -> Shares:
         """Return all shares in one vector, as a model file has them."""
-        return np.concatenate([getattr(self, field.name) for field in fields(self)])
+        own = (vector for vectors in self.stages.values() for vector in vectors)
+        return np.concatenate([self.inputs, *own])
 
     @classmethod
-    def of_array(cls, array: NDArray[np.float64], sizes: tuple[int, int, int]) -> Activity:
-        """Return the activity of a vector, given D, d and m.
+    def of_array(cls, array: Shares, n_inputs: int, sizes: Sizes) -> Activity:
+        """Return the activity of a vector.
+
+        Parameters
+        ----------
+        array : ndarray
+            All shares.
+        n_inputs : int
+            D.
+        sizes : mapping of str to tuple of int
+            Of the stages' vectors.
 
         Raises
         ------
         InputError
             If the vector is not as long, or has numbers that are no shares.
         """
-        if array.shape != (sum(sizes),):
+        every = [n_inputs, *(size for each in sizes.values() for size in each)]
+        if array.shape != (sum(every),):
             raise InputError(
                 f"array 'activity' has the shape {array.shape}; it must be a vector of "
-                f"{sum(sizes):,} shares; train the model again"
+                f"{sum(every):,} shares; train the model again"
             )
         if not ((array >= 0) & (array <= 1)).all():
             raise InputError(
                 "array 'activity' has numbers that are not 0 to 1; train the model again"
             )
-        return cls(*np.split(array, np.cumsum(sizes)[:2]))
+        inputs, *vectors = np.split(array, np.cumsum(every)[:-1])
+        left = iter(vectors)
+        return cls(inputs, {kind: tuple(next(left) for _ in each) for kind, each in sizes.items()})
 
 
 def to_arrays(activity: Activity | None) -> Arrays:
@@ -68,8 +78,8 @@ def to_arrays(activity: Activity | None) -> Arrays:
     return {} if activity is None else {"activity": activity.to_array()}
 
 
-def from_arrays(arrays: Arrays, sizes: tuple[int, int, int]) -> Activity | None:
-    """Return the activity of a model file's arrays, given D, d and m, or None.
+def from_arrays(arrays: Arrays, n_inputs: int, sizes: Sizes) -> Activity | None:
+    """Return the activity of a model file's arrays, or None.
 
     Raises
     ------
@@ -79,4 +89,4 @@ def from_arrays(arrays: Arrays, sizes: tuple[int, int, int]) -> Activity | None:
     if "activity" not in arrays:
         return None
     check_type(arrays["activity"], "activity", "f8")
-    return Activity.of_array(arrays["activity"], sizes)
+    return Activity.of_array(arrays["activity"], n_inputs, sizes)

@@ -25,6 +25,16 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
         )
 
 
+def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
+    """Return the only value of an array, whose type is of one of NumPy's `kinds`."""
+    if array.shape != () or array.dtype.kind not in kinds:
+        raise InputError(
+            f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
+            "file has a single value there; train the model again"
+        )
+    return array.item()
+
+
 def check_finite(array: NDArray[Any], name: str) -> None:
     """Refuse an array with a value that is NaN or infinite, and name its place."""
     if not np.isfinite(array).all():

@@ -65,6 +65,13 @@ class IntegerStage(ABC):
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return its values (n, n_outputs) of inputs (n, n_inputs): the reference."""
 
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
+        """Return what its mean cycles depend on, besides how many of all inputs are 0.
+
+        Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
+        """
+        return ()
+
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the arrays that were learned, as flash has them."""
         yield from ()

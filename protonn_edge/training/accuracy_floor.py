@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import quantize, why_floats_alone
 
+_M = TypeVar("_M", bound=Model)
 
-def with_accuracy_floor(model: ProtoNNModel, X: Any, y: NDArray[np.int64] | None) -> ProtoNNModel:
+
+def with_accuracy_floor(model: _M, X: Any, y: NDArray[np.int64] | None) -> _M:
     """Return the model with a record that says how accurate a device with it must be at least.
 
     That is the integers' share of right test points, less two standard errors of that many points:

@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.model import Model, save_model
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.calibration import softmax
@@ -28,7 +28,7 @@ from protonn_edge.training.stored_points import chunks_of, is_large
 class Answers(ClassifierMixin, BaseEstimator):
     """The half of a classifier that reads `model_`; see `DeviceClassifier`."""
 
-    model_: ProtoNNModel = field(init=False)
+    model_: Model = field(init=False)
     classes_: NDArray[Any] = field(init=False)
     multilabel_: bool = field(init=False)
     sharpness_: float = field(init=False)
@@ -41,7 +41,7 @@ class Answers(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, L), or (n,) for two classes
             The scores; for two classes the second less the first, as scikit-learn has it. A higher
-            score ranks a label higher; see `ProtoNNModel.threshold` for where it begins to apply.
+            score ranks a label higher; see `Model.threshold` for where it begins to apply.
         """
         scores = self._scores(X)
         if len(self.classes_) == 2 and not self.multilabel_:
@@ -115,7 +115,7 @@ class Answers(ClassifierMixin, BaseEstimator):
 
     def to_model(
         self, *, classes: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
-    ) -> ProtoNNModel:
+    ) -> Model:
         """Return the trained model, with other display names if given.
 
         Parameters

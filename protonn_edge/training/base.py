@@ -46,6 +46,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
+from protonn_edge.training.searched import FEATURES_SEARCHED, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.weighting import ClassWeight
 
@@ -109,7 +110,7 @@ class DeviceClassifier(Answers, ABC):
         Number of features D.
     feature_names_in_ : ndarray of shape (D,)
         Names of the features, only where X had some.
-    model_ : ProtoNNModel
+    model_ : Model
         The trained model, classes and features named as `fit` found them; see `to_model`.
     n_iter_ : int
         Epochs of training.
@@ -192,6 +193,16 @@ class DeviceClassifier(Answers, ABC):
         "sample_rate": ("--sample-rate", "Samples a second, for sketches."),
     }
     """What the command line calls the parameters that it has, and its help."""
+
+    @classmethod
+    def searched(cls, room: Room) -> Searched:  # noqa: ARG003  (other kinds heed it)
+        """Return what a search for the best model draws, and where it begins.
+
+        That is what is done to the features; a kind adds its own parameters.
+        """
+        return Searched(
+            FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
+        )
 
     @abstractmethod
     def _train(self, prepared: PreparedPoints) -> Learned:

@@ -13,7 +13,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.training.normalization import KEEPING_ZEROS
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.stored_points import LARGE_BYTES, is_large
@@ -57,9 +57,9 @@ class Case:
         )
 
     @property
-    def model(self) -> ProtoNNModel | None:
+    def model(self) -> Model | None:
         """The model to start from."""
-        given: ProtoNNModel | None = self.settings.initial_model
+        given: Model | None = self.settings.initial_model
         return given
 
     @property

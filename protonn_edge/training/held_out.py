@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 
@@ -31,7 +31,7 @@ def held_out_statistics(
     classifier: Any,
     X: NDArray[np.float32],
     y: NDArray[Any],
-    model: ProtoNNModel,
+    model: Model,
     *,
     groups: NDArray[Any] | None = None,
     folds: int = FOLDS,
@@ -43,7 +43,7 @@ def held_out_statistics(
     ----------
     classifier : estimator
         Its settings; an int as `random_state` makes the folds the same every time.
-    model : ProtoNNModel
+    model : Model
         The one that was trained on all of them.
     groups : ndarray of shape (n,), optional
         Points of a group, say of one person, are left out together.
@@ -79,6 +79,6 @@ def held_out_statistics(
     return together(parts)
 
 
-def _usual_distance(model: ProtoNNModel, X: NDArray[np.float32]) -> float:
+def _usual_distance(model: Model, X: NDArray[np.float32]) -> float:
     """Return the median distance of points X (n, D), or some of them, to the nearest prototype."""
     return statistics_of(model, X[:: -(-len(X) // _MEDIAN_POINTS)]).median_distance

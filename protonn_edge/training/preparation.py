@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from protonn_edge.datasets.rows import Sparse, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, ProtoNNModel
+from protonn_edge.model import InputStatistics, Model
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.activity import Activity
 from protonn_edge.training.augmentation import check_image_shape
@@ -181,14 +181,14 @@ class PreparedPoints:
             "threshold": 0.0 if self.multilabel else None,
         }
 
-    def measured(self, model: ProtoNNModel) -> ProtoNNModel:
+    def measured(self, model: Model) -> Model:
         """Return a trained model with what is measured on training points: threshold, activity."""
         model = model.with_units_of(self.raw[: self._known])
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
         return replace(model, activity=self._activity(model))
 
-    def _activity(self, model: ProtoNNModel) -> Activity | None:
+    def _activity(self, model: Model) -> Activity | None:
         """Return what the model's integers have to do on some training points, if it has any."""
         try:
             reference = quantize(model)
@@ -199,7 +199,7 @@ class PreparedPoints:
         points = dense_rows(self.raw, slice(None, n, step))
         return measure_activity(reference, reference.quantize(points))
 
-    def _threshold(self, model: ProtoNNModel) -> float:
+    def _threshold(self, model: Model) -> float:
         """Return the score from which on a label is best predicted, on some training points."""
         count = max(100, _THRESHOLD_SCORES // model.n_classes)
         rows = np.random.default_rng(self.seed).permutation(self.raw.shape[0])[:count]

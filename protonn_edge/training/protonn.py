@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import GAMMAS, ProtoNNModel
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.compatibility import Case, check_compatible
+from protonn_edge.training.compatibility import Case, check_compatible, refusal_of
 from protonn_edge.training.given_points import class_indices, classes_to_go_on, labelled_points
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.label_sets import are_label_sets
@@ -39,7 +39,9 @@ from protonn_edge.training.options import (
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
+from protonn_edge.training.protonn_search import protonn_search
 from protonn_edge.training.protonn_training import PROTOTYPES_PER_CLASS, ProtoNNTraining
+from protonn_edge.training.searched import Room, Searched
 from protonn_edge.training.settings import ProtoNNSettings
 from protonn_edge.training.stored_points import chunks_of, is_large
 from protonn_edge.training.weighting import point_weights
@@ -344,7 +346,8 @@ class ProtoNNClassifier(DeviceClassifier):
         return self._nearness(points)
 
     def _nearness(self, points: Float32 | Sparse) -> NDArray[np.float64]:
-        model, inputs = self.model_, dense_unless_kept(points, self.model_.normalizer.kind)
+        model = cast("ProtoNNModel", self.model_)
+        inputs = dense_unless_kept(points, model.normalizer.kind)
         if issparse(inputs):
             inputs = normalized(model.normalizer, inputs)
         else:
@@ -356,6 +359,16 @@ class ProtoNNClassifier(DeviceClassifier):
         ]
         distances: NDArray[np.float64] = np.sqrt(np.min(nearest, axis=0))
         return -model.gamma * distances
+
+    @classmethod
+    def searched(cls, room: Room) -> Searched:
+        """Return what a search draws, and where it begins; see `training.protonn_search`."""
+
+        def allows(**drawn: Any) -> bool:
+            settings = cls(**{**room.fixed, **drawn}).training_settings()
+            return refusal_of(Case(settings=settings), cls.refusals) is None
+
+        return protonn_search(room, allows)
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         self._online = None

@@ -11,7 +11,7 @@ import numpy as np
 import sklearn
 
 import protonn_edge
-from protonn_edge.model import ProtoNNModel, model_bytes
+from protonn_edge.model import Model, model_bytes
 from protonn_edge.training.progress import Learned
 
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
@@ -62,7 +62,7 @@ def _plain(value: Any) -> Any:
     """Return a value that JSON has no word for: a number, a digest, or its text."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, ProtoNNModel):
+    if isinstance(value, Model):
         return f"model {hashlib.sha256(model_bytes(value)).hexdigest()}"
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()

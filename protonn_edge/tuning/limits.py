@@ -12,7 +12,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import check_estimate
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.errors import CheckFailed
-from protonn_edge.quantization import IntegerModel, measure_activity
+from protonn_edge.quantization import IntegerChain, measure_activity
 
 # What a plan counts of flash for the firmware around the classifier, at least: plans less what
 # linked programs take for the generated code and constants.
@@ -132,12 +132,12 @@ class Fit:
         return max(self.excess.values(), default=0.0)
 
 
-def fit_of(model: IntegerModel, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
+def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
     """Return the fastest plan that is within all limits, or the one that is nearest to them.
 
     Parameters
     ----------
-    model : IntegerModel
+    model : IntegerChain
         The model to plan for.
     Q : ndarray of shape (n, features), uint8
         Quantized points, for the mean.

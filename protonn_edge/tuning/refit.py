@@ -12,10 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.build.budget import Usage
 from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import Sections, read_share
-from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.tuning.front import Candidate
 from protonn_edge.tuning.limits import Fit, fit_of
 from protonn_edge.tuning.trial import Points
@@ -46,7 +45,7 @@ class Refitted:
 
     Attributes
     ----------
-    model : ProtoNNModel
+    model : Model
         With the search in its record.
     candidate : Candidate
         What it was in the search.
@@ -56,7 +55,7 @@ class Refitted:
         What it takes by the linker; None where there is no compiler.
     """
 
-    model: ProtoNNModel
+    model: Model
     candidate: Candidate
     fit: Fit
     linked: Linked | None
@@ -93,10 +92,9 @@ def refit(
     """
     reason = ""
     for candidate in ranked[:_ATTEMPTS]:
-        settings = {**points.fixed, **candidate.record.settings}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier = ProtoNNClassifier(random_state=seed, **settings)
+            classifier = points.untrained(candidate.record.settings, seed)
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
         integers = quantize(model)
@@ -124,7 +122,7 @@ def _beyond(points: Points, fit: Fit) -> str:
     return " and ".join(said)
 
 
-def _linked(model: ProtoNNModel, points: Points, fit: Fit) -> Linked | None:
+def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
     """Build the firmware and hold it to the limits; None where there is no compiler."""
     try:
         with trial_build(model, points.board, wishes=Wishes(kernel=fit.figures.kernel)) as trial:

@@ -250,7 +250,7 @@ class Search:
         frozen = [record.frozen(distributions) for record in seen]
         settings = self._space.suggest(number, self._seed, frozen)
         try:
-            fit = sketch(self._points, settings, self._seed)
+            fit = sketch(self._points, settings, self._space.searched, self._seed)
         except InputError as error:
             self._finish(Record(number, settings, "failed", reason=str(error)[:300]))
             return
@@ -373,14 +373,11 @@ class Search:
         assert nearest.excess
         limits, board = self._points.limits, self._points.board
         said = [limits.describe(name, nearest.figures, board) for name in sorted(nearest.excess)]
-        sizes = ", ".join(f"{name} {nearest.settings[name]}" for name in _SIZES)
+        sizes = self._space.searched.told(nearest.settings)
         return (
             f"none of {tried:,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
             "raise that limit, or give fewer features (of images: --average-pooling)"
         )
-
-
-_SIZES = ("n_projections", "n_prototypes")
 
 
 def _most(figures: list[Figures]) -> Figures:

@@ -20,7 +20,9 @@ from threadpoolctl import threadpool_limits
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
-from protonn_edge.training import EpochReport, ProtoNNClassifier
+from protonn_edge.training import DeviceClassifier, EpochReport
+from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.training.searched import Searched
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
 
 RUNGS = (0.25, 0.5, 0.75)
@@ -28,7 +30,6 @@ RUNGS = (0.25, 0.5, 0.75)
 
 # A sketch of a model, for the planner: some points of each class, and a single epoch.
 _SKETCH_POINTS = 600
-_SKETCH = {"epochs": 1, "quantization_aware": False, "augment": False, "init_projection": "pca"}
 _ACTIVITY_POINTS = 500
 
 
@@ -52,6 +53,8 @@ class Points:
         Settings of the estimator that all trials share.
     groups : ndarray of shape (n,), int64, optional
         Which group each point is of, such as a person, if points are to be moved between groups.
+    classifier : str
+        The kind, as in `training.registry`.
     """
 
     X: NDArray[np.float32]
@@ -61,6 +64,11 @@ class Points:
     limits: TuningLimits
     fixed: Mapping[str, Any] = field(default_factory=dict)
     groups: NDArray[np.int64] | None = None
+    classifier: str = "protonn"
+
+    def untrained(self, settings: Mapping[str, Any], seed: int) -> DeviceClassifier:
+        """Return a classifier with the settings of a trial."""
+        return CLASSIFIERS[self.classifier](random_state=seed, **{**self.fixed, **settings})
 
     @property
     def n_folds(self) -> int:
@@ -122,7 +130,7 @@ class FoldResult:
     failure: str = ""
 
 
-def sketch(points: Points, settings: Mapping[str, Any], seed: int) -> Fit:
+def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed: int) -> Fit:
     """Return what a model of these settings will take, before it is trained.
 
     Sizes and the share of weights decide on that, not what the weights are: a model that was
@@ -133,12 +141,13 @@ def sketch(points: Points, settings: Mapping[str, Any], seed: int) -> Fit:
     InputError
         If there is no model of these settings.
     """
-    rows = _some_of_each_class(points.y, max(_SKETCH_POINTS, 2 * int(settings["n_prototypes"])))
-    wanted = {**points.fixed, **settings, **_SKETCH}
+    needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
+    rows = _some_of_each_class(points.y, max(_SKETCH_POINTS, *needed))
+    classifier = points.untrained({**settings, **searched.sketch}, seed)
     X, y = points.X[rows], points.y[rows]
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")
-        model = quantize(ProtoNNClassifier(random_state=seed, **wanted).fit(X, y).model_)
+        model = quantize(classifier.fit(X, y).model_)
         Q = model.quantize(X[:: -(-len(X) // _ACTIVITY_POINTS)])
         return fit_of(model, Q, points.board, points.limits)
 
@@ -148,7 +157,7 @@ def run_fold(points: Points, job: Job) -> FoldResult:
     tested = points.folds == job.fold
     X, y = points.X[~tested], points.y[~tested]
     watch = _Watch(job.bars)
-    classifier = ProtoNNClassifier(random_state=job.seed, **{**points.fixed, **job.settings})
+    classifier = points.untrained(job.settings, job.seed)
     evaluate_on = None
     if job.fold == 0:  # groups may leave a class to the test points alone
         known = tested & np.isin(points.y, np.unique(y))

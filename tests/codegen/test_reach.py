@@ -10,7 +10,7 @@ from model_factory import random_model, tiny_integer_model
 
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.worst_inputs import prototype_cycles, worst_inputs
-from protonn_edge.quantization import IntegerModel, compared, quantize
+from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
 from protonn_edge.stages.deskew.kernels import moved_cycles
@@ -38,7 +38,7 @@ def test_no_point_is_near_more_prototypes(d: int, spread: int) -> None:
     B = model.prototypes.T.astype(np.int64)
     pairs = B[rng.integers(0, 80, (2_000, 4))].mean(axis=1).astype(np.int64)
     points = np.concatenate([B, pairs, rng.integers(-128, 128, (500, d))])
-    near = compared(model, points)[:, :, 1:].sum(axis=1)
+    near = model.prototypes_stage.compared(points)[:, :, 1:].sum(axis=1)
     bounds = near_at_most(model)
     assert (near.max(axis=0) <= bounds).all()
     assert (np.diff(bounds) <= 0).all()
@@ -57,7 +57,7 @@ def test_hundreds_of_prototypes_are_far_from_being_near_all_at_once() -> None:
     model = with_prototypes(np.rint(rng.normal(0, 18, (16, 400))))
     bounds = near_at_most(model)
     points = np.rint(rng.normal(0, rng.choice([1, 4, 12], (600, 1)), (600, 16))).astype(np.int64)
-    near = compared(model, points)[:, :, 1:].sum(axis=1)
+    near = model.prototypes_stage.compared(points)[:, :, 1:].sum(axis=1)
     assert near[:, -1].max() < 200
     assert (near.max(axis=0) <= bounds).all()
     assert bounds[-1] < 267

@@ -71,15 +71,15 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
         seen = [searched.records[number] for number in sorted(searched.records)]
         space.suggest(20, 0, [record.frozen(space.distributions) for record in seen])
         for each in progress[-1:]:
-            progress_table(each, 10, _UNO)
-        _choose(rng, candidates(seen))
+            progress_table(each, 10, _UNO, space.searched.columns)
+        _choose(rng, candidates(seen), space)
 
 
-def _choose(rng: np.random.Generator, found: list[Candidate]) -> None:
+def _choose(rng: np.random.Generator, found: list[Candidate], space: SearchSpace) -> None:
     if not found:
         return
     Choice.parse(pick(rng, _CHOICES)).ranked(found)
-    candidate_table(found, _UNO)
+    candidate_table(found, _UNO, space.searched.columns)
     json.dumps(front_json(found, _UNO), allow_nan=False)
     if rng.random() < 0.02:
         front_figure(found, _UNO, "svg")

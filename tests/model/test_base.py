@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, Model, Normalizer
+from protonn_edge.model import (
+    InputStatistics,
+    Model,
+    Normalizer,
+    checked_protonn,
+    load_model,
+    save_model,
+)
+from protonn_edge.model.registry import MODELS
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 
 X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
@@ -20,7 +29,19 @@ X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
 class Plane(Model):
     """Scores are W x."""
 
+    kind = "plane"
+    title = "plane"
+    ARRAYS = ("weights",)
+
     weights: NDArray[Any]
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        return {"weights": self.weights}
+
+    @classmethod
+    def own_fields(cls, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        return {"weights": arrays["weights"]}
 
     @property
     def n_inputs(self) -> int:
@@ -88,3 +109,15 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], problem: str) -> 
 def test_the_base_alone_scores_nothing() -> None:
     with pytest.raises(TypeError, match="abstract"):
         Model(normalizer=Normalizer.identity(5), inputs=InputStatistics.of(X), classes=("a", "b"))
+
+
+def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODELS, "plane", Plane)
+    model = plane()
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert isinstance(loaded, Plane)
+    assert np.array_equal(loaded.scores(X), model.scores(X))
+    assert loaded.paper_bytes == 4 * 15
+    with pytest.raises(InputError, match="kind 'plane', the converter takes 'protonn' alone"):
+        checked_protonn(loaded, "the converter")

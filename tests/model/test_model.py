@@ -255,6 +255,7 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
     arrays["cutoff"] = np.float64(0.0)
     arrays["clipped"] = np.int64(0)
     arrays["normalizer_kind"] = np.str_("standard")
+    arrays["classifier"] = np.str_("protonn")
     np.savez_compressed(tmp_path / "model.npz", **arrays)
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
 
@@ -341,6 +342,21 @@ def test_a_file_of_the_fifth_format_still_loads() -> None:
     assert model_bytes(model) == model_bytes(same)
     assert model.raw_exponents is None
     assert quantize(model).model_sha256.startswith("1a9a13bbd3cc6797")
+
+
+def test_a_file_of_the_sixth_format_still_loads() -> None:
+    """It was written before there were kinds of classifiers, of pooled images with a rejection."""
+    model = load_model(Path(__file__).parent / "format_6.npz")
+    assert isinstance(model, ProtoNNModel)
+    assert (model.pooling.n_outputs, model.n_prototypes) == (16, 12)
+    assert model.activity.stages["prototypes"][1].shape == (12,)
+    assert quantize(model).model_sha256.startswith("143b9203421d6eba")
+
+
+def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "model.npz", classifier=np.array("oracle"))
+    with pytest.raises(InputError, match="'classifier' is 'oracle', this protonn-edge knows proto"):
+        load_model(path)
 
 
 @pytest.mark.parametrize(
@@ -434,12 +450,12 @@ def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float
 
 def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
     shares = np.linspace(0, 1, 5 + 3 + 4)
-    model = make_model(activity=Activity.of_array(shares, (5, 3, 4)))
+    model = make_model(activity=Activity.of_array(shares, 5, {"prototypes": (3, 4)}))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
     assert loaded.activity is not None
     assert np.array_equal(loaded.activity.to_array(), shares)
-    assert loaded.activity.prototypes.shape == (4,)
+    assert [len(each) for each in loaded.activity.stages["prototypes"]] == [3, 4]
     assert model_bytes(loaded) == model_bytes(model)
     assert make_model().activity is None
 

@@ -7,12 +7,10 @@ import dataclasses
 import numpy as np
 from model_factory import random_model
 
-from protonn_edge.model.sizes import paper_bytes
-
 
 def test_dense_matrices_take_four_bytes_a_value() -> None:
     model = random_model(features=12, projections=5, prototypes=9, classes=4)
-    assert paper_bytes(model) == 4 * (5 * 12 + 5 * 9 + 4 * 9)
+    assert model.paper_bytes == 4 * (5 * 12 + 5 * 9 + 4 * 9)
 
 
 def test_sparse_matrix_takes_eight_bytes_a_value_until_dense_is_smaller() -> None:
@@ -22,4 +20,4 @@ def test_sparse_matrix_takes_eight_bytes_a_value_until_dense_is_smaller() -> Non
         W = np.zeros(60, np.float32)
         W[:nonzero] = 1
         sparse = dataclasses.replace(model, projection=W.reshape(5, 12))
-        assert paper_bytes(sparse) == others + min(8 * nonzero, 240)
+        assert sparse.paper_bytes == others + min(8 * nonzero, 240)

@@ -17,7 +17,6 @@ from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.ranking import precision_at
 from protonn_edge.model import ProtoNNModel, load_model, model_bytes, save_model
-from protonn_edge.model.sizes import paper_bytes
 from protonn_edge.quantization import quantize
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.label_sets import are_label_sets, best_threshold, label_matrix
@@ -241,7 +240,7 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
 def test_shares_of_non_zero_entries_buy_bytes() -> None:
     model = fitted(sparsity_labels=0.25, epochs=8).to_model()
     assert np.count_nonzero(model.labels) == kept_entries(model.labels.size, 0.25)
-    assert paper_bytes(model) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
+    assert model.paper_bytes == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
 
 
 @pytest.mark.parametrize(("name", "floor"), [("delicious", 0.64), ("bibtex", 0.52)])

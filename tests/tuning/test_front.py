@@ -46,7 +46,7 @@ def test_a_front_has_what_nothing_cheaper_beats():
 
 
 def test_the_front_is_shown():
-    assert candidate_table(FOUND, UNO).row_count == 4
+    assert candidate_table(FOUND, UNO, {"d": ("n_projections",)}).row_count == 4
     drawn = front_figure(FOUND, UNO, "svg")
     assert b"<svg" in drawn
     assert drawn == front_figure(FOUND, UNO, "svg")

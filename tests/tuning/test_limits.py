@@ -73,7 +73,7 @@ def test_the_board_is_a_limit_too():
 def test_a_sketch_takes_what_the_trained_model_takes(make_points, space, sparsity):
     points = make_points(TuningLimits(flash_bytes=5_000))
     settings = {**space.suggest(1, 0, []), "n_projections": 8, "sparsity_projection": sparsity}
-    drawn = sketch(points, settings, seed=0)
+    drawn = sketch(points, settings, space.searched, seed=0)
     trained = run_fold(points, Job(0, 1, settings, seed=0))
     assert trained.figures is not None
     assert drawn.figures.kernel == trained.figures.kernel

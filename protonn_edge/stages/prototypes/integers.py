@@ -145,6 +145,25 @@ class IntegerPrototypes(IntegerStage):
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
         return scores, nearest
 
+    def compared(self, P: IntArray) -> NDArray[np.bool_]:
+        """Return whether points P, (n, d), reach each coordinate of each prototype: (n, m, d + 1).
+
+        The last entry is whether the prototype is near.
+        """
+        difference = P[:, None, :].astype(np.int32) - self.prototypes.T.astype(np.int32)
+        partial = np.square(difference, out=difference).cumsum(axis=2)
+        first = np.ones((*partial.shape[:2], 1), np.bool_)
+        return np.concatenate([first, partial < self.distance_limit], axis=2)
+
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """Return how often each coordinate, (d,), is compared, and each prototype, (m,), is near.
+
+        The former is the share of all prototypes, in a point.
+        """
+        reached = self.compared(x)
+        coordinates = reached[:, :, :-1].sum(axis=(0, 1)) / self.n_prototypes
+        return coordinates, reached[:, :, -1].sum(axis=0).astype(np.float64)
+
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield B and Z."""
         yield self.prototypes

@@ -167,8 +167,9 @@ class PrototypesKernel(Kernel):
         worst = around + int(m * costs[0] + at_most @ np.diff(costs)) + votes
         mean = None
         if activity is not None:
-            near = activity.neighbours
-            left = m * (activity.coordinates - np.append(activity.coordinates[1:], near / m))
+            coordinates, prototypes = activity.stages[stage.kind]
+            near = float(prototypes.sum())
+            left = m * (coordinates - np.append(coordinates[1:], near / m))
             mean = around + float(left @ loop.left_after) + near * (loop.near + each)
             mean += (near / self.neighbours_at_once + 0.5) * call
         fetched = any(step.register is None for step in loop.steps)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
-from protonn_edge.quantization import STAGES, dequantize, quantize, stage_losses
+from protonn_edge.quantization import dequantize, quantize, stage_losses
+from protonn_edge.quantization.protonn_steps import centre_of
 from protonn_edge.quantization.quantizer import far_coordinates_first
-from protonn_edge.quantization.stages import centre_of
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 
 
@@ -22,7 +22,7 @@ def test_the_first_stage_is_the_float_model_and_the_last_the_integer_model():
     losses = stage_losses(model, X, y)
     integer_model = quantize(model)
     integers = integer_model.predict(integer_model.quantize(X))
-    assert tuple(loss.stage for loss in losses) == STAGES
+    assert tuple(loss.stage for loss in losses) == ("float", "inputs", "W", "prototypes", "Z")
     assert (losses[0].accuracy, losses[0].changed, losses[0].disagreements) == (2 / 3, 0, 0)
     assert losses[-1].accuracy == np.mean(integers == y)
     assert losses[-1].disagreements == np.count_nonzero(integers != model.predict(X))

@@ -1,0 +1,10 @@
+"""The kinds of models, by their names in files: a line each."""
+
+from __future__ import annotations
+
+from protonn_edge.model.base import Model
+from protonn_edge.model.protonn import ProtoNNModel
+
+MODELS: dict[str, type[Model]] = {
+    ProtoNNModel.kind: ProtoNNModel,
+}

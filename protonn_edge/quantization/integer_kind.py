@@ -1,0 +1,37 @@
+"""How the models of one kind of classifier become integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.quantization.float32_model import Float32Model
+from protonn_edge.quantization.integer_chain import IntegerChain
+
+Scored = tuple[str, NDArray[Any]]
+"""The name of what is in integers, and the scores (n, L) of the model up to there."""
+
+
+@dataclass(frozen=True)
+class IntegerKind:
+    """What a kind of classifier brings along.
+
+    Attributes
+    ----------
+    quantize : callable
+        Makes the integer model of a float model.
+    scores_by_step : callable
+        Yields, for a float model, its integer model and raw points (n, features), the scores with
+        ever more of the model in integers, each in a scale of its own: "float" first, and last what
+        the device computes.
+    in_floats : callable, optional
+        Makes the float build's model of the two; None where there are no float builds.
+    """
+
+    quantize: Callable[[Any], IntegerChain]
+    scores_by_step: Callable[[Any, Any, NDArray[np.float32]], Iterator[Scored]]
+    in_floats: Callable[[Any, Any], Float32Model] | None = None

@@ -1,0 +1,53 @@
+"""From a float model of any kind to integers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import Model
+from protonn_edge.quantization.integer_chain import IntegerChain
+from protonn_edge.quantization.registry import INTEGER_KINDS
+
+
+def quantize(model: Model) -> IntegerChain:
+    """Return the integer model, an `IntegerChain`, of a float model: a function of it alone.
+
+    Parameters
+    ----------
+    model : Model
+        A validated float model with D inputs and L classes.
+
+    Returns
+    -------
+    IntegerChain
+        Of the model's kind, `IntegerModel` of a `ProtoNNModel`. Its scores times `score_scale`
+        approximate the float model's scores.
+
+    Raises
+    ------
+    InputError
+        If the model is of a kind that has no integers, or its numbers leave no integer scale that
+        is safe on every input.
+    """
+    reason = why_floats_alone(model)
+    if reason is not None:
+        raise InputError(reason)
+    # A hostile file may hold numbers that overflow; what is not finite is refused where it shows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return INTEGER_KINDS[model.kind].quantize(model)
+
+
+def why_floats_alone(model: Model) -> str | None:
+    """Return why a model has no integers, in a sentence, or None if it has."""
+    if model.multilabel:
+        return (
+            f"the model is for sets of {model.n_classes:,} labels, the device answers with one "
+            "class; train with one label a point, or use the float model in Python"
+        )
+    if model.normalizer.kind == "l2":
+        return (
+            "the model scales points to unit norm (normalization 'l2'), which needs all features "
+            "at once and the device sees one at a time; train with 'standard', 'minmax' or 'none'"
+        )
+    return None

@@ -1,0 +1,67 @@
+"""What each stage of quantization costs: the model with ever more of it in integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.model import Model
+from protonn_edge.quantization.quantize import quantize
+from protonn_edge.quantization.registry import INTEGER_KINDS
+
+_ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class StageLoss:
+    """The model up to a stage, on labelled points.
+
+    Attributes
+    ----------
+    stage : str
+        What is in integers, besides what was before: "float" is nothing.
+    accuracy : float
+        Share of the points that are classified rightly, 0..1.
+    changed : int
+        Points whose class is another one than a stage earlier.
+    disagreements : int
+        Points whose class is another one than the float model's.
+    """
+
+    stage: str
+    accuracy: float
+    changed: int
+    disagreements: int
+
+
+def stage_losses(
+    model: Model, X: NDArray[np.float32], y: NDArray[np.int64]
+) -> tuple[StageLoss, ...]:
+    """Return what each stage of quantization costs on raw points X, (n, D), of classes y, n >= 1.
+
+    Raises
+    ------
+    InputError
+        If the points do not fit the model, or the model cannot be quantized.
+    """
+    integers, kind = quantize(model), INTEGER_KINDS[model.kind]
+    found: dict[str, list[NDArray[np.int64]]] = {}
+    for i in range(0, len(X), _ROWS_AT_ONCE):
+        for stage, scores in kind.scores_by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
+            found.setdefault(stage, []).append(scores.argmax(axis=1))
+    classes = {stage: np.concatenate(parts) for stage, parts in found.items()}
+    first = earlier = next(iter(classes.values()))
+    losses = []
+    for stage, now in classes.items():
+        losses.append(
+            StageLoss(
+                stage=stage,
+                accuracy=float(np.mean(now == y)),
+                changed=int(np.count_nonzero(now != earlier)),
+                disagreements=int(np.count_nonzero(now != first)),
+            )
+        )
+        earlier = now
+    return tuple(losses)

@@ -1,0 +1,107 @@
+"""What a search draws for ProtoNN, and where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from protonn_edge.errors import InputError
+from protonn_edge.training.budget_rules import sizes_within
+from protonn_edge.training.objective import LOSSES
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
+
+_MOST_PROJECTIONS = 40
+_MOST_PROTOTYPES = 800
+
+_DEFAULTS: dict[str, Any] = {
+    "sparsity_projection": 1.0,
+    "normalization": "standard",
+    "loss": "cross_entropy",
+    "init_projection": "lda",
+    "gamma_numerator": 1.5,
+    "input_noise": "auto",
+    "learning_rate": 0.01,
+    "epochs": 120,
+    "dead_zone": 0.0,
+    "clip": 0.0,
+    "augment": False,
+    "group_shift": 1.5,
+}
+
+# Shares of the bytes that there are for parameters, and what differs from the defaults there: the
+# sizes are those of the paper's rules, with the number of projections where it is given. The
+# variations are for points of other people, days or sensors than those in training.
+_STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
+    (0.5, {"n_projections": 20, "augment": True}),
+    (0.25, {}),
+    (0.5, {}),
+    (0.12, {}),
+    (0.25, {"input_noise": 0.5, "gamma_numerator": 0.5}),
+    (0.5, {"init_projection": "nca", "input_noise": 0.2}),
+    (0.9, {"init_projection": "nca", "input_noise": 0.2, "epochs": 200}),
+    (0.06, {}),
+)
+
+
+def protonn_search(room: Room, allows: Callable[..., bool]) -> Searched:
+    """Return what is drawn: a function of the room alone.
+
+    Sparse B and Z are not: on the device they take as much as dense ones.
+
+    Parameters
+    ----------
+    room : Room
+        What a model is searched for.
+    allows : callable
+        Returns whether settings, given by name, go together with those that are fixed.
+    """
+    fitting = room.parameter_bytes // (1 + room.n_classes)
+    most = max(room.n_classes, min(room.n_points, _MOST_PROTOTYPES, fitting))
+    parameters: dict[str, Among | Between] = {
+        "n_projections": Between(1, min(room.n_inputs, _MOST_PROJECTIONS)),
+        "n_prototypes": Between(room.n_classes, most),
+        "sparsity_projection": Among((1.0, 0.5, 0.25)),
+        "normalization": FEATURES_SEARCHED["normalization"],
+        "loss": Among(tuple(LOSSES)),
+        "init_projection": Among(("lda", "pca", "nca")),
+        "gamma_numerator": Between(0.3, 3.0),
+        "input_noise": Among(("auto", 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)),
+        "learning_rate": Between(0.003, 0.03),
+        "epochs": Among((60, 120, 200)),
+        **{name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")},
+    }
+    if allows(augment=True):
+        parameters["augment"] = Among((False, True))
+    if room.in_groups:
+        parameters["group_shift"] = Among((0.0, 1.5))
+    return Searched(
+        parameters,
+        tuple(_starts(room)),
+        {"epochs": 1, "quantization_aware": False, "augment": False, "init_projection": "pca"},
+        {"n_prototypes": 2},
+        {
+            "d": ("n_projections",),
+            "m": ("n_prototypes",),
+            "loss, start, noise": ("loss", "init_projection", "input_noise"),
+        },
+    )
+
+
+def _starts(room: Room) -> list[dict[str, Any]]:
+    """Return the defaults at several sizes, and variations."""
+    found = []
+    for share, differing in _STARTS:
+        projections = differing.get("n_projections")
+        try:
+            sizes = sizes_within(
+                int(share * room.parameter_bytes),
+                n_features=room.n_inputs,
+                n_classes=room.n_classes,
+                n_points=room.n_points,
+                n_projections=None if projections is None else min(projections, room.n_inputs),
+            )
+        except InputError:  # not even the smallest model
+            continue
+        settled = {"n_projections": sizes.n_projections, "n_prototypes": sizes.n_prototypes}
+        found.append(_DEFAULTS | differing | settled)
+    return found
