@@ -142,7 +142,7 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     X_test = dense_features(dataset.X_test, case.name)
     model, _ = case.train(dataset, seed)
     reference = quantize(model)
-    assert reference.window_features is not None
+    assert reference.feature_stage is not None
     every = np.concatenate([X_test, dense_features(dataset.X_train, case.name)])[:windows]
     Q = reference.quantize(every)
     wishes = Wishes(activity=measure_activity(reference, Q))
@@ -154,9 +154,9 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     predicted = reference.predict(reference.quantize(X_test))
     return {
         "name": case.name,
-        "features": reference.window_features.features.text,
-        "window": reference.window_features.window,
-        "channels": reference.window_features.channels,
+        "features": reference.feature_stage.features.text,
+        "window": reference.feature_stage.window,
+        "channels": reference.feature_stage.channels,
         "n_features": reference.n_inputs,
         "sizes": [model.n_projections, model.n_prototypes, model.n_classes],
         "float_accuracy": share_right(model.predict(X_test), dataset.y_test),

@@ -89,7 +89,7 @@ def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float)
         gamma=sizes.get("gamma_numerator", 2.5) / float(np.median(distances)),
         normalizer=normalizer,
         inputs=InputStatistics.of_averages(images, averages),
-        pooling=pooling,
+        feature_stage=pooling,
     )
 
 
@@ -144,14 +144,14 @@ def tiny_pooling_model() -> IntegerModel:
     return replace(
         tiny_integer_model(),
         inputs=InputQuantizer(zero=np.full(6, 0.5), step=np.full(6, 0.25), maximum=63),
-        pooling=AveragePooling((5, 6), (3, 4), (2, 3)),
+        feature_stage=AveragePooling((5, 6), (3, 4), (2, 3)),
     )
 
 
 def tiny_deskew_model() -> IntegerModel:
     """Return the same one whose images are deskewed first."""
     model = tiny_pooling_model()
-    return replace(model, pooling=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
+    return replace(model, feature_stage=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
 
 
 def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
@@ -215,7 +215,7 @@ def random_window_model(
         gamma=min(gamma, widest),
         normalizer=normalizer,
         inputs=InputStatistics.of(features),
-        window_features=window_features,
+        feature_stage=window_features,
     )
 
 
@@ -230,5 +230,5 @@ def tiny_windows_model() -> IntegerModel:
     """Return the tiny model for six features of windows of 8 samples of one channel."""
     return replace(
         tiny_integer_model(),
-        window_features=window_features_of("mean,deviation,max,change,bands:2", 8, 1),
+        feature_stage=window_features_of("mean,deviation,max,change,bands:2", 8, 1),
     )

@@ -70,7 +70,7 @@ def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
 
 def _random_plan(rng: Rng, model: IntegerModel) -> Plan:
     kernel = KERNELS[int(rng.integers(len(KERNELS)))]
-    buffered = model.window_features is None and rng.random() < 0.7
+    buffered = model.n_channels is None and rng.random() < 0.7
     return plan_with(model, kernel, buffered=buffered, keeps_averages=bool(rng.random() < 0.6))
 
 
@@ -157,11 +157,12 @@ _FIRST_STAGES: dict[
 
 def first_stage_of(model: IntegerModel) -> str:
     """Return what the model has before its projection."""
-    if model.window_features is not None:
-        return "windows"
-    if model.pooling is None:
+    stage = model.feature_stage
+    if stage is None:
         return "none"
-    return "average_pooling" if model.pooling.deskewed is None else "deskew"
+    if not isinstance(stage, AveragePooling):
+        return "windows"
+    return "average_pooling" if stage.deskewed is None else "deskew"
 
 
 def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
@@ -186,8 +187,7 @@ def random_model_of(rng: Rng, shape: Shape) -> IntegerModel:
         labels=_random_labels(rng, shape),
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(shape.classes)),
-        pooling=shape.before if isinstance(shape.before, AveragePooling) else None,
-        window_features=shape.before if isinstance(shape.before, WindowFeatureStage) else None,
+        feature_stage=shape.before,
     )
     points = model.project(model.own_inputs(random_points(rng, shape.m, model)))
     if rng.random() < 0.5:  # all of them near one point
@@ -236,7 +236,7 @@ def _with_rejection(rng: Rng, model: IntegerModel) -> IntegerModel:
 def random_points(rng: Rng, n: int, model: IntegerModel) -> np.ndarray:
     """Return n points, (n, features) uint8: dense and sparse ones, all zeros, all the largest."""
     maximum = model.features.maximum
-    if model.window_features is not None:
+    if model.n_channels is not None:
         centre, spread = rng.integers(0, 256, (n, 1)), rng.choice([1, 30, 255], (n, 1))
         Q = np.clip(centre + rng.integers(-255, 256, (n, model.n_features)) % (spread + 1), 0, 255)
     else:

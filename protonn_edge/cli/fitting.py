@@ -14,9 +14,10 @@ from protonn_edge.datasets import Dataset, MultiLabelDataset
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts
 from protonn_edge.training import DeviceClassifier, EpochReport
-from protonn_edge.training.compatibility import Case, check_compatible
+from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.protonn_training import default_prototypes
+from protonn_edge.training.refusals import Case
 from protonn_edge.training.settings import ProtoNNSettings
 
 
@@ -49,9 +50,8 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
         return
     points = dataset.X_train.shape[0]
     if was_given("n_projections") and settings.n_projections > inputs:
-        what = "averages" if settings.reduced_shape is not None else "features"
         raise InputError(
-            f"--projection-dim is {settings.n_projections:,}, the data has {inputs:,} {what}; "
+            f"--projection-dim is {settings.n_projections:,}, the data has {inputs:,} features; "
             f"a projection has no more outputs than inputs, so try at most {inputs:,}"
         )
     given = settings.n_prototypes

@@ -17,10 +17,11 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.model import Model, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
+from protonn_edge.quantization.hashed_names import hashed_name
 from protonn_edge.report.terminal import fact_table, stage_table
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
+from protonn_edge.stages.feature_registry import FEATURE_STAGES
+from protonn_edge.stages.feature_stage import Facts
 from protonn_edge.stages.input_quantizer.raw_units import unit_words
-from protonn_edge.stages.window_features import channel_names
 
 _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
@@ -43,7 +44,8 @@ def inspect_command(
     out = Output(as_json)
     model = load_model(model_file)
     record = _describe(model)
-    out.say(f"{model_file.name}:", fact_table([*_facts(model, record), *rejection_facts(model)]))
+    facts = [*_sizes(model), *_facts(model, record), *rejection_facts(model)]
+    out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
         X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
@@ -56,8 +58,7 @@ def _describe(model: Model) -> dict[str, Any]:
     reason = why_floats_alone(model)
     record = {
         "features": model.n_features,
-        "reduction": _pooling(model.pooling),
-        "pipeline": _window_features(model),
+        **_features(model),
         "feature_names": list(model.feature_names),
         "inputs": model.n_inputs,
         "classifier": model.kind,
@@ -94,55 +95,21 @@ def _describe_integers(model: Model) -> dict[str, Any]:
     }
 
 
-def _pooling(pooling: AveragePooling | None) -> dict[str, Any] | None:
-    if pooling is None:
-        return None
-    return {
-        "image_shape": list(pooling.image_shape),
-        "cropped_shape": list(pooling.cropped_shape),
-        "reduced_shape": list(pooling.shape),
-        "deskewed": pooling.deskewed is not None,
-    }
-
-
-def _window_features(model: Model) -> dict[str, Any] | None:
-    window_features = model.window_features
-    if window_features is None:
-        return None
-    return {
-        "features": window_features.features.text,
-        "window": window_features.window,
-        "channels": window_features.channels,
-        "channel_names": list(channel_names(model.feature_names, window_features.channels)),
-        "sample_rate": window_features.rate,
-    }
+def _features(model: Model) -> dict[str, Any]:
+    """Return what is known of each kind of feature: nothing of those that the model lacks."""
+    kinds: dict[str, Any] = dict.fromkeys(map(hashed_name, FEATURE_STAGES))
+    stage = model.feature_stage
+    return kinds | ({hashed_name(stage.kind): stage.describe(model.feature_names)} if stage else {})
 
 
 def _nonzero_share(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> float:
     return float(np.count_nonzero(matrix) / matrix.size)
 
 
-def _sizes(record: dict[str, Any]) -> list[tuple[str, str]]:
-    if record["pipeline"] is not None:
-        declared = record["pipeline"]
-        rate = "" if declared["sample_rate"] is None else f" at {declared['sample_rate']:g} Hz"
-        names = ", ".join(declared["channel_names"][:_NAMES_SHOWN])
-        shape = f"{declared['window']:,} of {declared['channels']} channels{rate}"
-        shape += f" ({names})" if names else ""
-        return [
-            ("samples", f"{record['features']:,}: {shape}"),
-            ("features D", f"{record['inputs']:,}: {declared['features']}"),
-        ]
-    if record["reduction"] is None:
-        return [("features D", f"{record['features']:,}")]
-    *shapes, deskewed = record["reduction"].values()
-    image, cropped, pooled = (shape_text(shape) for shape in shapes)
-    middle = ", deskewed" if deskewed else ""
-    middle += f", of which {cropped} in the middle" if cropped != image else ""
-    return [
-        ("features", f"{record['features']:,}: {image} pixels{middle}"),
-        ("averages D", f"{record['inputs']:,}: {pooled}"),
-    ]
+def _sizes(model: Model) -> Facts:
+    if model.feature_stage is None:
+        return (("features D", f"{model.n_features:,}"),)
+    return model.feature_stage.facts(model.feature_names)
 
 
 def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
@@ -150,7 +117,6 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
     facts = [
-        *_sizes(record),
         *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
         ("classes L", f"{len(names):,}: {shown}"),
         *((name, f"{value:.6g}") for name, value in model.settings.items()),

@@ -8,35 +8,36 @@ from typing import Any, ClassVar
 import click
 
 
-class ImageShape(click.ParamType[tuple[int, int]]):
-    """Height and width of an image, such as 16x16."""
+class ShapeType(click.ParamType[tuple[int, int]]):
+    """Two sides, such as 16x16.
 
-    name = "HxW"
+    Parameters
+    ----------
+    name : str
+        What they are called, such as "HxW".
+    what : str
+        What they are, and an example.
+    second : int, optional
+        The second side, where it may be left out.
+    """
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Return height and width."""
-        height, _, width = str(value).partition("x")
-        if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
-            self.fail(f"{value!r} is not a height and a width, such as 16x16", param, ctx)
-        return int(height), int(width)
-
-
-class WindowShape(click.ParamType[tuple[int, int]]):
-    """Samples and channels of a window, such as 128x3, or samples of one channel, such as 128."""
-
-    name = "SAMPLES[xCHANNELS]"
+    def __init__(self, name: str, what: str, second: int | None = None) -> None:
+        self.name, self._what, self._second = name, what, second
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """Return samples of a channel, and channels."""
+        """Return both sides."""
         found = re.fullmatch(r"(\d{1,6})(?:x(\d{1,6}))?", str(value))
-        samples, channels = (int(found[1]), int(found[2] or 1)) if found else (0, 0)
-        if not samples or not channels:
-            self.fail(f"{value!r} is no number of samples and channels, such as 128x3", param, ctx)
-        return samples, channels
+        first, second = (int(found[1]), int(found[2] or self._second or 0)) if found else (0, 0)
+        if not first or not second:
+            self.fail(f"{value!r} is not {self._what}", param, ctx)
+        return first, second
+
+
+def image_shape() -> ShapeType:
+    """Return the type of height and width of an image, such as 16x16."""
+    return ShapeType("HxW", "a height and a width, such as 16x16")
 
 
 class Bytes(click.ParamType[int]):

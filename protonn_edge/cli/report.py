@@ -15,7 +15,7 @@ from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.build.project import Project
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.quantities import ImageShape
+from protonn_edge.cli.quantities import image_shape
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
@@ -64,7 +64,7 @@ class _RememberingCommand(Command):
 @board_option
 @click.option(
     "--image-shape",
-    type=ImageShape(),
+    type=image_shape(),
     help="A point is an image, such as 16x16.  [default: the model's]",
 )
 @click.option(

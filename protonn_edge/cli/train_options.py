@@ -9,21 +9,16 @@ import click
 from click.core import ParameterSource
 
 from protonn_edge.cli.command import range_of
-from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
+from protonn_edge.cli.quantities import Bytes, ShapeType
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
-from protonn_edge.training.options import Choices
+from protonn_edge.training.features.registry import AllFeatures
+from protonn_edge.training.options import Choices, Shape
 from protonn_edge.training.registry import CLASSIFIERS
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_TYPES: dict[str, click.ParamType[Any]] = {  # of numbers with a unit or a shape
-    "budget": Bytes(),
-    "image_shape": ImageShape(),
-    "reduced_shape": ImageShape(),
-    "cropped_shape": ImageShape(),
-    "window_shape": WindowShape(),
-}
+_TYPES: dict[str, click.ParamType[Any]] = {"budget": Bytes()}  # of numbers with a unit
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options that become parameters of other names
 
 
@@ -47,11 +42,22 @@ def classifier_option(command: _F) -> _F:
     )(command)
 
 
-def type_of(parameter: str, kind: type[DeviceClassifier]) -> click.ParamType[Any]:
+def feature_options(command: _F) -> _F:
+    """Add the options of what comes before a classifier, which are None where not given."""
+    for parameter, (flag, text) in reversed(AllFeatures.flags.items()):
+        taken = type_of(parameter, AllFeatures)
+        command = click.option(flag, parameter, type=taken, default=None, help=text)(command)
+    return command
+
+
+def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
     """Return what an option for a parameter of a kind of classifier takes."""
     if parameter in _TYPES:
         return _TYPES[parameter]
     values = kind._parameter_constraints[parameter]
+    shapes = [each for each in values if isinstance(each, Shape)]
+    if shapes:
+        return ShapeType(shapes[0].sides, shapes[0].what, shapes[0].second)
     choices = [each.words for each in values if isinstance(each, Choices)]
     if choices:
         return click.Choice(choices[0])

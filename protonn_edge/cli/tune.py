@@ -21,9 +21,9 @@ from protonn_edge.cli.command import Command, FiniteRange, Output, board_option,
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.fitting import check_options
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile, check_output
-from protonn_edge.cli.quantities import Bytes, ImageShape, WindowShape
+from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train_options import classifier_option, type_of
+from protonn_edge.cli.train_options import classifier_option, feature_options, type_of
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.training_data import load_grouped, settled_window
 from protonn_edge.datasets import Dataset, TableOptions
@@ -128,15 +128,7 @@ def _beside_output() -> Path | None:
     "one person, are never trained and tested on in the same fold, and are moved towards others as "
     "train does.",
 )
-@click.option("--image-shape", type=ImageShape(), help="The features are the pixels of images.")
-@click.option("--average-pooling", "reduced_shape", type=ImageShape(), help="As of train.")
-@click.option("--crop", "cropped_shape", type=ImageShape(), help="As of train.")
-@click.option("--deskew", is_flag=True, default=None, help="As of train.")
-@click.option("--features", help="Project features of windows of samples, as of train.")
-@click.option("--window", "window_shape", type=WindowShape(), help="As of train.")
-@click.option(
-    "--sample-rate", type=type_of("sample_rate", CLASSIFIERS["protonn"]), help="As of train."
-)
+@feature_options
 @click.option(
     "--class-weight",
     type=type_of("class_weight", CLASSIFIERS["protonn"]),

@@ -157,7 +157,7 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
 def raw_context(model: DeviceModel) -> RawContext:
     """Lay out what `raw_inputs.j2` needs; of windows, what a sample's channels have."""
     raw, floats = model.raw_inputs, model.float_inputs
-    chosen = model.n_features if model.window_features is None else model.window_features.channels
+    chosen = model.n_channels or model.n_features
     repeats = chosen < model.n_features
     sent = () if as_it_is(model) else sendings(model)
     return RawContext(

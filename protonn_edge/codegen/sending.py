@@ -47,8 +47,8 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
     alike = all(np.ptp(each) == 0 for each in (exponents, *both))
     n = 1 if alike else len(exponents)
     names, prefix = [""] * n, ""
-    if model.window_features is not None:  # its samples have all channels in turn
-        n, prefix = min(n, model.window_features.channels), "channel "
+    if model.n_channels is not None:
+        n, prefix = min(n, model.n_channels), "channel "
     elif model.feature_names and not alike:
         names = list(model.feature_names)
     starts = np.arange(n)

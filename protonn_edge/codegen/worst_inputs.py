@@ -17,10 +17,11 @@ from scipy.optimize import lsq_linear
 
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.quantization import IntegerChain, IntegerModel
-from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM
+from protonn_edge.stages.average_pooling.images import pixels_averaging, shares_of
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import row_shifts
 from protonn_edge.stages.deskew.kernels import moved_cycles
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.projection.integers import REQUANTIZE_SHIFT
 
 Int64 = NDArray[np.int64]
@@ -49,6 +50,8 @@ def worst_inputs(
 ) -> NDArray[np.uint8]:
     """Return inputs (count, features) uint8 that take long, the worst first.
 
+    There are none where a feature stage does not know what becomes given features.
+
     Parameters
     ----------
     model : IntegerChain
@@ -65,16 +68,21 @@ def worst_inputs(
     generator = np.random.default_rng(seed)
     if not isinstance(model, IntegerModel):  # only inputs that are 0 take less
         drawn = generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
-        return images_of(model, drawn)
+        return _fed_for(model, drawn)
     costs = plan.of("prototypes").costs
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
-    if model.pooling is not None and model.pooling.deskewed is not None:
-        slanting = _slanting(model, model.pooling, targets, costs, generator, effort)
-        images = np.concatenate(list(slanting))
-        return _refine_images(model, plan, images, generator, effort)[:count]
-    return images_of(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
+    stage = model.feature_stage
+    if isinstance(stage, AveragePooling) and stage.deskewed is not None:
+        images = np.concatenate(list(_slanting(model, stage, targets, costs, generator, effort)))
+        return _refine_images(model, stage, plan, images, generator, effort)[:count]
+    return _fed_for(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
+
+
+def _fed_for(model: IntegerChain, x: Int64) -> NDArray[np.uint8]:
+    fed = model.fed_for(x)
+    return np.empty((0, model.n_features), np.uint8) if fed is None else fed
 
 
 def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
@@ -187,59 +195,6 @@ def _ascend(
     return worst
 
 
-def images_of(model: IntegerChain, inputs: Int64) -> NDArray[np.uint8]:
-    """Return what the device is fed for inputs of the projection: plain areas with pooling."""
-    if model.pooling is None:
-        return inputs.astype(np.uint8)
-    rows, columns = model.pooling.rows, model.pooling.columns
-    images = np.zeros((len(inputs), rows.side, columns.side), np.uint8)
-    last, right = rows.first + rows.pixels, columns.first + columns.pixels
-    everywhere = np.ones((rows.pixels, columns.pixels), np.bool_)
-    pixels = _pixels(model, model.pooling, inputs, everywhere)
-    images[:, rows.first : last, columns.first : right] = pixels
-    return images.reshape(len(inputs), -1)
-
-
-def _area_of(pooling: AveragePooling) -> Int64:
-    """Return the number of the area, (h, w), in which each pixel that counts begins."""
-    rows, columns = pooling.rows, pooling.columns
-    y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
-    x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
-    numbers: Int64 = y[:, None] * columns.outputs + x
-    return numbers
-
-
-def _shares(pooling: AveragePooling, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return how much of each area (D,) pixels (h, w) are that are inside of the image."""
-    area = _area_of(pooling)
-    every = np.bincount(area.ravel(), minlength=pooling.n_outputs)
-    counted = np.bincount(area[inside], minlength=pooling.n_outputs)
-    shares: NDArray[np.float64] = counted / every
-    return shares
-
-
-def _pixels(
-    model: IntegerChain, pooling: AveragePooling, inputs: Int64, inside: NDArray[np.bool_]
-) -> Int64:
-    """Return pixels (n, h, w) that are 0 where not inside, and average to these inputs, about.
-
-    Areas of whole pixels do so exactly, as long as a byte is enough.
-    """
-    area, shares = _area_of(pooling), _shares(pooling, inside)
-    sums = np.rint(inputs * ((1 << 16) / model.pooling_multiplier))
-    wanted = (sums / np.maximum(shares * pooling.area, 1))[:, area]
-    ordered = np.argsort(np.where(inside, area, pooling.n_outputs), axis=None, kind="stable")
-    sorted_areas = area.ravel()[ordered]
-    place = np.empty(area.size)
-    place[ordered] = np.arange(area.size) - np.searchsorted(
-        sorted_areas[: inside.sum()], sorted_areas
-    )
-    count = np.bincount(area[inside], minlength=pooling.n_outputs)[area]
-    more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
-    pixels: Int64 = np.clip(np.floor(wanted) + more, 0, PIXEL_MAXIMUM).astype(np.int64)
-    return np.where(inside, pixels, 0)
-
-
 def _slanting(
     model: IntegerModel,
     pooling: AveragePooling,
@@ -258,7 +213,7 @@ def _slanting(
         shifts = np.rint(slope * y).astype(np.int64)
         for _ in range(_SETTLINGS):
             inside, _ = _inside(pooling, shifts)
-            most = np.floor(_shares(pooling, inside) * model.inputs.maximum).astype(np.int64)
+            most = np.floor(shares_of(pooling, inside) * model.inputs.maximum).astype(np.int64)
             inputs = _inputs_near(model, targets, most, costs, generator, effort)[0]
             image = _slanted(model, pooling, inputs, shifts, slope)
             yield image.reshape(1, -1)
@@ -285,7 +240,8 @@ def _slanted(
     """Return an image (1, H, W) that has these inputs (D,) once its rows have moved."""
     inside, at = _inside(pooling, shifts)
     image = np.zeros((1, *pooling.image_shape))
-    image[:, *at] = _pixels(model, pooling, inputs[None], inside)[:, inside]
+    averaging = pooling.averaging(model.inputs)
+    image[:, *at] = pixels_averaging(averaging, inputs[None], inside)[:, inside]
     free = np.ones(pooling.image_shape, np.bool_)
     free[at] = False
     return _with_slope(image, free, slope)
@@ -303,7 +259,7 @@ def _with_slope(
     made = images.astype(np.uint8)
     for _ in range(_BISECTIONS):
         middle = (least + most) / 2
-        filled = np.clip(128 + middle[:, None, None] * leverage, 1, PIXEL_MAXIMUM)
+        filled = np.clip(128 + middle[:, None, None] * leverage, 1, BYTE_MAXIMUM)
         made = np.where(free, filled, images).astype(np.uint8)
         shifts = row_shifts(made)
         below = shifts[:, -1] - shifts[:, 0] < wanted
@@ -313,6 +269,7 @@ def _with_slope(
 
 def _refine_images(
     model: IntegerModel,
+    pooling: AveragePooling,
     plan: Plan,
     images: NDArray[np.uint8],
     generator: np.random.Generator,
@@ -326,15 +283,14 @@ def _refine_images(
         inputs = model.own_inputs(fed)
         taken: Int64 = prototype_cycles(model, model.project(inputs), costs)
         taken += (inputs != 0) @ weights
-        assert model.pooling is not None
-        shape = model.pooling.image_shape
-        taken += moved_cycles(model.pooling, row_shifts(fed.reshape(-1, *shape)))
+        shifts = row_shifts(fed.reshape(-1, *pooling.image_shape))
+        taken += moved_cycles(pooling, shifts)
         return taken
 
     def changed(images: Int64) -> Int64:
         some = generator.random(images.shape) < generator.choice([0.002, 0.01, 0.05])
         step = generator.integers(-30, 31, images.shape) * some
-        limited: Int64 = np.clip(images + step, 1, PIXEL_MAXIMUM)
+        limited: Int64 = np.clip(images + step, 1, BYTE_MAXIMUM)
         return limited
 
     whole = images.astype(np.int64)

@@ -106,20 +106,20 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
         If no matrix does what the model does to its features: it clips them, deskews images,
         or divides points by their norms; or if float32 is too coarse for raw features.
     """
-    windows = model.window_features is not None
-    _check(windows, "makes features of windows of samples", "convert a model of the features")
+    stage = model.feature_stage
+    folding = None if stage is None else stage.matrix
+    does = "" if stage is None else stage.does
+    _check(stage is not None and folding is None, does, "convert a model of its features")
     if features == "normalized":
         _check(model.clipped, "clips outliers", "train without clip")
-        _check(model.pooling is not None, "pools images", "take raw features")
+        _check(stage is not None, does, "take raw features")
         return ReferenceModel(model.projection, model.prototypes, model.labels, model.gamma)
     _check(model.clipped, "clips outliers", "train without clip")
     _check(model.normalizer.kind == "l2", "scales points to unit norm", "take normalized features")
     W = model.projection.astype(np.float64) * model.normalizer.scale
     B = model.prototypes + (W @ model.normalizer.offset)[:, None]
-    if model.pooling is not None:
-        deskews = model.pooling.deskewed is not None
-        _check(deskews, "deskews images", "train without deskew")
-        W = W @ model.pooling.apply(np.eye(model.n_features)).T
+    if folding is not None:
+        W = W @ folding
     with np.errstate(over="ignore"):
         folded = ReferenceModel(
             W.astype(np.float32), B.astype(np.float32), model.labels, model.gamma
@@ -137,9 +137,8 @@ def _check_folded(
     folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: ProtoNNModel
 ) -> None:
     """Refuse matrices that float32 moves by a part of the RBF's width that would be seen."""
-    extent = np.maximum(np.abs(model.inputs.lower), np.abs(model.inputs.upper))
-    if model.pooling is not None:
-        extent = np.full(model.n_features, extent.max())
+    lower, upper = model.raw_ends
+    extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
     widths = model.gamma * float(np.sqrt(np.square(moved).sum()))
     if not widths <= _FOLDING_TOLERANCE:  # not a number is too much, too

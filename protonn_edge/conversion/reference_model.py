@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.npy_header import read_header
 from protonn_edge.errors import InputError
 from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.system.files import check_file, write_together
 
 FILE_LIMIT_BYTES = 64 * 2**20
@@ -61,7 +60,6 @@ class ReferenceModel(SizedByMatrices):
     prototypes: Float32
     labels: Float32
     gamma: float
-    pooling: AveragePooling | None = None  # those programs have none
 
 
 def read_reference_model(folder: Path) -> ReferenceModel:

@@ -14,7 +14,7 @@ from protonn_edge.evaluation.accuracy import answer_matrix
 from protonn_edge.hil import Origin, Result, Summary, summarize
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, StageLoss
-from protonn_edge.stages.average_pooling.pooling import Shape
+from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.elf import Sections
 
 Floats = NDArray[np.float32]

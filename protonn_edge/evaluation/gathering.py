@@ -31,8 +31,8 @@ from protonn_edge.quantization import (
     precisions_of,
     stage_losses,
 )
-from protonn_edge.stages.average_pooling.pooling import Shape
 from protonn_edge.stages.decision.rejection import UNKNOWN
+from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.elf import LinkedProgram, read_program
 
 
@@ -102,10 +102,8 @@ def gather(
 
 def known_image_shape(model: Model) -> Shape | None:
     """Return height and width of a point if the model, or the record of its training, has them."""
-    if model.pooling is not None:
-        return model.pooling.image_shape
-    if model.window_features is not None:  # a signal, where there is but one
-        return (1, model.window_features.window) if model.window_features.channels == 1 else None
+    if model.feature_stage is not None:
+        return model.feature_stage.drawn_shape
     settings = model.record.get("settings")
     shape = settings.get("image_shape") if isinstance(settings, dict) else None
     if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):

@@ -182,8 +182,8 @@ class LibraryWay:
         """Name the features whose bytes differ most from those of floats, Q (n, D)."""
         steps = np.abs(self.bytes.astype(np.int64) - Q).sum(axis=0)
         names = [name[:_NAME_LENGTH] for name in self.model.feature_names]
-        if self.model.window_features is not None:
-            channels = self.model.window_features.channels
+        channels = self.model.n_channels
+        if channels is not None:
             steps = steps.reshape(-1, channels).sum(axis=0)
             names = [f"channel {channel}" for channel in range(channels)]
         worst = np.argsort(-steps, kind="stable")[:_NAMED].tolist()

@@ -18,8 +18,6 @@ from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
 from protonn_edge.model import Model
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.stages.input_quantizer.raw_inputs import RawQuantizer
-from protonn_edge.stages.window_features import WindowFeatureStage
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 
@@ -104,7 +102,7 @@ def export(
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
     reference = quantize(model)
     vectors = _vectors(model, reference, board, points)
-    beside = max(vectors.flash_bytes, _raw_bytes(reference.raw_inputs, reference.window_features))
+    beside = max(vectors.flash_bytes, _raw_bytes(reference))
     limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
     plan = make_plan(reference, limits, activity=model.activity)
     library = Library(
@@ -143,10 +141,10 @@ def _vectors(
     return vectors if room <= 0 else vectors.within(room)
 
 
-def _raw_bytes(raw: RawQuantizer, window_features: WindowFeatureStage | None) -> int:
+def _raw_bytes(model: IntegerChain) -> int:
     """Return the flash of the tables behind pnn_quantize, which the examples call."""
+    raw = model.raw_inputs
     several = len(raw.scales) > 1
     choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
-    chosen = len(raw.choice) if window_features is None else window_features.channels
     scale_bytes = _RAW_SCALE_BYTES + raw.fine
-    return scale_bytes * len(raw.scales) + choice_bytes * chosen
+    return scale_bytes * len(raw.scales) + choice_bytes * (model.n_channels or len(raw.choice))

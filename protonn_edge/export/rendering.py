@@ -17,7 +17,8 @@ from protonn_edge.codegen.context import c_comment
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.vectors import KnownAnswers
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.stages.window_features import WindowFeatureStage, channel_names
+from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.window_features import channel_names
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -178,6 +179,8 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
 
 def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     model, vectors = library.model, library.vectors
+    window = _window(model.feature_stage)
+    drawn = None if model.feature_stage is None else model.feature_stage.drawn_shape
     rejects = model.rejection is not None
     names = (*model.classes, *(["unknown"] if rejects else []))
     longest = max(len(name.encode()) for name in names)
@@ -196,11 +199,11 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         score_bits=model.score_bits,
         score_width=max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         name_size=min(longest + 1, _LONGEST_NAME),
-        buffered=model.window_features is None and sram_bytes <= board.sram_bytes,
+        buffered=window is None and sram_bytes <= board.sram_bytes,
         jumps_short=library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         pins=model.n_features <= _ANALOG_PINS,
-        pixels=model.pooling is not None,
-        window=_window(model.window_features),
+        pixels=window is None and drawn is not None,
+        window=window,
         features=_features(model, library.feature_names),
         sendings=sent,
         send=_send(sent),
@@ -219,8 +222,8 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
         return (Feature("all", f"{inputs.zero[0]:.6g}", f"{full[0]:.6g}"),)
-    if model.window_features is not None:  # its samples have all channels in turn
-        channels = range(model.window_features.channels)
+    if model.n_channels is not None:
+        channels = range(model.n_channels)
         called = [c_comment(name) for name in channel_names(names, len(channels))]
         shown = called or [""] * len(channels)
         labels = [f"channel {channel} {shown[channel]}".strip() for channel in channels]
@@ -266,14 +269,15 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(window_features: WindowFeatureStage | None) -> Window | None:
-    if window_features is None:
+def _window(stage: FeatureStage | None) -> Window | None:
+    signal = None if stage is None else stage.signal
+    if signal is None:
         return None
-    period_us = round(1e6 / (window_features.rate or _SAMPLE_RATE))
+    period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
     return Window(
-        window_features.window,
-        window_features.channels,
+        signal.samples,
+        signal.channels,
         max(1, period_us),
         f"{period_us / 1000:g} ms",
-        window_features.rate is not None,
+        signal.rate is not None,
     )

@@ -15,9 +15,8 @@ from random import Random
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.codegen.worst_inputs import images_of
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.stages.window_features import WindowFeatureStage
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 
 N_VECTORS = 20
 _LONGEST_RUN = 255
@@ -84,51 +83,47 @@ def vectors_from_ranges(
     Parameters
     ----------
     model : IntegerChain
-        The model; its vectors are images with average pooling, windows with window features.
+        The model; its vectors are what its feature stage makes such inputs of, or signals.
     start : ndarray of shape (D,), uint8
         Inputs of the classifier to begin with: those of a mean point.
     count : int
         How many.
     """
-    if model.window_features is not None:
-        return _vectors_from_signals(model, model.window_features, count)
     ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
     examples = model.example_inputs(start, count - len(ends))
-    return _answered(model, images_of(model, np.concatenate([ends, examples])))
+    fed = model.fed_for(np.concatenate([ends, examples]))
+    return _vectors_from_signals(model, count) if fed is None else _answered(model, fed)
 
 
-def _vectors_from_signals(
-    model: IntegerChain, window_features: WindowFeatureStage, count: int
-) -> KnownAnswers:
-    """Return `count` windows, at least 2.
+def _vectors_from_signals(model: IntegerChain, count: int) -> KnownAnswers:
+    """Return `count` signals, at least 2.
 
     The first two are all 0 and all 255. The others are triangles of random heights and periods with
     noise, of many such those with the largest scores: most are unlike anything the model knows.
     """
     generator = Random(0)  # noqa: S311  (no secret)
-    drawn = [_signals(window_features, generator) for _ in range(_SIGNALS_DRAWN)]
-    Q = np.array(
-        [[0] * window_features.n_features, [255] * window_features.n_features, *drawn], np.uint8
-    )
+    n, channels = model.n_features, model.n_channels or 1
+    drawn = [_signals(n // channels, channels, generator) for _ in range(_SIGNALS_DRAWN)]
+    Q = np.array([[0] * n, [BYTE_MAXIMUM] * n, *drawn], np.uint8)
     largest = np.abs(model.scores(Q)).max(axis=1)
     order = 2 + np.argsort(-largest[2:], kind="stable")
     return _answered(model, Q[[0, 1, *order[: count - 2].tolist()]])
 
 
-def _signals(window_features: WindowFeatureStage, generator: Random) -> list[int]:
+def _signals(samples: int, n_channels: int, generator: Random) -> list[int]:
     """Return the bytes of a window, each channel a triangle with noise."""
     channels = []
-    for _ in range(window_features.channels):
+    for _ in range(n_channels):
         middle, height = _drawn(generator, 256), 1 + _drawn(generator, 127)
         period, noise = 2 + _drawn(generator, 63), 1 + _drawn(generator, 16)
         values = []
-        for t in range(window_features.window):
+        for t in range(samples):
             place = 4 * height * (t % period) // period
             triangle = place if place < 2 * height else 4 * height - place
             value = middle - height + triangle + _drawn(generator, noise)
-            values.append(min(max(value, 0), 255))
+            values.append(min(max(value, 0), BYTE_MAXIMUM))
         channels.append(values)
-    return [values[t] for t in range(window_features.window) for values in channels]
+    return [values[t] for t in range(samples) for values in channels]
 
 
 def _drawn(generator: Random, below: int) -> int:

@@ -24,8 +24,8 @@ from protonn_edge.model.sizes import Sized, paper_bytes
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.stages.activity import Activity, Sizes
 from protonn_edge.stages.array_checks import Arrays
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.raw_units import (
     EXPONENT_LIMIT,
     Exponents,
@@ -33,7 +33,6 @@ from protonn_edge.stages.input_quantizer.raw_units import (
     decimals_of,
     decimals_of_ranges,
 )
-from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
 
 _CHUNK_BYTES = 8 * 2**20
 
@@ -53,7 +52,7 @@ class Model(Sized):
     ARRAYS : tuple of str
         What a file calls the arrays that other kinds do not have.
     normalizer : Normalizer
-        What turns raw features, or their averages, into those that the matrices expect.
+        What turns raw features, or what is made of them, into those that the matrices expect.
     inputs : InputStatistics
         Statistics of what the normalizer is given in training.
     classes : tuple of str
@@ -62,8 +61,8 @@ class Model(Sized):
         A display name for each feature of a point, or empty.
     record : mapping
         How the model was trained; whatever JSON can hold.
-    pooling : AveragePooling, optional
-        What pools the features before anything else.
+    feature_stage : FeatureStage, optional
+        What makes features of raw points before anything else, such as averages of pixels.
     threshold : float, optional
         In a model of label sets (multi-label), the score from which on a point has a label; None
         where each point has exactly one class.
@@ -74,12 +73,10 @@ class Model(Sized):
         How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `stages.decision`.
-    window_features : WindowFeatureStage, optional
-        What makes features of windows of raw samples before anything else; not with pooling.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
-        of 16 bits: (features,), of windows (channels,), of images that are pooled (1,). None is
-        what the range of the training data suggests; see `units`.
+        of 16 bits: (features,), or one for each channel, or (1,) for all, as `raw_ends` has it.
+        None is what the range of the training data suggests; see `units`.
 
     Raises
     ------
@@ -95,12 +92,11 @@ class Model(Sized):
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
-    pooling: AveragePooling | None = None
+    feature_stage: FeatureStage | None = None
     threshold: float | None = None
     clipped: bool = False
     activity: Activity | None = None
     rejection: Rejection | None = None
-    window_features: WindowFeatureStage | None = None
     raw_exponents: Exponents | None = None
 
     def __post_init__(self) -> None:
@@ -109,9 +105,8 @@ class Model(Sized):
         set_checked(self, "record", checked_record(self.record))
         self._check_threshold()
         self._check_sizes()
-        self._check_pooling()
+        self._check_feature_stage()
         self._check_rejection()
-        self._check_window_features()
         self._check_raw_exponents()
         check_count(self.classes, "classes", self.n_classes)
         check_names(self.classes, "array 'classes'", distinct=True)
@@ -140,34 +135,21 @@ class Model(Sized):
                     "train the model again"
                 )
 
-    def _check_pooling(self) -> None:
-        if self.pooling is None:
+    def _check_feature_stage(self) -> None:
+        stage = self.feature_stage
+        if stage is None:
             return
-        if self.pooling.n_outputs != self.n_inputs:
+        if stage.n_outputs != self.n_inputs:
             raise InputError(
-                f"array 'reduction_shapes' gives {self.pooling.n_outputs:,} averages, 'W' has "
+                f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, 'W' has "
                 f"{self.n_inputs:,} columns; train the model again"
             )
-        for name in ("lower", "upper", "background"):
+        for name in ("lower", "upper", "background") if stage.keeps_range else ():
             if np.ptp(getattr(self.inputs, name)) > 0:
                 raise InputError(
-                    f"array 'inputs_{name}' differs from average to average, but pixels have one "
-                    "range; train the model again"
+                    f"array 'inputs_{name}' differs from feature to feature, but the model "
+                    f"{stage.does}, which have one range; train the model again"
                 )
-
-    def _check_window_features(self) -> None:
-        if self.window_features is None:
-            return
-        if self.pooling is not None:
-            raise InputError(
-                "the model has both window features and average pooling; train it again with one "
-                "of the two"
-            )
-        if self.window_features.n_outputs != self.n_inputs:
-            raise InputError(
-                f"array 'pipeline' gives {self.window_features.n_outputs:,} features, 'W' has "
-                f"{self.n_inputs:,} columns; train the model again"
-            )
 
     def _check_raw_exponents(self) -> None:
         if self.raw_exponents is None:
@@ -238,22 +220,22 @@ class Model(Sized):
     def raw_ends(self) -> tuple[Float64, Float64]:
         """The range of raw values, each (n,), that is told apart in n features.
 
-        These are all features of a point, the channels of a window, or the one range of all pixels.
+        These are all features of a point, its channels, or the one range of all pixels.
         """
-        if self.window_features is not None:
-            lower = np.array(self.window_features.zero)
-            return lower, lower + SAMPLE_MAXIMUM * np.array(self.window_features.step)
-        some = slice(None) if self.pooling is None else slice(1)
-        return self.inputs.lower[some], self.inputs.upper[some]
+        lower, upper, *_ = self._raw_ends(self.inputs.lower, self.inputs.upper)
+        return lower, upper
+
+    def _raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
+        return ends if self.feature_stage is None else self.feature_stage.raw_ends(*ends)
 
     @property
     def units(self) -> Exponents:
         """The exponents k, (n,): a sketch hands over raw values times 10**k, rounded."""
         if self.raw_exponents is not None:
             return self.raw_exponents
-        ends = self.raw_ends
-        rest = self.inputs.background if self.window_features is None else ends[0]
-        return choose_exponents(*ends, decimals_of_ranges(*ends, rest[: len(ends[0])]))
+        inputs = self.inputs
+        ends = self._raw_ends(inputs.lower, inputs.upper, inputs.background)
+        return choose_exponents(*self.raw_ends, decimals_of_ranges(*ends))
 
     def with_units_of(self, points: Matrix | Sparse) -> Self:
         """Return the model with the exponents that suit raw training points (n, features)."""
@@ -263,8 +245,8 @@ class Model(Sized):
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Return raw points (n, features), dense, as the matrices expect them: (n, D), float64."""
-        if self.first_stage is not None:
-            X = self.first_stage.apply(X)
+        if self.feature_stage is not None:
+            X = self.feature_stage.apply(X)
         if self.clipped:
             X = np.clip(X, self.inputs.lower, self.inputs.upper)
         return self.normalizer.apply(X)

@@ -50,12 +50,10 @@ from protonn_edge.model.normalizer import Normalizer
 from protonn_edge.model.registry import MODELS
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.model.upgrades import UPGRADES
-from protonn_edge.stages import activity
+from protonn_edge.stages import activity, feature_registry
 from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json, single_value
-from protonn_edge.stages.average_pooling import arrays as average_pooling
 from protonn_edge.stages.decision import arrays as rejection
 from protonn_edge.stages.input_quantizer import arrays as raw_units
-from protonn_edge.stages.window_features import arrays as window_features
 from protonn_edge.system.files import write_atomically
 
 FORMAT_VERSION = 7
@@ -81,7 +79,7 @@ _ARRAYS = (
     "deskewed",
     "raw_exponents",
 )
-_OPTIONAL_ARRAYS = ("pipeline", "activity", "rejection")
+_OPTIONAL_ARRAYS = ("activity", "rejection")
 _STATISTICS = tuple(field.name for field in fields(InputStatistics))
 
 
@@ -95,12 +93,8 @@ class _Part(NamedTuple):
 
 
 _PARTS = (
-    _Part("pooling", "pooling", average_pooling.to_arrays, average_pooling.from_arrays),
     _Part(
-        "window_features",
-        "window_features",
-        window_features.to_arrays,
-        window_features.from_arrays,
+        "feature_stage", "feature_stage", feature_registry.to_arrays, feature_registry.from_arrays
     ),
     _Part("rejection", "rejection", rejection.to_arrays, rejection.from_arrays),
     _Part("raw_exponents", "units", raw_units.to_arrays, raw_units.from_arrays),
@@ -248,8 +242,9 @@ def _check_names(arrays: Arrays, kind: type[Model]) -> None:
     for name in needed:
         if name not in arrays:
             raise _missing(name)
+    known = {*needed, *_OPTIONAL_ARRAYS, *feature_registry.array_names()}
     for name in arrays:
-        if name not in (*needed, *_OPTIONAL_ARRAYS):
+        if name not in known:
             raise InputError(f"there is an unknown array {name[:40]!r}; train the model again")
 
 

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
-from protonn_edge.stages.window_features.stage import WindowFeatureStage
+from protonn_edge.stages.feature_stage import FeatureStage
 
 _VALUE_BYTES = 4
 
@@ -31,8 +30,7 @@ class Size(NamedTuple):
 class Sized(ABC):
     """The sizes of any model, in floats or in integers.
 
-    Its inputs are what a point has, or, with average pooling, averages of that, or, with window
-    features, those.
+    Its inputs are what a point has, or what a feature stage makes of it.
 
     Attributes
     ----------
@@ -42,8 +40,7 @@ class Sized(ABC):
 
     title: ClassVar[str]
 
-    pooling: AveragePooling | None
-    window_features: WindowFeatureStage | None = None
+    feature_stage: FeatureStage | None = None
 
     @property
     @abstractmethod
@@ -61,15 +58,14 @@ class Sized(ABC):
         return ()
 
     @property
-    def first_stage(self) -> AveragePooling | WindowFeatureStage | None:
-        """What makes the inputs of a point, if anything does."""
-        return self.window_features if self.pooling is None else self.pooling
-
-    @property
     def n_features(self) -> int:
         """What a point has, and what the device is sent for it: at least D."""
-        stage = self.first_stage
-        return self.n_inputs if stage is None else stage.n_features
+        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
+
+    @property
+    def n_channels(self) -> int | None:
+        """Channels that the values of a point are of in turn, if they are; see `FeatureStage`."""
+        return None if self.feature_stage is None else self.feature_stage.n_channels
 
 
 class SizedByMatrices(Sized):

@@ -77,7 +77,6 @@ class Float32Model(SizedByMatrices):
         Names of the features of a point, or none.
     """
 
-    pooling = None
     rejection = None
     score_tolerance: ClassVar[int] = 1 << 8
     """Units by which scores may differ between executions: 1/65536 of the largest score."""
@@ -171,16 +170,13 @@ def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Mo
     Raises
     ------
     InputError
-        If a number does not fit a float of 32 bits, all of Z is zero, or the model pools images,
-        has window features, or rejects points.
+        If a number does not fit a float of 32 bits, all of Z is zero, or the model makes features
+        or rejects points.
     """
-    if model.pooling is not None:
+    if model.feature_stage is not None:
         raise InputError(
-            "a float build does not pool images; build in int8, or train without --average-pooling"
-        )
-    if model.window_features is not None:
-        raise InputError(
-            "a float build makes no features of windows; build in int8, or train without --features"
+            f"the model {model.feature_stage.does}, which a float build does not; build in int8, "
+            "or train without that"
         )
     if model.rejection is not None:
         raise InputError(

@@ -1,6 +1,7 @@
 """The names under which a model's hash knows its parts: the first ones that they had.
 
-The hash stands in results files, in exports and on boards, so no new name may change it.
+The hash stands in results files, in exports and on boards, so no new name may change it. What
+`inspect` prints for programs has these names, too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import fields, is_dataclass
 
 _FIRST_NAMES = {
     "bias": "start",
-    "pooling": "reduction",
+    "average_pooling": "reduction",
     "AveragePooling": "Reduction",
     "window_features": "pipeline",
     "WindowFeatureStage": "FeaturePipeline",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from random import Random
 from typing import Any, ClassVar
@@ -22,11 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model.sizes import Sized
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
-from protonn_edge.stages.average_pooling.integers import PIXEL_MAXIMUM, IntegerAveragePooling
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.integers import IntegerDecision, decide
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
-from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.raw_inputs import (
     FloatQuantizer,
@@ -36,8 +34,6 @@ from protonn_edge.stages.input_quantizer.raw_inputs import (
 )
 from protonn_edge.stages.input_quantizer.raw_units import Exponents
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, check_holds
-from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
-from protonn_edge.stages.window_features.stage import SAMPLE_MAXIMUM, WindowFeatureStage
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
@@ -59,12 +55,10 @@ class IntegerChain(Sized):
         What one unit of an integer score is worth in the float model's scores.
     classes : tuple of str
         Names of the L classes.
-    pooling : AveragePooling, optional
-        What the device pools first.
+    feature_stage : FeatureStage, optional
+        What the device makes features with first.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
-    window_features : WindowFeatureStage, optional
-        What the device makes of a window of samples first.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
         without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
@@ -78,9 +72,8 @@ class IntegerChain(Sized):
     inputs: InputQuantizer
     score_scale: float
     classes: tuple[str, ...]
-    pooling: AveragePooling | None = None
+    feature_stage: FeatureStage | None = None
     rejection: IntegerRejection | None = None
-    window_features: WindowFeatureStage | None = None
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()
 
@@ -94,10 +87,10 @@ class IntegerChain(Sized):
                 last.n_outputs == self.n_inputs,
                 f"{last.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
             )
-        if self.pooling is not None:  # all pixels become bytes alike
+        if self.feature_stage is not None and self.feature_stage.keeps_range:
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
-            check_holds(bool(same), "average pooling of pixels that become bytes in several ways")
-            check_holds(self.window_features is None, "average pooling and window features")
+            what = self.feature_stage.kind.replace("_", " ")
+            check_holds(bool(same), f"{what} of values that become bytes in several ways")
         if self.rejection is not None:  # its ranges take time to prove
             check_holds(
                 self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
@@ -166,16 +159,7 @@ class IntegerChain(Sized):
     @cached_property
     def feature_stages(self) -> tuple[IntegerStage, ...]:
         """What makes the inputs of the classifier of what the device is fed."""
-        if self.window_features is not None:
-            return (IntegerWindowFeatures(self.window_features, raw_quantizer(self.inputs)),)
-        if self.pooling is None:
-            return ()
-        maximum = self.inputs.maximum
-        if self.pooling.deskewed is None:
-            return (IntegerAveragePooling(self.pooling, maximum),)
-        cropped = replace(self.pooling, image_shape=self.pooling.cropped_shape, deskewed=None)
-        pooling = IntegerAveragePooling(cropped, maximum, by_rows=True)
-        return (IntegerDeskew(self.pooling), pooling)
+        return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
 
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
@@ -185,39 +169,21 @@ class IntegerChain(Sized):
     @cached_property
     def features(self) -> InputQuantizer:
         """What turns raw features into the bytes that the device is fed."""
-        if self.window_features is not None:
-            window = self.window_features.window
-            zeros, steps = (
-                np.tile(self.window_features.zero, window),
-                np.tile(self.window_features.step, window),
-            )
-            return InputQuantizer(zeros, steps, SAMPLE_MAXIMUM)
-        if self.pooling is None:
-            return self.inputs
-        finer = self.inputs.maximum / PIXEL_MAXIMUM
-        zero, step = float(self.inputs.zero[0]), float(self.inputs.step[0]) * finer
-        n = self.n_features
-        return InputQuantizer(np.full(n, zero), np.full(n, step), PIXEL_MAXIMUM)
+        stage = self.feature_stage
+        return self.inputs if stage is None else stage.device_inputs(self.inputs)
 
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
         """What turns raw integers into the bytes that the device is fed, on the device."""
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        # Window features go through the same code, whose cycles are part of the bound.
-        fine = scaled and self.window_features is None
+        # Features become bytes in the same code, whose cycles are part of the bound.
+        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
         return raw_quantizer(self.features, self.raw_exponents, fine=fine)
 
     @cached_property
     def float_inputs(self) -> FloatQuantizer:
         """What turns raw floats into the bytes that the device is fed, on the device."""
         return float_quantizer(self.features)
-
-    @property
-    def pooling_multiplier(self) -> int:
-        """What brings the sum of an area to 0..maximum, in units of 2**-16; 0 if none is made."""
-        if self.pooling is None:
-            return 0
-        return round(self.inputs.maximum * 65_536 / (PIXEL_MAXIMUM * self.pooling.area))
 
     @property
     def model_bytes(self) -> int:
@@ -233,18 +199,27 @@ class IntegerChain(Sized):
             if value is not None:
                 digest.update(f"{hashed_name(name)}:".encode())
                 digest.update(_canonical_bytes(value))
-        if self.pooling is not None:
-            digest.update(f"reduction_multiplier:{self.pooling_multiplier}".encode())
+        for stage in self.feature_stages:
+            for name in stage.hashed:
+                value = getattr(stage, name)
+                digest.update(f"{hashed_name(stage.kind)}_{name}:{value}".encode())
         return digest.hexdigest()
 
     def _hashed(self) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of the inputs, of the own stages, and of what is shared."""
+        """Yield the names and values of the inputs, of the own stages, and of what is shared.
+
+        What not every model has comes last, in the order of the alphabet.
+        """
         shared = [field.name for field in fields(IntegerChain)]
         yield from ((field.name, getattr(self.inputs, field.name)) for field in fields(self.inputs))
         own = [field.name for field in fields(self) if field.name not in shared]
         for name in (*own, *shared):
-            if name not in ("inputs", *UNHASHED):
+            if name not in ("inputs", "feature_stage", "rejection", *UNHASHED):
                 yield name, getattr(self, name)
+        some: dict[str, Any] = {"rejection": self.rejection}
+        if self.feature_stage is not None:
+            some[self.feature_stage.kind] = self.feature_stage
+        yield from sorted(some.items())
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
@@ -255,6 +230,15 @@ class IntegerChain(Sized):
         for stage in self.feature_stages:
             Q = stage.run(Q)
         return Q
+
+    def fed_for(self, x: IntArray) -> NDArray[np.uint8] | None:
+        """Return what the device is fed, (n, features), for inputs x of the own stages, (n, D).
+
+        None where the feature stage does not know what becomes these.
+        """
+        if self.feature_stage is None:
+            return x.astype(np.uint8)
+        return self.feature_stage.fed_for(x, self.inputs)
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""

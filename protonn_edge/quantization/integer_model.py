@@ -4,7 +4,7 @@ A point is D unsigned bytes ``q`` (see `InputQuantizer`), or, with average pooli
 more of them, ``b``, of which the device makes D averages first::
 
     v_i = sum_n weight_in b_n                         16 bits, never overflows
-    q_i = (v_i * pooling_multiplier + 2^15) >> 16     0..maximum
+    q_i = (v_i * multiplier + 2^15) >> 16             0..maximum
 
 With window features it is a window of samples, b again, of which the device makes D features,
 integers of 16 bits (see `stages.window_features`), and bytes of these as `raw_inputs` has it::

@@ -17,11 +17,10 @@ DeviceModel = IntegerChain | Float32Model
 def precisions_of(model: Model) -> tuple[str, ...]:
     """Return the precisions in which a model can be built.
 
-    Floats neither pool, nor make features of windows, nor reject.
+    Floats neither make features nor reject.
     """
-    parts = (model.pooling, model.window_features, model.rejection)
     integers_alone = INTEGER_KINDS[model.kind].in_floats is None
-    integers_alone = integers_alone or any(part is not None for part in parts)
+    integers_alone = integers_alone or (model.feature_stage, model.rejection) != (None, None)
     return PRECISIONS[:1] if integers_alone else PRECISIONS
 
 

@@ -150,9 +150,8 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         labels=_quantize_labels(model, label_maximum),
         score_scale=score_scale,
         classes=model.classes,
-        pooling=model.pooling,
+        feature_stage=model.feature_stage,
         rejection=None if rejection is None else rejection.in_integers(score_scale, RBF_MAXIMUM),
-        window_features=model.window_features,
         raw_exponents=model.units if precision is None else None,  # training has no use for it
         feature_names=model.feature_names,
     )

@@ -40,11 +40,14 @@ class IntegerStage(ABC):
     ----------
     kind : str
         Its name in plans and reports.
+    hashed : tuple of str
+        Its whole numbers that a model's hash has, though they follow from the model's fields.
     n_inputs, n_outputs : int
         How many values a point has before and behind it.
     """
 
     kind: ClassVar[str]
+    hashed: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.feature_stage import FeatureStage, Shape
 from protonn_edge.training.points import Float32, Indices
 
 # On MNIST (600 prototypes, validation points) smaller movements and no distortion are as good as
@@ -37,7 +37,7 @@ class ImageAugmentation:
         Height and width, whose product is D.
     normalizer : Normalizer
         What the changed images go through.
-    pooling : AveragePooling, optional
+    stage : FeatureStage, optional
         What they go through before: it is the image as the camera sees it that moves.
 
     Raises
@@ -51,13 +51,13 @@ class ImageAugmentation:
         images: Float32,
         shape: tuple[int, int],
         normalizer: Normalizer,
-        pooling: AveragePooling | None = None,
+        stage: FeatureStage | None = None,
     ) -> None:
         check_image_shape(shape, images.shape[1])
         self._images = images
         self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
         self._shape = shape
-        self._pooling = pooling
+        self._stage = stage
         self._offset = normalizer.offset.astype(np.float32)
         self._scale = normalizer.scale.astype(np.float32)
 
@@ -74,8 +74,8 @@ class ImageAugmentation:
             )
         # A pixel that never changes has no weight and no range; it must not begin to change here.
         moved[:, self._constant] = self._images[0, self._constant]
-        if self._pooling is not None:
-            moved = self._pooling.apply(moved)
+        if self._stage is not None:
+            moved = self._stage.apply(moved)
         moved -= self._offset
         moved *= self._scale
         return moved
@@ -97,7 +97,7 @@ def check_image_shape(shape: object, n_features: int) -> None:
 
 
 def random_resamplings(
-    shape: tuple[int, int], count: int, generator: np.random.Generator
+    shape: Shape, count: int, generator: np.random.Generator
 ) -> tuple[Indices, Float32]:
     """Return `count` random ones of what `resampling` returns, both of shape (count, 4, H W)."""
     sides = np.array(shape, dtype=np.float64)[:, None]
@@ -110,7 +110,7 @@ def random_resamplings(
 
 
 def smooth_fields(
-    shape: tuple[int, int], count: tuple[int, ...], generator: np.random.Generator
+    shape: Shape, count: tuple[int, ...], generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return random numbers, (..., H W), of deviation 1 that change smoothly over the image.
 

@@ -30,10 +30,10 @@ from protonn_edge.datasets.rows import Sparse
 from protonn_edge.model import NORMALIZER_KINDS
 from protonn_edge.quantization import statistics_of, with_rejection
 from protonn_edge.stages.decision.rejection import Statistic
-from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
-from protonn_edge.training.compatibility import Case, Refusal, check_compatible, refusal_of
+from protonn_edge.training.compatibility import check_compatible, refusal_of
+from protonn_edge.training.features.registry import AllFeatures
 from protonn_edge.training.given_points import (
     given_label_sets,
     given_points,
@@ -41,22 +41,26 @@ from protonn_edge.training.given_points import (
 )
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.label_sets import are_label_sets
-from protonn_edge.training.options import Choices, real
+from protonn_edge.training.options import Choices
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Callback, EpochReport, Learned, Restart
 from protonn_edge.training.record import training_record
+from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import FEATURES_SEARCHED, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.weighting import ClassWeight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, ABC):
+class DeviceClassifier(Answers, AllFeatures, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse.
+
+    What comes before a classifier has parameters, too: those of images, and those of each kind of
+    feature, in the modules of `protonn_edge.training.features`.
 
     Parameters
     ----------
@@ -74,26 +78,6 @@ class DeviceClassifier(Answers, ABC):
         it for sensors that jump, which otherwise decide on the scale of a feature.
     class_weight : dict, "balanced" or None, default=None
         What the points of a class count, by its label; "balanced" is one over the class's size.
-    image_shape : tuple of two int, default=None
-        Height and width, where the features are the pixels of an image, row by row; a signal is an
-        image of height 1.
-    reduced_shape : tuple of two int, default=None
-        Height and width of area averages of the image, made before anything else, on the device
-        too: see `stages.average_pooling`. The model then has an input for each average, not for
-        each pixel.
-    cropped_shape : tuple of two int, default=None
-        Height and width of the part in the middle of the image that is pooled; None is all of it.
-    deskew : bool, default=False
-        Whether images are deskewed before they are pooled, on the device too: see
-        `protonn_edge.stages.deskew.deskew`.
-    features : str, default=None
-        Features of windows of raw samples, made before anything else, on the device too, such as
-        ``"mean,deviation,min,max,crossings,bands:4"``: see `stages.window_features`. The model then
-        has an input for each feature, not for each sample.
-    window_shape : tuple of two int, default=None
-        Samples of a channel in a window, and channels; None is one channel.
-    sample_rate : float, default=None
-        Samples of a channel a second, kept in the model for sketches.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model, on the same machine and libraries.
     callback : callable, default=None
@@ -126,13 +110,6 @@ class DeviceClassifier(Answers, ABC):
     dead_zone: float = 0.0
     clip: float = 0.0
     class_weight: ClassWeight = None
-    image_shape: tuple[int, int] | None = None
-    reduced_shape: tuple[int, int] | None = None
-    cropped_shape: tuple[int, int] | None = None
-    deskew: bool = False
-    features: str | None = None
-    window_shape: tuple[int, int] | None = None
-    sample_rate: float | None = None
     random_state: int | np.random.RandomState | None = None
     callback: Callback | None = None
 
@@ -141,20 +118,11 @@ class DeviceClassifier(Answers, ABC):
     n_iter_: int = field(init=False)
     sharpness_: float = field(init=False)
 
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
-    """Combinations that this kind alone refuses, beside those of the table."""
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "normalization": [Choices(NORMALIZER_KINDS)],
         "dead_zone": [Interval(Real, 0, 1, closed="left")],
         "clip": [Interval(Real, 0, 0.5, closed="left")],
         "class_weight": [dict, Choices(["balanced"]), None],
-        "image_shape": [tuple, None],
-        "reduced_shape": [tuple, None],
-        "cropped_shape": [tuple, None],
-        "deskew": ["boolean"],
-        "features": [str, None],
-        "window_shape": [tuple, None],
-        "sample_rate": [real(*SAMPLE_RATES), None],
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
@@ -172,27 +140,7 @@ class DeviceClassifier(Answers, ABC):
             "Share of points at either end of a feature's range that count as outliers.",
         ),
         "class_weight": ("--class-weight", "Every class counts alike."),
-        "image_shape": ("--image-shape", "The features are the pixels of images."),
-        "reduced_shape": (
-            "--average-pooling",
-            "Project the averages of this many areas of an image, which the device makes.",
-        ),
-        "cropped_shape": ("--crop", "Average this much, in the image's middle."),
-        "deskew": ("--deskew/--no-deskew", "Deskew images, before."),
-        "features": (
-            "--features",
-            (
-                "Project features of windows of samples, which the device makes: some of mean, "
-                "deviation, min, max, change, crossings and bands:4, parted by commas."
-            ),
-        ),
-        "window_shape": (
-            "--window",
-            "Samples and channels of a window, such as 128x3; by default those of an .npz file.",
-        ),
-        "sample_rate": ("--sample-rate", "Samples a second, for sketches."),
     }
-    """What the command line calls the parameters that it has, and its help."""
 
     @classmethod
     def searched(cls, room: Room) -> Searched:  # noqa: ARG003  (other kinds heed it)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 COUNT = Interval(Integral, 1, None, closed="left")
 PASSES = Interval(Integral, 1, 1_000_000, closed="both")
@@ -25,6 +25,37 @@ class Choices(StrOptions):
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
         super().__init__(set(self.words))
+
+
+class Shape(Options):
+    """Two whole numbers, and how the command line reads them.
+
+    Parameters
+    ----------
+    sides : str
+        Their names: "HxW".
+    what : str
+        What they are, and an example.
+    second : int, optional
+        The second one, where it may be left out.
+    """
+
+    def __init__(self, sides: str, what: str, second: int | None = None) -> None:
+        self.sides, self.what, self.second = sides, what, second
+        super().__init__(tuple, set())
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value is a tuple; what is in it depends on the points."""
+        return isinstance(val, tuple)
+
+    def __str__(self) -> str:
+        return "an instance of 'tuple'"
+
+
+IMAGE_SHAPE = Shape("HxW", "a height and a width, such as 16x16")
+WINDOW_SHAPE = Shape(
+    "SAMPLES[xCHANNELS]", "a number of samples and channels, such as 128x3", second=1
+)
 
 
 def real(low: float, high: float) -> Interval:

@@ -14,7 +14,7 @@ from protonn_edge.model import InputStatistics, Model
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.activity import Activity
 from protonn_edge.training.augmentation import check_image_shape
-from protonn_edge.training.feature_stages import FeatureStages
+from protonn_edge.training.feature_stages import FeatureMaking
 from protonn_edge.training.given_points import GivenPoints
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalized, normalizer_from
@@ -64,7 +64,7 @@ class PreparedPoints:
     n_rows : int
         How many points there were before equal ones were merged.
     inputs : InputStatistics
-        Statistics of the raw features, or of what the feature stages make of them.
+        Statistics of the raw features, or of what is made of them.
     normalizer : Normalizer
     running : RunningInputs
         Where the statistics come from if the points are stored, or come in parts.
@@ -99,10 +99,10 @@ class PreparedPoints:
             check_sizes(settings.initial_model, points.shape[1], n_classes)
         if settings.strangers > 0:
             self._add_exposure_points()
-        self.stages = FeatureStages.chosen(settings, self.raw, self._weights)
-        self._features = self.stages.apply(self.raw)
+        self.making = FeatureMaking.chosen(settings, self.raw, self._weights)
+        self._features = self.making.apply(self.raw)
         self._stored = stored
-        self.running = RunningInputs(self._features.shape[1], self.stages.pooling)
+        self.running = RunningInputs(self._features.shape[1], self.making.stage)
         self.data_sha256 = "" if stored is None else stored.survey(self.running)
         self.inputs = self._statistics()
         check_varying(self.inputs.lower, self.inputs.upper)
@@ -154,7 +154,7 @@ class PreparedPoints:
 
     def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
         """Return raw points (n, D) as training sees them."""
-        return normalized(self.normalizer, self.stages.apply(points))
+        return normalized(self.normalizer, self.making.apply(points))
 
     @property
     def calibration(self) -> tuple[Float32 | Sparse, Indices]:
@@ -175,9 +175,8 @@ class PreparedPoints:
             "inputs": self.inputs,
             "classes": self.classes,
             "feature_names": self.feature_names,
-            "pooling": self.stages.pooling,
-            "window_features": self.stages.window_features,
-            "clipped": self.stages.ends is not None,
+            "feature_stage": self.making.stage,
+            "clipped": self.making.ends is not None,
             "threshold": 0.0 if self.multilabel else None,
         }
 
@@ -209,7 +208,7 @@ class PreparedPoints:
     def _statistics(self) -> InputStatistics:
         if issparse(self.raw):
             return sparse_statistics(self.raw, self._weights)
-        inputs = self.stages.statistics(self.raw, self._features, self._weights)
+        inputs = self.making.statistics(self.raw, self._features, self._weights)
         if self._stored is not None:
             inputs = self.running.inputs(inputs.background)
         return inputs.with_dead_zone(float(self.settings.dead_zone))

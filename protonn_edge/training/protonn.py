@@ -19,7 +19,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import GAMMAS, ProtoNNModel
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.compatibility import Case, check_compatible, refusal_of
+from protonn_edge.training.compatibility import check_compatible, refusal_of
 from protonn_edge.training.given_points import class_indices, classes_to_go_on, labelled_points
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.label_sets import are_label_sets
@@ -41,6 +41,7 @@ from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.protonn_search import protonn_search
 from protonn_edge.training.protonn_training import PROTOTYPES_PER_CLASS, ProtoNNTraining
+from protonn_edge.training.refusals import Case
 from protonn_edge.training.searched import Room, Searched
 from protonn_edge.training.settings import ProtoNNSettings
 from protonn_edge.training.stored_points import chunks_of, is_large
@@ -59,9 +60,8 @@ class ProtoNNClassifier(DeviceClassifier):
     constraint on its number of non-zero entries. The score of class l is
     ``sum_j Z[l, j] exp(-gamma^2 ||B[:, j] - W x||^2)``.
 
-    What points and targets may be, the attributes, and the parameters `normalization`, `dead_zone`,
-    `clip`, `class_weight`, `image_shape`, `reduced_shape`, `cropped_shape`, `deskew`, `features`,
-    `window_shape`, `sample_rate`, `random_state` and `callback` are those of `DeviceClassifier`.
+    What points and targets may be, the attributes, and the parameters that are not in this list
+    are those of `DeviceClassifier`.
 
     Parameters
     ----------
@@ -180,7 +180,6 @@ class ProtoNNClassifier(DeviceClassifier):
     strangers: float = 0.0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DeviceClassifier._parameter_constraints,
         "n_projections": [COUNT],
         "n_prototypes": [COUNT, None],
         "prototypes_per_class": [COUNT, None],
@@ -255,7 +254,6 @@ class ProtoNNClassifier(DeviceClassifier):
             "--outlier-exposure",
             "Made-up points of no class a training point. With --rejection: 0.5 if not given.",
         ),
-        **DeviceClassifier.flags,
     }
     _online: OnlineTraining | None = field(init=False, default=None)
 

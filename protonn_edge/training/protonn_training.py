@@ -137,9 +137,8 @@ class ProtoNNTraining:
         augment: Augment | None = None
         if settings.augment:
             assert settings.image_shape is not None
-            pooling = prepared.stages.pooling
             shape, normalizer = settings.image_shape, prepared.normalizer
-            augment = ImageAugmentation(prepared.raw, shape, normalizer, pooling)
+            augment = ImageAugmentation(prepared.raw, shape, normalizer, prepared.making.stage)
         if prepared.groups is None:
             return augment
         strength = float(settings.group_shift)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import InputStatistics
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.feature_stage import FeatureStage
 
 Float64 = NDArray[np.float64]
 
@@ -73,15 +73,16 @@ class RunningInputs:
     Parameters
     ----------
     n_inputs : int
-        Features, or averages of them.
-    pooling : AveragePooling, optional
-        What averages raw points.
+        Features of a point, or those that are made of them.
+    stage : FeatureStage, optional
+        What makes them of raw points.
     """
 
-    def __init__(self, n_inputs: int, pooling: AveragePooling | None = None) -> None:
+    def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
         self._of_inputs = RunningStatistics(n_inputs)
-        self._pooling = pooling
-        self._lower, self._upper = np.inf, -np.inf  # of all pixels
+        self._stage = stage
+        self._one_range = stage is not None and stage.keeps_range
+        self._lower, self._upper = np.inf, -np.inf  # of all raw values
 
     def follow(self, inputs: InputStatistics, total: float) -> None:
         """Go on after points of these statistics that weighed `total` together."""
@@ -92,10 +93,11 @@ class RunningInputs:
         """Take in raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
         if not len(points):
             return
-        if self._pooling is not None:
+        if self._one_range:
             self._lower = min(self._lower, float(points.min()))
             self._upper = max(self._upper, float(points.max()))
-            points = self._pooling.apply(points)
+        if self._stage is not None:
+            points = self._stage.apply(points)
         self._of_inputs.add(points, weights)
 
     @property
@@ -108,7 +110,7 @@ class RunningInputs:
         """Return the statistics, with the most frequent values (D,) found in some other way."""
         found = self._of_inputs
         lower, upper = found.lower, found.upper
-        if self._pooling is not None:  # see `InputStatistics.of_averages`
+        if self._one_range:  # see `InputStatistics.of_averages`
             lower, upper = np.full_like(lower, self._lower), np.full_like(upper, self._upper)
         return InputStatistics(
             lower=lower,

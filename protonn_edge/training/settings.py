@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.training.features.registry import AllFeatures
 from protonn_edge.training.points import Float32
 from protonn_edge.training.progress import Callback
 from protonn_edge.training.weighting import ClassWeight
 
-Shape = tuple[int, int]
 
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingSettings:
+@dataclass(kw_only=True, eq=False)
+class TrainingSettings(AllFeatures):
     """What the preparation of points reads; a classifier without a parameter has its default here.
+
+    It does not change, as a frozen dataclass, which could not share the parameters of features with
+    classifiers.
 
     Attributes
     ----------
@@ -30,18 +32,16 @@ class TrainingSettings:
     dead_zone: float
     clip: float
     class_weight: ClassWeight
-    image_shape: Shape | None
-    reduced_shape: Shape | None
-    cropped_shape: Shape | None
-    deskew: bool
-    features: str | None
-    window_shape: Shape | None
-    sample_rate: float | None
     callback: Callback | None
     augment: bool = False
     group_shift: float = 0.0
     strangers: float = 0.0
     initial_model: ProtoNNModel | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in vars(self) or name not in self.__dataclass_fields__:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super().__setattr__(name, value)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
@@ -56,7 +56,7 @@ class TrainingSettings:
         return self.normalization if given is None else given.normalizer.kind
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class ProtoNNSettings(TrainingSettings):
     """What the training of a ProtoNN reads besides; see `ProtoNNClassifier`."""
 

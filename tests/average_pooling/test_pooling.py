@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, Axis, pooling_for
+from protonn_edge.stages.average_pooling.areas import Axis
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.training.features.average_pooling import AveragePoolingParameters
 
 SIDES = st.integers(1, 40)
 
@@ -111,10 +114,14 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
 
 
 def test_settings_of_training_say_which_pooling() -> None:
-    assert pooling_for((8, 8), None, None) is None
-    assert pooling_for((8, 8), (4, 4), None) == AveragePooling((8, 8), (8, 8), (4, 4))
-    assert pooling_for((8, 8), (3, 3), (6, 6)) == AveragePooling((8, 8), (6, 6), (3, 3))
-    with pytest.raises(InputError, match="its own shape is not given"):
-        pooling_for(None, (4, 4), None)
-    with pytest.raises(InputError, match="but not to be pooled"):
-        pooling_for((8, 8), None, (4, 4))
+    def stage_of(**settings: object) -> object:
+        parameters = AveragePoolingParameters(image_shape=(8, 8), **settings)
+        return parameters.feature_stage_for(np.arange(128, dtype=np.float32).reshape(2, 64), None)
+
+    assert stage_of() is None
+    assert stage_of(reduced_shape=(4, 4)) == AveragePooling((8, 8), (8, 8), (4, 4))
+    cropped = stage_of(reduced_shape=(3, 3), cropped_shape=(6, 6))
+    assert cropped == AveragePooling((8, 8), (6, 6), (3, 3))
+    scale = PixelScale(0.0, 127 / 255)
+    deskewed = stage_of(reduced_shape=(4, 4), deskew=True)
+    assert deskewed == AveragePooling((8, 8), (8, 8), (4, 4), scale)

@@ -106,7 +106,7 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
                 "--average-pooling",
                 "2x2",
             ],
-            "but images are pooled; leave --features out",
+            "but other features are to be made, too; leave --features out",
         ),
         (["--groups", "nowhere.txt"], "'nowhere.txt', not a file"),
         (["--average-pooling", "2x2"], "its own shape is not given"),

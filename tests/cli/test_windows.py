@@ -61,8 +61,8 @@ def test_windows_are_cut_from_runs(recording: Path, tmp_path: Path) -> None:
 
 def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
     trained = load_model(model)
-    assert trained.window_features is not None
-    assert (trained.window_features.window, trained.window_features.channels) == (20, 2)
+    assert trained.feature_stage is not None
+    assert (trained.feature_stage.window, trained.feature_stage.channels) == (20, 2)
     assert trained.record["settings"]["window_shape"] == [20, 2]
     assert trained.record["settings"]["features"] == FEATURES
 
@@ -92,8 +92,8 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
     done = run("tune", windows, "-o", tmp_path / "model.npz", *options)
     assert done.exit_code == 0, done.output
     tuned = load_model(tmp_path / "model.npz")
-    assert tuned.window_features is not None
-    assert tuned.window_features.window == 20
+    assert tuned.feature_stage is not None
+    assert tuned.feature_stage.window == 20
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
         (["--features", "mean,mode"], "no feature 'mode'"),
         (["--features", "bands:5"], "at most 4 bands"),
         (["--features", "mean", "--window", "7x3"], "windows of 7x3 have 21 samples"),
-        (["--features", "mean", "--window", "7y3"], "is no number of samples and channels"),
+        (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
         (["--window", "20x2"], "no features of windows are"),
         (["--features", "mean", "--projection-dim", 9], "the data has 2 features"),
         (["--features", "mean", "--sample-rate", 0], "--sample-rate"),

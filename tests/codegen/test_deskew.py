@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from model_factory import tiny_deskew_model
@@ -11,6 +13,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.report.terminal import plan_table
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
+from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.deskew.kernels import moved_cycles
 from protonn_edge.stages.deskew.slants import most_deskewed
 
@@ -44,7 +47,8 @@ def test_no_image_takes_more(shapes: tuple[tuple[int, int], ...]) -> None:
     moved = moved_cycles(pooling, row_shifts(images))
     row = int(moved_cycles(AveragePooling(*shapes, BYTES), np.full((1, shapes[0][0]), 99))[0])
     row //= pooling.rows.pixels
-    zeros = pooling.sums(images.reshape(len(images), -1)) == 0
+    averages = replace(pooling, image_shape=pooling.cropped_shape, deskewed=None)
+    zeros = averages.sums(IntegerDeskew(pooling).run(images.reshape(len(images), -1))) == 0
     taken = moved - zeros @ inputs
     most = most_deskewed(pooling, row, inputs)
     assert taken.max() <= most <= pooling.rows.pixels * row

@@ -215,17 +215,17 @@ def test_generated_code_states_the_ranges() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with pytest.raises(InputError, match="makes no features of windows"):
+    with pytest.raises(InputError, match="makes features of windows, which a float build does not"):
         device_model(model, "float32")
 
 
 def test_the_hash_covers_the_features_and_not_the_rate() -> None:
     model = tiny_windows_model()
-    window_features = model.window_features
+    window_features = model.feature_stage
     assert window_features is not None
     changes = [{}, {"rate": 10.0}, {"zero": (1.0,)}, {"window": 9}]
     hashes = [
-        replace(model, window_features=replace(window_features, **change)).model_sha256
+        replace(model, feature_stage=replace(window_features, **change)).model_sha256
         for change in changes
     ]
     assert hashes[0] == hashes[1]
@@ -234,4 +234,4 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputError, match="window features with other outputs"):
-        replace(tiny_windows_model(), window_features=window_features_of("mean", 8, 5))
+        replace(tiny_windows_model(), feature_stage=window_features_of("mean", 8, 5))

@@ -10,8 +10,9 @@ from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
 from protonn_edge.quantization import quantize
+from protonn_edge.stages.average_pooling.areas import Axis
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, Axis
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES
 
 

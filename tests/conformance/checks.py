@@ -139,8 +139,8 @@ def run_of(program: Program) -> Run:
     skip_without(*EMULATED_AVR)
     model, Q = program.instance.model, program.instance.points
     known = len(Q)
-    # The search is for prototypes; windows take the same time whatever the samples are.
-    if program.plan.of("prototypes") and model.window_features is None:
+    # The search is for prototypes; it finds nothing behind features of windows.
+    if program.plan.of("prototypes"):
         longest = worst_inputs(model, program.plan, _SEARCHED, effort=_EFFORT)
         Q = np.concatenate([Q, longest])
     with scratch_folder() as folder:

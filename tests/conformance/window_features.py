@@ -37,8 +37,8 @@ def instances() -> Iterator[Instance]:
 
 def _spanned(model: IntegerModel, extremes: np.ndarray) -> IntegerModel:
     """Return the model whose inputs are 0 and the maximum at the ends of what features reach."""
-    assert model.window_features is not None
-    reached = model.window_features.of_bytes(extremes.astype(np.uint8))
+    assert model.feature_stage is not None
+    reached = model.feature_stage.of_bytes(extremes.astype(np.uint8))
     low, high = reached.min(axis=0).astype(float), reached.max(axis=0).astype(float)
     maximum = model.inputs.maximum
     return replace(model, inputs=InputQuantizer(low, (high - low) / maximum, maximum))

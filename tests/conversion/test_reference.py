@@ -170,7 +170,7 @@ def shifted(model: ProtoNNModel, offset: float) -> ProtoNNModel:
         (
             random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4), BYTES)),
             "raw",
-            "deskews images",
+            "deskews and pools images",
         ),
         (
             random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4))),

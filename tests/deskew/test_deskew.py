@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, pooling_for
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import SIDE_LIMIT, PixelScale, row_shifts, sheared
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 
 _SCALE = PixelScale(0.0, 1.0)
 
@@ -57,7 +58,9 @@ def test_shifts_are_those_of_the_formula_and_no_larger_than_the_image(image: np.
 def test_floats_and_bytes_are_averaged_alike(images: np.ndarray) -> None:
     pooling = AveragePooling((12, 10), (12, 10), (6, 5), _SCALE)
 
-    assert np.array_equal(pooling.apply(images) * pooling.area, pooling.sums(images))
+    deskew, average = pooling.integer_stages(InputQuantizer(np.zeros(30), np.ones(30), 255))
+    sums = average.pooling.sums(deskew.run(images))
+    assert np.array_equal(pooling.apply(images) * pooling.area, sums)
 
 
 def test_dark_on_light_is_deskewed_as_light_on_dark() -> None:
@@ -71,8 +74,3 @@ def test_dark_on_light_is_deskewed_as_light_on_dark() -> None:
 def test_large_images_are_refused() -> None:
     with pytest.raises(InputError, match="up to 32 pixels a side"):
         AveragePooling((33, 28), (33, 28), (11, 14), _SCALE)
-
-
-def test_deskewing_alone_is_refused() -> None:
-    with pytest.raises(InputError, match="deskewed, but not to be pooled"):
-        pooling_for((28, 28), None, None, _SCALE)

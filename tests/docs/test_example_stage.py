@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from checkout import CHECKOUT
 from generated_programs import compile_with, marked_cycles
-from jinja2 import ChoiceLoader, FileSystemLoader
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards.cores import UNO_CORE
-from protonn_edge.codegen import PREFIX, Plan, render_c
+from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerModel, quantize
 from protonn_edge.stages import registry
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.toolchain.elf import read_program
 
-EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
 FEATURES = 70  # more than two parts
 
 # Computes something within marks that the emulator counts.
@@ -46,16 +41,10 @@ int main(void)
 
 
 @pytest.fixture
-def scale(monkeypatch: pytest.MonkeyPatch) -> Iterator[IntegerStage]:
+def scale(example: None) -> IntegerStage:
     """Return an instance of the stage, whose kind is known while a test runs."""
-    monkeypatch.syspath_prepend(EXAMPLE)
-    from scale import integers, kernels  # noqa: PLC0415
+    from scale import integers  # noqa: PLC0415
 
-    monkeypatch.setitem(registry.KERNELS, "scale", kernels.kernels)
-    environment = template_environment("c", PREFIX)
-    assert environment.loader is not None
-    both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])
-    monkeypatch.setattr(environment, "loader", both)
     factors = np.random.default_rng(0).integers(0, 256, FEATURES).astype(np.uint8)
     factors[:2] = 0, 255
     return integers.IntegerScale(factors, model_behind().features.maximum)

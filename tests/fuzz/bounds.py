@@ -65,7 +65,7 @@ def check_case(seed: int, folder: Path) -> Case:
         ):  # the plan's were an estimate
             break
     Q = random_points(rng, _RANDOM_POINTS, model)
-    if model.window_features is None:
+    if model.n_channels is None:
         Q = np.concatenate([Q, worst_inputs(model, plan, _SEARCHED_POINTS, seed, effort=_EFFORT)])
     return check_measured(f"seed {seed}", model, plan, Q, elf)
 

@@ -266,7 +266,7 @@ def test_a_file_of_the_first_format_still_loads() -> None:
     assert model_bytes(model) == model_bytes(
         replace(plain_model(), record={"trainer": "joint", "seed": 0})
     )
-    assert model.pooling is None
+    assert model.feature_stage is None
 
 
 def test_a_file_of_the_second_format_still_loads() -> None:
@@ -290,7 +290,7 @@ def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
         model = random_window_model(replace(window_features, zero=(0.1, -2.0, 1e-9)))
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert loaded.window_features == model.window_features
+        assert loaded.feature_stage == model.feature_stage
         assert (loaded.n_features, loaded.n_inputs) == (48, 12)
         assert model_bytes(loaded) == model_bytes(model)
 
@@ -348,7 +348,7 @@ def test_a_file_of_the_sixth_format_still_loads() -> None:
     """It was written before there were kinds of classifiers, of pooled images with a rejection."""
     model = load_model(Path(__file__).parent / "format_6.npz")
     assert isinstance(model, ProtoNNModel)
-    assert (model.pooling.n_outputs, model.n_prototypes) == (16, 12)
+    assert (model.feature_stage.n_outputs, model.n_prototypes) == (16, 12)
     assert model.activity.stages["prototypes"][1].shape == (12,)
     assert quantize(model).model_sha256.startswith("143b9203421d6eba")
 
@@ -383,10 +383,12 @@ def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) 
         load_model(tmp_path / "model.npz")
 
 
-def test_a_model_has_window_features_or_average_pooling() -> None:
-    pooling = AveragePooling((4, 6), (4, 6), (2, 3))
-    with pytest.raises(InputError, match="both window features and average pooling"):
-        replace(random_pooling_model(pooling), window_features=window_features_of("mean", 4, 6))
+def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
+    arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
+    declared = window_features_of("mean", 4, 6).to_arrays()
+    np.savez(tmp_path / "model.npz", **(arrays | declared))
+    with pytest.raises(InputError, match="pools images and makes features of windows; train it"):
+        load_model(tmp_path / "model.npz")
 
 
 def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) -> None:
@@ -395,7 +397,7 @@ def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) 
     for model in (replace(plain_model(), clipped=True), pooled):
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert (loaded.clipped, loaded.pooling) == (model.clipped, model.pooling)
+        assert (loaded.clipped, loaded.feature_stage) == (model.clipped, model.feature_stage)
 
 
 def test_a_file_of_the_fourth_format_still_loads() -> None:
@@ -403,7 +405,7 @@ def test_a_file_of_the_fourth_format_still_loads() -> None:
     model = load_model(Path(__file__).parent / "format_4.npz")
     assert model_bytes(model) == model_bytes(replace(plain_model(), record={"seed": 0}))
     assert model.rejection is None
-    assert model.window_features is None
+    assert model.feature_stage is None
 
 
 def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:
@@ -533,7 +535,7 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
     model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.pooling == model.pooling
+    assert loaded.feature_stage == model.feature_stage
     assert model_bytes(loaded) == model_bytes(model)
 
 
@@ -544,7 +546,7 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
         (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
         (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' has the shape"),
         (np.array([[9, 2**40], [8, 8], [6, 4]]), "each 1 to 65,535"),
-        (np.array([[9, 8], [8, 8], [4, 4]]), "gives 16 averages, 'W' has 24 columns"),
+        (np.array([[9, 8], [8, 8], [4, 4]]), "gives 16 features, 'W' has 24 columns"),
         (np.array([[9, 8], [6, 4], [6, 4]]), "averages nothing"),
     ],
 )
@@ -566,9 +568,9 @@ def test_averages_have_one_range_and_background() -> None:
 
 def test_scores_are_those_of_the_averages() -> None:
     model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
-    images = random_images(0, 30, model.pooling)
-    averages = model.pooling.apply(images)
-    plain = replace(model, pooling=None)
+    images = random_images(0, 30, model.feature_stage)
+    averages = model.feature_stage.apply(images)
+    plain = replace(model, feature_stage=None)
     np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
     assert (model.n_features, model.n_inputs) == (72, 24)
     with pytest.raises(InputError, match="24 features, the model wants 72"):

@@ -25,7 +25,7 @@ def test_device_averages_as_the_formula_says() -> None:
     rows = np.array([[2, 1, 0], [0, 1, 2]])
     columns = np.array([[3, 1, 0, 0], [0, 2, 2, 0], [0, 0, 1, 3]])
     sums = rows @ image @ columns.T
-    assert model.pooling_multiplier == round(63 * 65_536 / (255 * 12))
+    assert model.stages[0].multiplier == round(63 * 65_536 / (255 * 12))
     assert (model.own_inputs(Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
 
 
@@ -37,7 +37,7 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
     n = pooling.n_outputs
     model = dataclasses.replace(
         base,
-        pooling=pooling,
+        feature_stage=pooling,
         inputs=dataclasses.replace(base.inputs, zero=np.zeros(n), step=np.ones(n), maximum=maximum),
         projection=np.zeros((3, n), np.int8),
         bias=np.zeros(3, np.int64),
@@ -85,27 +85,27 @@ def test_inputs_are_averages_rounded_once(seed: int, pooling: AveragePooling) ->
 
 def test_hash_covers_average_pooling() -> None:
     model = tiny_pooling_model()
-    other = dataclasses.replace(model, pooling=AveragePooling((5, 6), (4, 6), (2, 3)))
+    other = dataclasses.replace(model, feature_stage=AveragePooling((5, 6), (4, 6), (2, 3)))
     assert len({model.model_sha256, other.model_sha256}) == 2
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("zero", "pixels that become bytes in several ways"),
-        ("step", "pixels that become bytes in several ways"),
+        ("zero", "values that become bytes in several ways"),
+        ("step", "values that become bytes in several ways"),
         ("shape", "average pooling with other outputs"),
     ],
 )
 def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:
     model = tiny_pooling_model()
-    inputs, pooling = model.inputs, model.pooling
+    inputs, pooling = model.inputs, model.feature_stage
     if change == "shape":
         pooling = AveragePooling((5, 6), (5, 6), (1, 3))
     else:
         inputs = dataclasses.replace(inputs, **{change: np.arange(1.0, 7.0)})
     with pytest.raises(InputError, match=words):
-        dataclasses.replace(model, inputs=inputs, pooling=pooling)
+        dataclasses.replace(model, inputs=inputs, feature_stage=pooling)
 
 
 def test_points_have_as_many_features_as_pixels() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,11 +19,13 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel, load_model
 from protonn_edge.quantization import quantize
+from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.window_features import WindowFeatureStage
 from protonn_edge.training import DeviceClassifier, EpochReport, ProtoNNClassifier
-from protonn_edge.training.compatibility import Refusal
 from protonn_edge.training.options import real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.registry import CLASSIFIERS
 
 DIGITS = load_digits_dataset()
@@ -91,9 +93,18 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
 
 def test_the_stages_of_features_are_those_of_the_base() -> None:
     model = fitted(image_shape=(8, 8), reduced_shape=(4, 4)).to_model()
-    assert model.pooling is not None
+    assert isinstance(model.feature_stage, AveragePooling)
     assert model.n_projections == 16
-    assert fitted(features="mean,max", window_shape=(8, 8)).to_model().window_features is not None
+    model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
+    assert isinstance(model.feature_stage, WindowFeatureStage)
+
+
+def test_settings_do_not_change() -> None:
+    settings = NearestMean(deskew=True).training_settings()
+    for name in ("clip", "deskew", "brand_new"):
+        with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
+            setattr(settings, name, 0)
+    assert settings.deskew
 
 
 def test_the_record_is_made_for_it() -> None:

@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.training import ProtoNNClassifier, stored_points
-from protonn_edge.training.compatibility import REFUSALS, Case, Incompatible, check_compatible
+from protonn_edge.training.compatibility import REFUSALS, Incompatible, check_compatible, refusal_of
+from protonn_edge.training.refusals import Case
 from protonn_edge.training.registry import CLASSIFIERS
 
 RNG = np.random.default_rng(0)
@@ -83,8 +84,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({**IMAGES, "augment": True} | IN_TURN, {}, "as they are; set optimizer to joint"),
     ({"window_shape": (4, 2)}, {}, "window_shape is given, but no features of windows are"),
     (WINDOWS, SPARSE, "made of windows, but the points are sparse; leave features out"),
-    (WINDOWS | AVERAGES, {}, "made of windows, but images are pooled"),
+    (WINDOWS | AVERAGES, {}, "made of windows, but other features are to be made, too"),
     (WINDOWS | IMAGES | {"augment": True}, {}, "made of windows, but augment moves images"),
+    (WINDOWS | {"deskew": True}, {}, "made of windows, but images are to be deskewed or cropped"),
     (WINDOWS, BLOCKS, "made of windows, but the points are read in blocks"),
     ({"clip": 0.1}, SPARSE, "clip is 0.1, but the points are sparse"),
     ({"clip": 0.1, **AVERAGES}, {}, "clip is 0.1, but images are pooled"),
@@ -130,15 +132,16 @@ def test_a_row_refuses_in_its_sentence(
     settings: dict[str, Any], facts: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(Incompatible, match=sentence):
-        check_compatible(case_of(settings, facts))
+        check_compatible(case_of(settings, facts), ProtoNNClassifier.refusals)
 
 
 def test_every_row_is_the_first_to_refuse_something() -> None:
     first = [
-        next(row for row in REFUSALS if row.refuses(case_of(settings, facts)))
+        refusal_of(case_of(settings, facts), ProtoNNClassifier.refusals)
         for settings, facts, _ in CASES
     ]
-    assert [row.sentence for row in REFUSALS if row not in first] == []
+    table = (*REFUSALS, *ProtoNNClassifier.refusals)
+    assert [row.sentence for row in table if row not in first] == []
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS.values())

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage, Range, check_holds
 
-PIXEL_MAXIMUM = 255
 _HALF = 1 << 15
 _MULTIPLIER_MAXIMUM = 0xFFFF
 
@@ -27,8 +27,8 @@ class IntegerAveragePooling(IntegerStage):
 
     Attributes
     ----------
-    pooling : AveragePooling
-        The areas, of an image that is not deskewed here.
+    pooling : Areas
+        The areas of the image.
     maximum : int
         The largest average, 1..255.
     by_rows : bool
@@ -36,14 +36,15 @@ class IntegerAveragePooling(IntegerStage):
     """
 
     kind: ClassVar[str] = "average_pooling"
+    hashed: ClassVar[tuple[str, ...]] = ("multiplier",)
 
-    pooling: AveragePooling
+    pooling: Areas
     maximum: int
     by_rows: bool = False
 
     def __post_init__(self) -> None:
         """Refuse averages that are not within 0..maximum."""
-        largest = self.pooling.area * PIXEL_MAXIMUM * self.multiplier
+        largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
         fits = self.multiplier <= _MULTIPLIER_MAXIMUM and (largest + _HALF) >> 16 == self.maximum
         check_holds(fits, "average pooling that does not give the projection's inputs")
 
@@ -65,7 +66,7 @@ class IntegerAveragePooling(IntegerStage):
     @property
     def multiplier(self) -> int:
         """What brings the sum of an area to 0..maximum, in units of 2**-16."""
-        return round(self.maximum * 65_536 / (PIXEL_MAXIMUM * self.pooling.area))
+        return round(self.maximum * 65_536 / (BYTE_MAXIMUM * self.pooling.area))
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the averages (n, h w) of images of bytes (n, H W)."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.average_pooling.areas import Areas, shape_text
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, shape_text
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.matvec.cycles import COUNTED_IN_A_BYTE, PUSH_CALL_BY_COMPILER
 
@@ -247,26 +248,26 @@ class PoolingKernel(Kernel):
             area_height=rows.output_units,
             areas_in_row=columns.outputs,
             multiplier=self.stage.multiplier,
-            sum_maximum=255 * pooling.area,
+            sum_maximum=BYTE_MAXIMUM * pooling.area,
             pixels_at_once=PIXELS_AT_ONCE,
             averages_at_once=averages_at_once(pooling),
             whole_rows=has_whole_rows(pooling),
         )
 
 
-def _begin_cycles(pooling: AveragePooling) -> int:
+def _begin_cycles(pooling: Areas) -> int:
     sums = pooling.columns.outputs if pooling.rows.output_units > 1 else 0
     return _BEGIN_IMAGE_CYCLES + _BEGIN_SUM_CYCLES * sums
 
 
-def _whole_rows_least(pooling: AveragePooling) -> int:
+def _whole_rows_least(pooling: Areas) -> int:
     """Return the cycles of the loops over an image that comes at once, if all of it is 0."""
     columns, last = pooling.columns, pooling.rows.outputs
     completed = last * columns.outputs * (3 * columns.output_units + 13)
     return _summed_rows_cycles(pooling) + completed
 
 
-def _summed_rows_cycles(pooling: AveragePooling) -> int:
+def _summed_rows_cycles(pooling: Areas) -> int:
     """Return the cycles of the loops over rows that complete no area.
 
     Where areas have one such row, it is stored; of several, each is added to what is there.
@@ -277,7 +278,7 @@ def _summed_rows_cycles(pooling: AveragePooling) -> int:
     return (rows.pixels - rows.outputs) * columns.outputs * area
 
 
-def has_whole_rows(pooling: AveragePooling) -> bool:
+def has_whole_rows(pooling: Areas) -> bool:
     """Whether a row whose pixels come at once has a loop of its own."""
     rows, columns = pooling.rows, pooling.columns
     return (
@@ -288,7 +289,7 @@ def has_whole_rows(pooling: AveragePooling) -> bool:
     )
 
 
-def averages_at_once(pooling: AveragePooling) -> int:
+def averages_at_once(pooling: Areas) -> int:
     """Return how many averages `PIXELS_AT_ONCE` pixels can complete."""
     columns = pooling.columns
     return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)

@@ -1,94 +1,40 @@
 """Average pooling: a smaller image in place of a larger one, as a part of the model.
 
-A device that is sent a whole image of bytes can average areas of pixels as they arrive and project
-the averages: the projection, which fills the flash, then has a row for each average only. A signal
-is an image of height 1.
-
-Along an axis of n pixels that becomes k, with g their greatest common divisor, a pixel is k/g units
-wide and an output n/g. A pixel counts for an output as many units as they overlap, so that all
-weights are integers, and no pixel touches more than two outputs of an axis.
+The image may be deskewed before; see `protonn_edge.stages.deskew.deskew`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.deskew.deskew import BYTES, SIDE_LIMIT, PixelScale, deskewed
+from protonn_edge.stages.array_checks import Arrays, check_type
+from protonn_edge.stages.average_pooling.areas import Areas, shape_text
+from protonn_edge.stages.average_pooling.images import plain_images
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.deskew import arrays as deskew
+from protonn_edge.stages.deskew.deskew import SIDE_LIMIT, PixelScale, deskewed
+from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.feature_stage import Facts, FeatureStage, Shape
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.integer_stage import IntegerStage
 
-Shape = tuple[int, int]
-
-_CHUNK_BYTES = 8 * 2**20
-_BYTE_MAXIMUM = 255
-_AREA_LIMIT = 0xFFFF // _BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
-_PIXEL_LIMIT = 65_535
-_SPAN_LIMIT = 255  # units of one axis are counted in a byte
-_SIDES_NAMED = 6
-
-
-@dataclass(frozen=True)
-class Axis:
-    """How the pixels along one axis become fewer outputs.
-
-    Attributes
-    ----------
-    side : int
-        Pixels that the image has along the axis.
-    pixels : int
-        How many of them count, those in the middle.
-    outputs : int
-        What they become, 1..pixels.
-    """
-
-    side: int
-    pixels: int
-    outputs: int
-
-    @property
-    def first(self) -> int:
-        """The first pixel that counts."""
-        return (self.side - self.pixels) // 2
-
-    @property
-    def pixel_units(self) -> int:
-        """Units that a pixel is wide."""
-        return self.outputs // math.gcd(self.pixels, self.outputs)
-
-    @property
-    def output_units(self) -> int:
-        """Units that an output is wide, at least those of a pixel."""
-        return self.pixels // math.gcd(self.pixels, self.outputs)
-
-    def weights(self) -> NDArray[np.int64]:
-        """Return the units by which outputs and pixels overlap, over one of the g equal periods.
-
-        Shape (k/g, n/g), the outputs' numbers first.
-        """
-        pixel = np.arange(self.output_units) * self.pixel_units
-        output = np.arange(self.pixel_units)[:, None] * self.output_units
-        ends = np.minimum(pixel + self.pixel_units, output + self.output_units)
-        overlap: NDArray[np.int64] = np.maximum(ends - np.maximum(pixel, output), 0)
-        return overlap
+_SIDE_LIMIT = 65_535  # of a file
 
 
 @dataclass(frozen=True)
-class AveragePooling:
+class AveragePooling(Areas, FeatureStage):
     """Averages over areas of an image whose pixels are a point's features, row by row.
 
+    It has the fields of `Areas`, too.
+
     Attributes
     ----------
-    image_shape : tuple of two int
-        Height and width of the image.
-    cropped_shape : tuple of two int
-        Height and width of the part that counts, in the middle of the image.
-    shape : tuple of two int
-        Height and width of what it becomes.
     deskewed : PixelScale, optional
         How pixels become bytes, where images are deskewed first; see
         `protonn_edge.stages.deskew.deskew`.
@@ -96,64 +42,44 @@ class AveragePooling:
     Raises
     ------
     InputError
-        If a shape is larger than the one before it, the image has more than 65,535 pixels, the
-        sums of bytes would not fit 16 bits, or an image to be deskewed has a side of more than 32
-        pixels.
+        As `Areas`, or if an image to be deskewed has a side of more than 32 pixels.
     """
 
-    image_shape: Shape
-    cropped_shape: Shape
-    shape: Shape
+    kind: ClassVar[str] = "average_pooling"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("reduction_shapes", "deskewed")
+    ABSENT: ClassVar[Arrays] = {
+        "reduction_shapes": np.empty((0, 2), dtype=np.int64),
+        **deskew.to_arrays(None),
+    }
+
     deskewed: PixelScale | None = None
 
     def __post_init__(self) -> None:
-        for name in ("image_shape", "cropped_shape", "shape"):
-            object.__setattr__(self, name, _checked_shape(getattr(self, name)))
-        for smaller, larger, what in (
-            (self.cropped_shape, self.image_shape, "the image cannot be cropped to"),
-            (self.shape, self.cropped_shape, "an image cannot be pooled to"),
-        ):
-            if smaller[0] > larger[0] or smaller[1] > larger[1]:
-                raise InputError(
-                    f"{what} {shape_text(smaller)}, which is larger than its "
-                    f"{shape_text(larger)} pixels; give a smaller shape"
-                )
-        if self.n_features > _PIXEL_LIMIT:
-            raise InputError(
-                f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
-                f"generated code counts up to {_PIXEL_LIMIT:,}; give smaller images"
-            )
+        super().__post_init__()
         if self.deskewed is not None and max(self.image_shape) > SIDE_LIMIT:
             raise InputError(
                 f"an image of {shape_text(self.image_shape)} is to be deskewed, which is done "
                 f"up to {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
             )
-        self._check_area()
 
     @property
-    def rows(self) -> Axis:
-        """The vertical axis."""
-        return Axis(self.image_shape[0], self.cropped_shape[0], self.shape[0])
+    def does(self) -> str:
+        """What it does."""
+        return "pools images" if self.deskewed is None else "deskews and pools images"
 
     @property
-    def columns(self) -> Axis:
-        """The horizontal axis."""
-        return Axis(self.image_shape[1], self.cropped_shape[1], self.shape[1])
+    def scale(self) -> None:
+        """Averages are in the unit and the range of pixels."""
 
     @property
-    def area(self) -> int:
-        """The sum of the weights of an output, 2..257."""
-        return self.rows.output_units * self.columns.output_units
+    def drawn_shape(self) -> Shape:
+        """That of the image."""
+        return self.image_shape
 
     @property
-    def n_features(self) -> int:
-        """Pixels of the whole image."""
-        return self.image_shape[0] * self.image_shape[1]
-
-    @property
-    def n_outputs(self) -> int:
-        """Averages that the image becomes."""
-        return self.shape[0] * self.shape[1]
+    def matrix(self) -> NDArray[np.float64] | None:
+        """What averages, (D, pixels); nothing does that for images that are deskewed."""
+        return None if self.deskewed else self.apply(np.eye(self.n_features)).T
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the averages, (n, h w), of images X, (n, H W): float32 for float32, else float64.
@@ -163,105 +89,62 @@ class AveragePooling:
         averages = np.empty(
             (len(X), self.n_outputs), np.float32 if X.dtype == np.float32 else np.float64
         )
-        for rows, images in self._chunks(X):
+        for rows, images in self.chunks(X):
             straight = images if self.deskewed is None else deskewed(images, self.deskewed)
-            averages[rows] = self._sums(straight) / self.area
+            averages[rows] = self.sums_of(straight) / self.area
         return averages
 
-    def sums(self, Q: NDArray[np.uint8]) -> NDArray[np.uint16]:
-        """Return the weighted sums, (n, h w), of images of bytes, (n, H W); all fit 16 bits."""
-        result = np.empty((len(Q), self.n_outputs), np.uint16)
-        for rows, images in self._chunks(Q):
-            straight = images if self.deskewed is None else deskewed(images, BYTES)
-            result[rows] = self._sums(straight)
-        return result
+    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
+        """Return what averages, behind what deskews."""
+        if self.deskewed is None:
+            return (IntegerAveragePooling(self, inputs.maximum),)
+        return IntegerDeskew(self), self.averaging(inputs)
 
-    def _chunks(self, X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield chunks of rows with their images, (n, H, W)."""
-        at_once = max(1, _CHUNK_BYTES // (8 * self.n_features))
-        for start in range(0, len(X), at_once):
-            rows = slice(start, start + at_once)
-            yield rows, X[rows].reshape(-1, *self.image_shape)
+    def averaging(self, inputs: InputQuantizer) -> IntegerAveragePooling:
+        """Return what averages the part that counts, whose rows come whole."""
+        cropped = replace(self, image_shape=self.cropped_shape, deskewed=None)
+        return IntegerAveragePooling(cropped, inputs.maximum, by_rows=True)
 
-    def _sums(self, images: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the weighted sums, (n, h w), of images (n, H, W), exact for bytes."""
-        vertical = self.rows.weights().astype(np.float64)
-        horizontal = self.columns.weights().T.astype(np.float64)
-        first, left = self.rows.first, self.columns.first
-        last, right = first + self.rows.pixels, left + self.columns.pixels
-        periods = images[:, first:last, left:right].astype(np.float64)
-        lines = periods.reshape(-1, len(horizontal)) @ horizontal
-        columns = lines.reshape(-1, vertical.shape[1], self.shape[1])
-        return (vertical @ columns).reshape(-1, self.n_outputs)
+    def fed_for(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
+        """Return images of plain areas, which average to x."""
+        return plain_images(self.averaging(inputs), self, x)
 
-    def _check_area(self) -> None:
-        spans = self.rows.output_units, self.columns.output_units
-        if 2 <= self.area <= _AREA_LIMIT and max(spans) <= _SPAN_LIMIT:
-            return
-        reason = (
-            "averages nothing" if self.area < 2 else "has averages that 16 bits cannot sum exactly"
+    def to_arrays(self) -> Arrays:
+        """Return the shapes, (3, 2), and the arrays of `deskew`."""
+        shapes = np.array((self.image_shape, self.cropped_shape, self.shape), np.int64)
+        return {"reduction_shapes": shapes, **deskew.to_arrays(self.deskewed)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self | None:
+        """Return the pooling of a model file's arrays, or None."""
+        array = arrays["reduction_shapes"]
+        check_type(array, "reduction_shapes", "i8")
+        scale = deskew.from_arrays(arrays)
+        if array.shape == (0, 2):
+            return None
+        if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:
+            raise InputError(
+                f"array 'reduction_shapes' has the shape {array.shape}; it must be three rows of a "
+                f"height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
+            )
+        image, cropped, pooled = ((int(height), int(width)) for height, width in array)
+        return cls(image, cropped, pooled, scale)
+
+    def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
+        """Return the shapes, and whether images are deskewed."""
+        return {
+            "image_shape": list(self.image_shape),
+            "cropped_shape": list(self.cropped_shape),
+            "reduced_shape": list(self.shape),
+            "deskewed": self.deskewed is not None,
+        }
+
+    def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
+        """Return the sizes of the images before and behind it."""
+        image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
+        middle = "" if self.deskewed is None else ", deskewed"
+        middle += f", of which {cropped} in the middle" if cropped != image else ""
+        return (
+            ("features", f"{self.n_features:,}: {image} pixels{middle}"),
+            ("averages D", f"{self.n_outputs:,}: {shape_text(self.shape)}"),
         )
-        raise InputError(
-            f"average pooling of {shape_text(self.cropped_shape)} to {shape_text(self.shape)} "
-            f"{reason}; {_advice(self.cropped_shape, self.shape)}"
-        )
-
-
-def pooling_for(
-    image_shape: Shape | None,
-    reduced_shape: Shape | None,
-    cropped_shape: Shape | None,
-    deskewed: PixelScale | None = None,
-) -> AveragePooling | None:
-    """Return the pooling that these settings of training mean; None without a `reduced_shape`."""
-    if reduced_shape is None:
-        for asked, what in ((cropped_shape, "cropped"), (deskewed, "deskewed")):
-            if asked is not None:
-                raise InputError(
-                    f"the image is to be {what}, but not to be pooled; say what it becomes with "
-                    "reduced_shape"
-                )
-        return None
-    if image_shape is None:
-        raise InputError(
-            f"the image is to be pooled to {reduced_shape!r}, but its own shape is not given; say "
-            "its height and width"
-        )
-    return AveragePooling(image_shape, cropped_shape or image_shape, reduced_shape, deskewed)
-
-
-def shape_text(shape: Shape) -> str:
-    """Return a height and a width as the command line takes them, such as 16x16."""
-    return f"{shape[0]}x{shape[1]}"
-
-
-def _checked_shape(shape: object) -> Shape:
-    if (
-        not isinstance(shape, tuple)
-        or len(shape) != 2
-        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
-    ):
-        raise InputError(f"a shape is {shape!r}; give (height, width), such as (16, 16)")
-    return int(shape[0]), int(shape[1])
-
-
-def _advice(cropped: Shape, shape: Shape) -> str:
-    """Return the sizes closest to `shape` with which the sums are short enough."""
-    height, width = cropped
-    near: list[tuple[int, Shape]] = []
-    for rows in _simple_outputs(height):
-        for columns in _simple_outputs(width):
-            area = (height // math.gcd(height, rows)) * (width // math.gcd(width, columns))
-            if 2 <= area <= _AREA_LIMIT:
-                distance = abs(rows - shape[0]) * width + abs(columns - shape[1]) * height
-                near.append((distance, (rows, columns)))
-    if not near:
-        return "crop the image to sides that have common divisors with those it becomes"
-    nearest = [shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
-    return f"try {' or '.join(nearest)}"
-
-
-def _simple_outputs(pixels: int) -> list[int]:
-    """Return the numbers of outputs whose units are few: multiples of ``pixels / span``."""
-    spans = [span for span in range(1, _SPAN_LIMIT + 1) if pixels % span == 0]
-    return sorted({pixels // span * units for span in spans for units in range(1, span + 1)})

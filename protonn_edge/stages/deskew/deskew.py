@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.input_quantizer.saturation import saturated_steps
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
 
 Int64 = NDArray[np.int64]
 
@@ -27,8 +27,6 @@ SIDE_LIMIT = 32
 CENTRE_BITS = 5
 MOMENT_BITS = 3
 SLOPE_BITS = 8
-
-_BYTE_MAXIMUM = 255
 
 
 @dataclass(frozen=True)
@@ -49,13 +47,13 @@ class PixelScale:
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
         """Return the scale of pixels from `lower` to `upper`, whose background is at one end."""
-        step = (upper - lower) / _BYTE_MAXIMUM or 1.0
+        step = (upper - lower) / BYTE_MAXIMUM or 1.0
         rests_high = upper - background < background - lower
         return cls(upper, -step) if rests_high else cls(lower, step)
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw pixels as bytes, of the same shape."""
-        return saturated_steps(X, self.zero, self.step, _BYTE_MAXIMUM)
+        return saturated_steps(X, self.zero, self.step, BYTE_MAXIMUM)
 
 
 BYTES = PixelScale(0.0, 1.0)

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.deskew.deskew import BYTES, deskewed
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage, Range
-
-_PIXEL_MAXIMUM = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +20,13 @@ class IntegerDeskew(IntegerStage):
 
     Attributes
     ----------
-    pooling : AveragePooling
+    pooling : Areas
         Its shapes are those of the image and of the part that counts.
     """
 
     kind: ClassVar[str] = "deskew"
 
-    pooling: AveragePooling
+    pooling: Areas
 
     @property
     def n_inputs(self) -> int:
@@ -42,7 +41,7 @@ class IntegerDeskew(IntegerStage):
     @property
     def output(self) -> Range:
         """What the pixels can be."""
-        return Range.of_bytes(self.n_outputs, _PIXEL_MAXIMUM)
+        return Range.of_bytes(self.n_outputs, BYTE_MAXIMUM)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the pixels that count, (n, h w), of images of bytes (n, H W)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
@@ -119,12 +119,12 @@ class DeskewKernel(Kernel):
         )
 
 
-def moved_row_cycles(pooling: AveragePooling) -> int:
+def moved_row_cycles(pooling: Areas) -> int:
     """Return the cycles of a row that moves too far to be read in place."""
     return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * pooling.columns.pixels
 
 
-def moved_cycles(pooling: AveragePooling, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+def moved_cycles(pooling: Areas, shifts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the cycles (n,) of the rows that move too far to be read in place, at most.
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves.

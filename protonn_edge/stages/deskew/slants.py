@@ -11,18 +11,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.pooling import AveragePooling, Axis
+from protonn_edge.stages.average_pooling.areas import Areas, Axis
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, SLOPE_BITS, along_slope
 
 Int64 = NDArray[np.int64]
 
 
-def most_deskewed(pooling: AveragePooling, moved_row: int, inputs: Int64) -> int:
+def most_deskewed(pooling: Areas, moved_row: int, inputs: Int64) -> int:
     """Return the most cycles of rows that move, less those of the inputs that are 0 then.
 
     Parameters
     ----------
-    pooling : AveragePooling
+    pooling : Areas
         One that deskews images.
     moved_row : int
         Cycles of a row that is not read in place.
@@ -33,7 +33,7 @@ def most_deskewed(pooling: AveragePooling, moved_row: int, inputs: Int64) -> int
 
 
 @lru_cache(maxsize=8)
-def _most_deskewed(pooling: AveragePooling, moved_row: int, inputs: tuple[int, ...]) -> int:
+def _most_deskewed(pooling: Areas, moved_row: int, inputs: tuple[int, ...]) -> int:
     rows, columns = pooling.rows, pooling.columns
     left, right = _saved(columns, np.array(inputs, np.int64).reshape(pooling.shape))
     bands = _rows_of_bands(rows)
@@ -58,7 +58,7 @@ def _most_deskewed(pooling: AveragePooling, moved_row: int, inputs: tuple[int, .
     return most
 
 
-def moved_rows(pooling: AveragePooling, shifts: Int64) -> tuple[Int64, Int64]:
+def moved_rows(pooling: Areas, shifts: Int64) -> tuple[Int64, Int64]:
     """Return where the rows that count begin, (n, h), and how many move too far, (n,).
 
     `shifts` (n, H) says by how many pixels to the left each row of an image moves. A row that does

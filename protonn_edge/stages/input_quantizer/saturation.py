@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64] | float
 
+BYTE_MAXIMUM = 255
+"""The largest number that a device can be fed."""
+
 
 def saturated_steps(
     X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int

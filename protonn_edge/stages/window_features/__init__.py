@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from protonn_edge.stages.window_features.channels import channel_names, sample_names
 from protonn_edge.stages.window_features.declaration import KINDS, FeatureSet
-from protonn_edge.stages.window_features.stage import WindowFeatureStage, check_window
+from protonn_edge.stages.window_features.stage import WindowFeatureStage
+from protonn_edge.stages.window_features.windows import check_window
 
 if TYPE_CHECKING:
     from protonn_edge.stages.window_features.transformer import WindowFeatures

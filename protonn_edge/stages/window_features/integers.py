@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.stages.input_quantizer.raw_inputs import RawQuantizer
 from protonn_edge.stages.integer_stage import IntegerStage, Range
-from protonn_edge.stages.window_features.stage import WindowFeatureStage
+from protonn_edge.stages.window_features.windows import Windows
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class IntegerWindowFeatures(IntegerStage):
 
     Attributes
     ----------
-    window : WindowFeatureStage
+    window : Windows
         The features.
     quantizer : RawQuantizer
         What makes a byte of a feature.
@@ -27,7 +27,7 @@ class IntegerWindowFeatures(IntegerStage):
 
     kind: ClassVar[str] = "window_features"
 
-    window: WindowFeatureStage
+    window: Windows
     quantizer: RawQuantizer
 
     @property

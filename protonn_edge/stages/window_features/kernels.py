@@ -13,15 +13,15 @@ from typing import ClassVar
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.window_features.declaration import FeatureSet
 from protonn_edge.stages.window_features.integers import IntegerWindowFeatures
-from protonn_edge.stages.window_features.stage import (
+from protonn_edge.stages.window_features.windows import (
     CENTRE,
     LEVEL_BITS,
     LEVEL_SHIFT,
-    SAMPLE_MAXIMUM,
-    WindowFeatureStage,
+    Windows,
 )
 
 # Samples that the firmware collects before it pushes them.
@@ -93,7 +93,7 @@ class WindowKernel(Kernel):
     name: str = "sums"
 
     @property
-    def window_features(self) -> WindowFeatureStage:
+    def window_features(self) -> Windows:
         """The features."""
         return self.stage.window
 
@@ -247,7 +247,7 @@ def window_context(stage: IntegerWindowFeatures) -> WindowContext:
     """Lay out the stage."""
     window_features, quantizer = stage.window, stage.quantizer
     features, n = window_features.features, window_features.window
-    least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
+    least, most = -CENTRE, BYTE_MAXIMUM - CENTRE
     scale = 1 << LEVEL_BITS
     longest = 1 << max(0, features.bands - 1)  # samples in half of a pair of the last level
     places, channel_bytes = _places(features)
@@ -262,7 +262,7 @@ def window_context(stage: IntegerWindowFeatures) -> WindowContext:
         level_shift=LEVEL_SHIFT,
         sum_range=(least * n, most * n),
         squares_maximum=least * least * n,
-        changes_maximum=SAMPLE_MAXIMUM * (n - 1),
+        changes_maximum=BYTE_MAXIMUM * (n - 1),
         level_range=(least * scale, most * scale),
         pair_range=(least * longest, most * longest),
         energy_maximum=max(
@@ -302,14 +302,14 @@ def _places(features: FeatureSet) -> tuple[dict[str, int], int]:
 
 def energy_maximum(window: int, level: int) -> int:
     """Return the largest sum of squared differences that a level of the bands can have."""
-    return (window >> level) * (SAMPLE_MAXIMUM << (level - 1)) ** 2
+    return (window >> level) * (BYTE_MAXIMUM << (level - 1)) ** 2
 
 
-def _definitions(window_features: WindowFeatureStage) -> tuple[str, ...]:
+def _definitions(window_features: Windows) -> tuple[str, ...]:
     """Return what the features are, and their ranges, as the generated code says it."""
     n, features, level = window_features.window, window_features.features, 1 << LEVEL_BITS
-    least, most = -CENTRE, SAMPLE_MAXIMUM - CENTRE
-    spread = math.isqrt(n * n * SAMPLE_MAXIMUM * SAMPLE_MAXIMUM // 4)
+    least, most = -CENTRE, BYTE_MAXIMUM - CENTRE
+    spread = math.isqrt(n * n * BYTE_MAXIMUM * BYTE_MAXIMUM // 4)
     lines = {
         "mean": (f"mean       sum of x: {least * n}..{most * n}",),
         "deviation": (
@@ -319,7 +319,7 @@ def _definitions(window_features: WindowFeatureStage) -> tuple[str, ...]:
         "min": (f"min        the least x: {least}..{most}",),
         "max": (f"max        the largest x: {least}..{most}",),
         "change": (
-            f"change     (sum of |x[t] - x[t - 1]|) >> 1: 0..{SAMPLE_MAXIMUM * (n - 1) >> 1}",
+            f"change     (sum of |x[t] - x[t - 1]|) >> 1: 0..{BYTE_MAXIMUM * (n - 1) >> 1}",
         ),
         "crossings": (
             "crossings  how often x gets from below its level to above it, or back: beyond it by",

@@ -16,7 +16,7 @@ from protonn_edge.stages.window_features.stage import WindowFeatureStage
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
-    """Features of windows of samples, by integer arithmetic; see `window_features.stage`.
+    """Features of windows of samples, by integer arithmetic; see `window_features.windows`.
 
     In a model for a device, give the same text to `ProtoNNClassifier` as `features`: then the model
     holds the stage, and the device computes it.

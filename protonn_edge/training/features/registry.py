@@ -1,0 +1,16 @@
+"""The kinds of features that a classifier can be trained with: a base each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.training.features.average_pooling import AveragePoolingParameters
+from protonn_edge.training.features.window_features import WindowFeatureParameters
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AllFeatures(
+    AveragePoolingParameters,
+    WindowFeatureParameters,
+):
+    """The parameters of all kinds of features, which are in every classifier and its settings."""

@@ -1,0 +1,104 @@
+"""The parameters of features of windows of samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from protonn_edge.stages.feature_stage import FeatureStage, Shape
+from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
+from protonn_edge.stages.window_features.stage import SAMPLE_RATES
+from protonn_edge.training.features.parameters import FeatureParameters
+from protonn_edge.training.options import WINDOW_SHAPE, real
+from protonn_edge.training.points import Float32
+from protonn_edge.training.refusals import (
+    AUGMENTED,
+    IN_BLOCKS,
+    OTHER_FEATURES,
+    SPARSE,
+    Refusal,
+    all_at_once,
+    but,
+)
+
+KIND = WindowFeatureStage.kind
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WindowFeatureParameters(FeatureParameters):
+    """Parameters of features of windows.
+
+    Parameters
+    ----------
+    features : str, default=None
+        Features of windows of raw samples, made before anything else, on the device too, such as
+        ``"mean,deviation,min,max,crossings,bands:4"``: see `stages.window_features`. The model then
+        has an input for each feature, not for each sample.
+    window_shape : tuple of two int, default=None
+        Samples of a channel in a window, and channels; None is one channel.
+    sample_rate : float, default=None
+        Samples of a channel a second, kept in the model for sketches.
+    """
+
+    features: str | None = None
+    window_shape: Shape | None = None
+    sample_rate: float | None = None
+
+    asked_by: ClassVar[dict[str, str]] = {KIND: "features"}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "features": [str, None],
+        "window_shape": [WINDOW_SHAPE, None],
+        "sample_rate": [real(*SAMPLE_RATES), None],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "features": (
+            "--features",
+            (
+                "Project features of windows of samples, which the device makes: some of mean, "
+                "deviation, min, max, change, crossings and bands:4, parted by commas."
+            ),
+        ),
+        "window_shape": (
+            "--window",
+            "Samples and channels of a window, such as 128x3; by default those of an .npz file.",
+        ),
+        "sample_rate": ("--sample-rate", "Samples a second, for sketches."),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        all_at_once("features"),
+        Refusal(
+            lambda case: case.in_parts and KIND in case.kinds,
+            "partial_fit goes on from a model of windows of samples, which needs all points at "
+            "once; take another one, or call fit",
+        ),
+        Refusal(
+            lambda case: case.model is not None and case.settings.features is not None,
+            "features are given, but also a model to start from, which has its own or none; leave "
+            "{features} out",
+        ),
+        Refusal(
+            lambda case: case.settings.window_shape is not None and KIND not in case.kinds,
+            "{window_shape} is given, but no features of windows are; say which with {features}, "
+            "or leave it out",
+        ),
+        *but(
+            lambda case: KIND in case.kinds,
+            "features are to be made of windows, but <but>; leave {features} out",
+            SPARSE,
+            OTHER_FEATURES,
+            Refusal(
+                lambda case: case.settings.deskew or case.settings.cropped_shape is not None,
+                "images are to be deskewed or cropped",
+            ),
+            AUGMENTED,
+            IN_BLOCKS,
+        ),
+    )
+
+    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
+        """Return features of windows where they are asked for."""
+        if self.features is None:
+            return super().feature_stage_for(points, weights)
+        shape = self.window_shape or (points.shape[1], 1)
+        features = FeatureSet.of(self.features)
+        return WindowFeatureStage.fitted(features, shape, points, self.sample_rate)

@@ -1,0 +1,144 @@
+"""When a training is refused, and in which sentence: the words for rows of tables.
+
+The rows for every training are in `protonn_edge.training.compatibility`, those about one kind of
+feature with its parameters. Names of parameters in a sentence are in braces, so that the command
+line shows its own flags in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.sparse import issparse
+
+from protonn_edge.model import Model
+from protonn_edge.training.normalization import KEEPING_ZEROS
+from protonn_edge.training.stored_points import is_large
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A training that is to begin: its settings, and what its points are like.
+
+    Attributes
+    ----------
+    settings : TrainingSettings
+        Of the kind of classifier that a row is for.
+    sparse, multilabel, in_groups : bool
+        Whether the points stay sparse, have sets of labels, come in groups.
+    in_blocks : int
+        Bytes of points that are read in blocks; 0 where they are in memory.
+    in_parts : bool
+        Whether `partial_fit` was called.
+    rejecting : bool
+        Whether the model is to reject points afterwards.
+    given : frozenset of str
+        Options that the command line names, whatever their values.
+    """
+
+    settings: Any
+    sparse: bool = False
+    multilabel: bool = False
+    in_blocks: int = 0
+    in_groups: bool = False
+    in_parts: bool = False
+    rejecting: bool = False
+    given: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, settings: Any, X: Any, *, multilabel: bool, **facts: Any) -> Case:
+        """Return the case of points X (n, D), which are made dense unless zeros stay zeros."""
+        sparse = bool(issparse(X)) and settings.normalizer_kind in KEEPING_ZEROS
+        in_blocks = 4 * X.size if is_large(X) and not multilabel else 0
+        return cls(
+            settings=settings, sparse=sparse, multilabel=multilabel, in_blocks=in_blocks, **facts
+        )
+
+    @property
+    def model(self) -> Model | None:
+        """The model to start from."""
+        given: Model | None = self.settings.initial_model
+        return given
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of features that the settings ask for, or that the model to start from has."""
+        stage = None if self.model is None else self.model.feature_stage
+        return frozenset(self.settings.kinds_asked) | ({stage.kind} if stage else set())
+
+    @property
+    def clips_on(self) -> bool:
+        """Whether training goes on from a model that clips outliers."""
+        return self.model is not None and self.model.clipped
+
+    @property
+    def for_floats_alone(self) -> bool:
+        """Whether no integer model can be made of what is trained."""
+        return self.multilabel or self.settings.normalizer_kind == "l2"
+
+
+Condition = Callable[[Case], bool]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A row of the table.
+
+    Attributes
+    ----------
+    when : callable
+        Whether a case is refused.
+    sentence : str
+        Why, and what to try: ``{name}`` is what the caller calls a parameter, ``{settings.name}``
+        its value.
+    reads : tuple of str
+        Parameters that not every kind of classifier has; the row is for those that have them all.
+    """
+
+    when: Condition
+    sentence: str
+    reads: tuple[str, ...] = ()
+
+    def refuses(self, case: Case) -> bool:
+        """Return whether the case is refused."""
+        return all(hasattr(case.settings, name) for name in self.reads) and self.when(case)
+
+    def said_of(self, case: Case, names: Mapping[str, str] | None = None) -> str:
+        """Return the sentence, with these names of parameters in place of Python's."""
+        return self.sentence.format_map(_Names(names or {}, settings=case.settings, case=case))
+
+
+class _Names(dict[str, Any]):
+    """Calls a parameter what Python does, unless it has another name."""
+
+    def __missing__(self, name: str) -> str:
+        return name
+
+
+def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal, ...]:
+    """Return a row for each hindrance, whose half sentence takes the place of ``<but>``."""
+
+    def row(hindrance: Refusal) -> Refusal:
+        said = sentence.replace("<but>", hindrance.sentence)
+        return Refusal(lambda case: wanted(case) and hindrance.when(case), said, hindrance.reads)
+
+    return tuple(map(row, hindrances))
+
+
+def all_at_once(name: str) -> Refusal:
+    """Return a row for a parameter that `partial_fit` has no use for."""
+    return Refusal(
+        lambda case: case.in_parts and bool(getattr(case.settings, name)),
+        f"partial_fit was called with {{{name}}}, which needs all points at once; leave {{{name}}} "
+        "out, or call fit",
+    )
+
+
+SPARSE = Refusal(lambda case: case.sparse, "the points are sparse")
+LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
+IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")
+AUGMENTED = Refusal(lambda case: case.settings.augment, "{augment} moves images")
+OTHER_FEATURES = Refusal(lambda case: len(case.kinds) > 1, "other features are to be made, too")
+"""Half sentences for `but`."""

@@ -1,0 +1,27 @@
+"""The example of docs/adding-a-stage.md, known to the package while a test runs."""
+
+from __future__ import annotations
+
+import pytest
+from checkout import CHECKOUT
+from jinja2 import ChoiceLoader, FileSystemLoader
+
+from protonn_edge.codegen import PREFIX
+from protonn_edge.codegen.renderer import template_environment
+from protonn_edge.stages import feature_registry, registry
+
+EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the example where the package's own kinds of stages are."""
+    monkeypatch.syspath_prepend(EXAMPLE)
+    from scale import kernels, stage  # noqa: PLC0415
+
+    monkeypatch.setitem(registry.KERNELS, "scale", kernels.kernels)
+    monkeypatch.setitem(feature_registry.FEATURE_STAGES, "scale", stage.Scale)
+    environment = template_environment("c", PREFIX)
+    assert environment.loader is not None
+    both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])
+    monkeypatch.setattr(environment, "loader", both)

@@ -1,0 +1,101 @@
+"""The example of docs/adding-a-stage.md as features of a model: trained, saved, generated."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import run
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.planner import plans
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.export import export
+from protonn_edge.model import Model, load_model, save_model
+from protonn_edge.model.file import model_bytes
+from protonn_edge.quantization import quantize
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.compatibility import Incompatible
+from protonn_edge.training.settings import ProtoNNSettings
+
+DIGITS = load_digits_dataset()
+BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}
+
+
+@pytest.fixture
+def classifier(example: None) -> type[ProtoNNClassifier]:
+    """Return the classifier that a line of the registry would make: with the parameter, too."""
+    from scale.parameters import ScaleParameters  # noqa: PLC0415
+
+    @dataclass(kw_only=True, eq=False)
+    class Settings(ScaleParameters, ProtoNNSettings):
+        pass
+
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Classifier(ScaleParameters, ProtoNNClassifier):
+        def training_settings(self) -> Settings:
+            return Settings.of(self.get_params(deep=False))
+
+    return Classifier
+
+
+def trained(classifier: type[ProtoNNClassifier], **settings: Any) -> Model:
+    fitted = classifier(**BRIEF, falloff=0.99, **settings).fit(DIGITS.X_train, DIGITS.y_train)
+    return fitted.to_model(classes=DIGITS.classes)
+
+
+def test_it_is_a_parameter_like_all_others(classifier: type[ProtoNNClassifier]) -> None:
+    made = classifier()
+    assert made.get_params()["falloff"] is None
+    assert made.training_settings().kinds_asked == ()
+    assert made.set_params(falloff=0.5).training_settings().kinds_asked == ("scale",)
+    with pytest.raises(ValueError, match="'falloff' parameter of Classifier must be a float"):
+        made.set_params(falloff=2.0).fit(DIGITS.X_train, DIGITS.y_train)
+    both = {"image_shape": (8, 8), "reduced_shape": (4, 4)}
+    with pytest.raises(Incompatible, match="to be scaled, but other features are to be made"):
+        trained(classifier, **both)
+
+
+def test_scaled_features_are_learned_from(classifier: type[ProtoNNClassifier]) -> None:
+    model = trained(classifier)
+    assert model.feature_stage is not None
+    scaled = DIGITS.X_test * 0.99 ** np.arange(64)
+    np.testing.assert_allclose(model.feature_stage.apply(DIGITS.X_test), scaled, rtol=1e-5)
+    assert np.mean(model.predict(DIGITS.X_test) == DIGITS.y_test) > 0.9
+
+
+def test_images_are_moved_before_they_are_scaled(classifier: type[ProtoNNClassifier]) -> None:
+    model = trained(classifier, image_shape=(8, 8), augment=True)
+    assert np.mean(model.predict(DIGITS.X_test) == DIGITS.y_test) > 0.9
+
+
+def test_its_file_is_read_as_it_was(classifier: type[ProtoNNClassifier], tmp_path: Path) -> None:
+    model = trained(classifier)
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.feature_stage == model.feature_stage
+    assert model_bytes(loaded) == model_bytes(model)
+    described = json.loads(run("inspect", tmp_path / "model.npz", "--json").stdout)
+    assert described["scale"] == {"factors": list(model.feature_stage.factors)}
+    assert described["reduction"] is None
+
+
+def test_its_c_gives_the_scores_of_the_reference(classifier: type[ProtoNNClassifier]) -> None:
+    model = trained(classifier)
+    integers = quantize(model)
+    assert [stage.kind for stage in integers.stages][:2] == ["scale", "projection"]
+    Q = integers.quantize(DIGITS.X_test[:50])
+    assert np.mean(integers.predict(Q) == model.predict(DIGITS.X_test[:50])) > 0.9
+    for plan in plans(integers):
+        with host_program(integers, plan, sanitize=True) as program:
+            assert (program.run(Q)[1] == integers.scores(Q)).all()
+
+
+def test_an_export_checks_itself(classifier: type[ProtoNNClassifier], tmp_path: Path) -> None:
+    written = export(trained(classifier), "c", tmp_path / "digits", load_board("uno"))
+    assert written.vectors > 2
