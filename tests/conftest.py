@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
@@ -13,6 +15,15 @@ settings.load_profile("protonn-edge")
 # Figures are drawn into files, never onto a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Tests run in several processes, whose threads of BLAS and OpenMP would spin waiting for a core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A bug of the package fails a test with its traceback, and is no sentence that a test could take
 # for a refusal.
 os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Run the tests in one process more than there are cores: many wait for other programs."""
+    return (yield) + 1

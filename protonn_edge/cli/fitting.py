@@ -64,7 +64,12 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
         no_projection = settings.init_projection == "identity"
         projections = inputs if no_projection else min(settings.n_projections, inputs)
         prototypes = given or default_prototypes(dataset.n_classes)
-        check_counts(dataset.n_features, projections, prototypes, dataset.n_classes)
+        check_counts(
+            features=dataset.n_features,
+            projections=projections,
+            prototypes=prototypes,
+            classes=dataset.n_classes,
+        )
 
 
 def fit_classifier(

@@ -139,7 +139,7 @@ def from_sklearn(
             raise InputError(f"{name} is {number}; it must be at least {least}")
     points = _points(X, "X")
     fitted = read_estimator(estimator, points.shape[1])
-    check_counts(points.shape[1], 1, 1, len(fitted.labels))
+    check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(classes)
     check_names(names, f"the {fitted.name}, among its classes,", distinct=True)

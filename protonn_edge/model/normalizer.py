@@ -54,11 +54,6 @@ class Normalizer:
                 "one has; train the model again"
             )
 
-    @property
-    def keeps_zeros(self) -> bool:
-        """Whether zeros stay zeros whatever the data, so that sparse points stay sparse."""
-        return self.kind in ("none", "l2")
-
     def apply(self, X: NDArray[Any]) -> Float64:
         """Return X of shape (n, D) normalized, in float64."""
         if self.kind == "l2":

@@ -5,8 +5,13 @@ from __future__ import annotations
 from protonn_edge.quantization.activity import measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
-from protonn_edge.quantization.integer_chain import MODEL_HASH_BYTES, MOST_FEATURES, IntegerChain
-from protonn_edge.quantization.integer_model import IntegerModel, check_counts
+from protonn_edge.quantization.integer_chain import (
+    MODEL_HASH_BYTES,
+    MOST_FEATURES,
+    IntegerChain,
+    check_counts,
+)
+from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.precision import (
     PRECISIONS,
     DeviceModel,

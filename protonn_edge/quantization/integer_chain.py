@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model.sizes import Sized
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
-from protonn_edge.stages.decision.integers import IntegerDecision
+from protonn_edge.stages.decision.integers import IntegerDecision, decide
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
@@ -37,8 +37,8 @@ from protonn_edge.stages.integer_stage import IntArray, IntegerStage, check_hold
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
-# What firmware/model.h and the serial protocol count.
-MOST_FEATURES = 65_000
+MOST_FEATURES = 65_000  # that firmware/model.h and the serial protocol count
+_LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
 UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 
@@ -80,7 +80,7 @@ class IntegerChain(Sized):
     def __post_init__(self) -> None:
         maximum = self.inputs.maximum
         check_holds(1 <= maximum <= 255, f"largest input {maximum}")
-        check_counts((self.n_features, MOST_FEATURES, "features"), (self.n_classes, 255, "classes"))
+        check_counts(features=self.n_features, classes=self.n_classes)
         if self.feature_stages:
             last = self.feature_stages[-1]
             check_holds(
@@ -93,7 +93,7 @@ class IntegerChain(Sized):
             check_holds(bool(same), f"{what} of values that become bytes in several ways")
         if self.rejection is not None:  # its ranges take time to prove
             check_holds(
-                self.n_classes <= UNKNOWN and self._decision(self.rejection).holds(self._largest()),
+                self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
                 "thresholds that no score or no RBF reaches",
             )
 
@@ -136,8 +136,9 @@ class IntegerChain(Sized):
         """Return the largest measure of nearness to a known point; 0 where there is none."""
         return 0
 
-    def _decision(self, rejection: IntegerRejection | None) -> IntegerDecision:
-        return IntegerDecision(self.own_stages[-1].output, self.score_bits, rejection)
+    @cached_property
+    def _decision(self) -> IntegerDecision:
+        return IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
 
     @property
     def n_inputs(self) -> int:
@@ -163,7 +164,7 @@ class IntegerChain(Sized):
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
         """All stages, from what the device is fed to the class."""
-        return (*self.feature_stages, *self.own_stages, self._decision(self.rejection))
+        return (*self.feature_stages, *self.own_stages, self._decision)
 
     @cached_property
     def features(self) -> InputQuantizer:
@@ -187,7 +188,8 @@ class IntegerChain(Sized):
     @property
     def model_bytes(self) -> int:
         """Bytes of the int8 parameters in flash."""
-        return sum(int(array.nbytes) for stage in self.stages for array in stage.parameters())
+        learned = (*self.feature_stages, *self.own_stages)
+        return sum(int(array.nbytes) for stage in learned for array in stage.parameters())
 
     @cached_property
     def model_sha256(self) -> str:
@@ -279,7 +281,7 @@ class IntegerChain(Sized):
         scores all the same.
         """
         scores, nearest = self.scores_and_nearest(Q)
-        return self._decision(self.rejection).classes(scores, nearest), scores
+        return decide(scores, nearest, self.rejection), scores
 
     def predict(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
@@ -290,13 +292,16 @@ class IntegerChain(Sized):
         return self.own_stages[-1].output.ends
 
 
-def check_counts(*counts: tuple[int, int, str]) -> None:
-    """Raise `InputError` for sizes that the generated code's counters cannot hold."""
-    for number, limit, name in counts:
-        if number > limit:
+def check_counts(**counts: int) -> None:
+    """Raise `InputError` for sizes that the generated code's counters cannot hold.
+
+    They are numbers of features, projections, prototypes or classes, by these names.
+    """
+    for name, number in counts.items():
+        if number > _LIMITS[name]:
             raise InputError(
-                f"the model has {number:,} {name}, generated code counts up to {limit:,}; train a "
-                "smaller one"
+                f"the model has {number:,} {name}, generated code counts up to "
+                f"{_LIMITS[name]:,}; train a smaller one"
             )
 
 

@@ -37,8 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.sizes import SizedByMatrices
-from protonn_edge.quantization.integer_chain import MOST_FEATURES, IntegerChain
-from protonn_edge.quantization.integer_chain import check_counts as check_each
+from protonn_edge.quantization.integer_chain import IntegerChain, check_counts
 from protonn_edge.quantization.near_prototypes import inputs_near_prototypes
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage
 from protonn_edge.stages.projection.integers import IntegerProjection
@@ -83,7 +82,7 @@ class IntegerModel(SizedByMatrices, IntegerChain):
     labels: NDArray[np.int8]
 
     def __post_init__(self) -> None:
-        check_counts(self.n_features, self.n_projections, self.n_prototypes, self.n_classes)
+        check_counts(projections=self.n_projections, prototypes=self.n_prototypes)
         super().__post_init__()
         self.projection_stage  # noqa: B018  (refuses what could overflow)
 
@@ -161,13 +160,3 @@ class IntegerModel(SizedByMatrices, IntegerChain):
     def score_bits(self) -> int:
         """Bits of a score, 16 or 32: the least that hold it on any input."""
         return self.prototypes_stage.score_bits
-
-
-def check_counts(features: int, projections: int, prototypes: int, classes: int) -> None:
-    """Raise `InputError` for sizes that the generated code's counters cannot hold."""
-    check_each(
-        (features, MOST_FEATURES, "features"),
-        (projections, 255, "projections"),
-        (prototypes, 65_535, "prototypes"),
-        (classes, 255, "classes"),
-    )

@@ -47,7 +47,7 @@ class QuantizationAware:
     def choose_precision(self, parameters: Parameters) -> bool:
         """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
         try:
-            check_counts(*_counts_of(parameters))
+            check_counts(**_counts_of(parameters))
             self._precision = precision_for(self._model(parameters))
         except InputError:
             return False
@@ -113,6 +113,6 @@ def rounded_inputs(
     return rounded
 
 
-def _counts_of(parameters: Parameters) -> tuple[int, int, int, int]:
+def _counts_of(parameters: Parameters) -> dict[str, int]:
     (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
-    return D, d, m, L
+    return {"features": D, "projections": d, "prototypes": m, "classes": L}

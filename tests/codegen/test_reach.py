@@ -15,7 +15,7 @@ from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import BYTES, row_shifts
 from protonn_edge.stages.deskew.kernels import moved_cycles
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.prototypes.reach import near_at_most
+from protonn_edge.stages.prototypes.reach import _worst_shell, near_at_most
 
 
 def with_prototypes(prototypes: np.ndarray) -> IntegerModel:
@@ -67,6 +67,17 @@ def test_hundreds_of_prototypes_are_far_from_being_near_all_at_once() -> None:
 def test_prototypes_in_one_place_are_all_near() -> None:
     model = with_prototypes(np.full((3, 50), 7))
     assert near_at_most(model).tolist() == [50, 50, 50]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_centre_is_given_up_only_if_it_is_no_better(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(0, 30, (40, 1 + seed))
+    worst = _worst_shell(points, 2_000)
+    assert worst.spare > 0
+    assert _worst_shell(points, 2_000, 0.99 * worst.spare) == worst
+    for least in (worst.spare, 1.2 * worst.spare):
+        assert _worst_shell(points, 2_000, least).spare <= least
 
 
 def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:

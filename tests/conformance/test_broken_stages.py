@@ -122,8 +122,8 @@ class PrototypesThatRound(IntegerPrototypes):
 class DecisionForTheLast(IntegerDecision):
     """Gives ties to the last class."""
 
-    def classes(self, scores: np.ndarray, nearest: np.ndarray | None) -> np.ndarray:
-        turned = super().classes(scores[:, ::-1], nearest)
+    def run(self, x: np.ndarray) -> np.ndarray:
+        turned = super().run(x[:, ::-1])
         last: np.ndarray = np.where(turned < self.n_inputs, self.n_inputs - 1 - turned, turned)
         return last
 

@@ -55,15 +55,7 @@ class IntegerDecision(IntegerStage):
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the classes (n, 1) of scores (n, L) of points that are near a prototype."""
-        return self.classes(x, None)[:, None]
-
-    def classes(self, scores: IntArray, nearest: IntArray | None) -> IntArray:
-        """Return the classes (n,), by scores (n, L) and the RBF of the nearest prototypes, (n,)."""
-        classes: IntArray = scores.argmax(axis=1)
-        if self.rejection is not None:
-            near = np.full(len(scores), UNKNOWN) if nearest is None else nearest
-            classes[self.rejection.rejects(scores, near)] = UNKNOWN
-        return classes
+        return decide(x, np.full(len(x), UNKNOWN), self.rejection)[:, None]
 
     def holds(self, largest: int) -> bool:
         """Return whether thresholds are within what they are compared with, on any input.
@@ -80,3 +72,16 @@ class IntegerDecision(IntegerStage):
             and 0 <= thresholds.margin <= high - low
             and thresholds.statistics
         )
+
+
+def decide(
+    scores: NDArray[Any], nearest: NDArray[Any], rejection: IntegerRejection | None
+) -> IntArray:
+    """Return the classes (n,), or `UNKNOWN`, of scores (n, L).
+
+    `nearest` is how near the nearest known point is, (n,), such as a prototype's RBF.
+    """
+    classes: IntArray = scores.argmax(axis=1)
+    if rejection is not None:
+        classes[rejection.rejects(scores, nearest)] = UNKNOWN
+    return classes

@@ -102,7 +102,7 @@ def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[fl
         if best.direction is None:
             break
         other = centre + part * (best.start + best.end) / 2 * best.direction
-        worst = _worst_shell(points - other, limit)
+        worst = _worst_shell(points - other, limit, best.spare)
         if worst.spare > best.spare:
             best, centre = worst, other
         else:
@@ -110,57 +110,74 @@ def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[fl
     return best.spare, centre
 
 
-def _worst_shell(a: FloatArray, limit: int) -> _Shell:
-    """Return the shell around 0 whose points have, as far as is known, most of a (n, k) near."""
+def _worst_shell(a: FloatArray, limit: int, least: float = -math.inf) -> _Shell:
+    """Return the shell around 0 whose points have, as far as is known, most of a (n, k) near.
+
+    If it spares no more than `least`, it is any shell that does not.
+    """
     lengths = np.square(a).sum(axis=1)
     excess = lengths - limit
     if excess.max() < 0:
         return _Shell(0.0, 0.0, 0.0, None)  # from the centre all are
     variances = _VARIANCE * ((a @ (a.T @ a)) * a).sum(axis=1) / lengths.sum() + _ROUNDING
     ends = np.linspace(0, math.sqrt(lengths.max()) + math.sqrt(limit), _FIRST_INTERVALS + 1)
-    shells = [_shell(a, excess, variances, start, end) for start, end in pairwise(ends.tolist())]
+    shells = _shells(a, excess, variances, ends)
     heapq.heapify(shells)
-    for _ in range(_HALVINGS):
+    for left in range(_HALVINGS, 0, -1):
+        if sum(shell.spare <= least for shell in shells) > left:
+            break  # each halving takes one of them away
         worst = heapq.heappop(shells)
-        middle = (worst.start + worst.end) / 2
-        for start, end in ((worst.start, middle), (middle, worst.end)):
-            heapq.heappush(shells, _shell(a, excess, variances, start, end))
+        halves = np.array([worst.start, (worst.start + worst.end) / 2, worst.end])
+        for half in _shells(a, excess, variances, halves):
+            heapq.heappush(shells, half)
     return shells[0]
 
 
-def _shell(
-    a: FloatArray, excess: FloatArray, variances: FloatArray, start: float, end: float
-) -> _Shell:
-    """Return a shell, with a bound of the prototypes that are near its points.
+def _shells(
+    a: FloatArray, excess: FloatArray, variances: FloatArray, ends: FloatArray
+) -> list[_Shell]:
+    """Return the shells between `ends`, (s + 1,), with bounds of the prototypes near their points.
 
     `excess` is |a|^2 less the limit, `variances` about that of each a's product with u.
     """
-    distance = np.where(excess > 0, np.clip(np.sqrt(np.maximum(excess, 0)), start, end), start)
-    over = excess + np.square(distance)
+    roots = np.sqrt(np.maximum(excess, 0))
+    distance = np.minimum(np.maximum(roots, ends[:-1, None]), ends[1:, None])  # of the least h_j
+    over = excess + distance * distance
     far = over > 0
-    if not far.any():
-        return _Shell(0.0, start, end, None)
-    h = over[far] / (2 * distance[far])
-    squares, direction = _largest_form(a[far], h, variances[far])
-    return _Shell(max(0.0, len(h) - squares), start, end, direction)
+    h = np.divide(over, 2 * distance, out=np.zeros_like(over), where=far)
+    weights = far / (h * h + variances)
+    squares, directions = _largest_forms(a, h, variances, weights)
+    spares = np.maximum(0.0, far.sum(axis=1) - squares)
+    return [
+        _Shell(spare, start, end, direction if any_far else None)
+        for spare, (start, end), direction, any_far in zip(
+            spares.tolist(), pairwise(ends.tolist()), directions, far.any(axis=1), strict=True
+        )
+    ]
 
 
-def _largest_form(a: FloatArray, h: FloatArray, v: FloatArray) -> tuple[float, FloatArray]:
-    """Bound the sum of the squares of (h_j a_j u + v_j) / (h_j^2 + v_j) over unit vectors u.
+def _largest_forms(
+    a: FloatArray, h: FloatArray, v: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Bound the sum of the squares of (h_j a_j u + v_j) weight_j over unit vectors u.
 
-    The sum is ``u'Mu + 2 g'u + c``. For any l above M's eigenvalues l_i it is at most
+    For s of h and of weights, (s, n), return as many bounds, (s,), and about the u of the largest
+    sum of each, (s, k).
+
+    A sum is ``u'Mu + 2 g'u + c``. For any l above M's eigenvalues l_i it is at most
     ``l + c + sum_i g_i^2 / (l - l_i)``, with g in the eigenvectors' directions (the Lagrangian
-    bound, which is tight for the best l). Also return about the u of the largest sum.
+    bound, which is tight for the best l).
     """
-    weight = 1 / (np.square(h) + v)
-    scaled, constant = a * (h * weight)[:, None], v * weight
-    eigenvalues, vectors = np.linalg.eigh(scaled.T @ scaled)
-    g = vectors.T @ (constant @ scaled)
-    above = max(float(np.linalg.norm(g)), _ROUNDING) * _MULTIPLIERS
-    gaps = eigenvalues[-1] - eigenvalues + above[:, None]
-    bounds = eigenvalues[-1] + above + (np.square(g) / gaps).sum(axis=1)
-    best = int(bounds.argmin())
-    u = vectors @ (g / gaps[best])
-    size = float(np.linalg.norm(u))
-    bound = float(bounds[best] + np.square(constant).sum())
-    return bound, u / size if size > 0 else vectors[:, -1]
+    scaled, constant = a * (h * weights)[:, :, None], v * weights
+    eigenvalues, vectors = np.linalg.eigh(scaled.transpose(0, 2, 1) @ scaled)
+    g = (constant[:, None] @ scaled @ vectors)[:, 0]
+    largest, lengths = eigenvalues[:, -1:], np.sqrt((g * g).sum(axis=1))
+    above = np.maximum(lengths, _ROUNDING)[:, None] * _MULTIPLIERS
+    gaps = (largest - eigenvalues)[:, None] + above[:, :, None]
+    bounds = largest + above + ((g * g)[:, None] / gaps).sum(axis=2)
+    best = bounds.argmin(axis=1)
+    each = np.arange(len(best))
+    u = (vectors @ (g / gaps[each, best])[:, :, None])[:, :, 0]
+    sizes = np.sqrt((u * u).sum(axis=1))[:, None]
+    directions = np.where(sizes > 0, u / np.where(sizes > 0, sizes, 1.0), vectors[:, :, -1])
+    return bounds[each, best] + (constant * constant).sum(axis=1), directions

@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from model_factory import tiny_integer_model
+from model_factory import random_inputs, tiny_integer_model
 
 from protonn_edge.stages.prototypes import integers, reach
 from protonn_edge.stages.prototypes.exponential import exponential_table
@@ -44,6 +44,17 @@ def test_scores_of_very_many_prototypes_are_bounded_by_their_labels():
     low = largest * np.minimum(wide, 0).sum(axis=1).min()
     high = largest * np.maximum(wide, 0).sum(axis=1).max()
     assert model.score_range() == (low, high)
+
+
+def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
+    monkeypatch.setattr(integers, "score_norms", None)
+    model = tiny_integer_model()
+    Q = random_inputs(1, 5, model)
+    classes, scores = model.answers(Q)
+    assert classes.tolist() == scores.argmax(axis=1).tolist() == model.predict(Q).tolist()
+    assert model.model_bytes == model.projection.size + model.prototypes.size + model.labels.size
+    with pytest.raises(TypeError):
+        model.score_range()
 
 
 def model_of(d, m):
