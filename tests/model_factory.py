@@ -175,6 +175,17 @@ def tiny_deskew_model() -> IntegerModel:
     return replace(model, feature_stage=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
 
 
+def tiny_gradients_model() -> IntegerModel:
+    """Return the tiny model with 8 inputs: 4 directions in two cells of the middle of 5x8."""
+    model = tiny_integer_model()
+    return replace(
+        model,
+        inputs=InputQuantizer(zero=np.zeros(8), step=np.full(8, 0.25), maximum=63),
+        projection=model.projection[:, [0, 1, 2, 3, 4, 5, 3, 2]],
+        feature_stage=Gradients((5, 8), (5, 7), (1, 2), 4),
+    )
+
+
 def rejecting_some(model: IntegerModel, Q: np.ndarray, which: int) -> IntegerModel:
     """Return the model with thresholds that some of the points, if they differ, are below."""
     (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()

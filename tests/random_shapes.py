@@ -19,6 +19,8 @@ from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import STATISTICS, IntegerRejection
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.stages.projection.integers import (
@@ -49,7 +51,7 @@ class Shape:
     m: int
     classes: int
     inputs: int
-    before: AveragePooling | WindowFeatureStage | None = None
+    before: FeatureStage | None = None
 
 
 def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
@@ -87,7 +89,7 @@ def _size(rng: Rng, ends: tuple[int, ...], most: int) -> int:
 
 
 def _random_shape(rng: Rng) -> Shape:
-    first_stage = str(rng.choice([*_FIRST_STAGES], p=[0.4, 0.25, 0.2, 0.15]))
+    first_stage = str(rng.choice([*_FIRST_STAGES], p=[0.3, 0.2, 0.2, 0.15, 0.15]))
     before, inputs = _FIRST_STAGES[first_stage](rng)
     d = _size(rng, _PROJECTIONS, int(rng.choice(_MOST_PROJECTIONS, p=[0.6, 0.25, 0.13, 0.02])))
     m = _size(rng, _PROTOTYPES, 512)
@@ -145,13 +147,27 @@ def _windows(rng: Rng) -> tuple[WindowFeatureStage, int]:
     return window_features, window_features.n_outputs
 
 
-_FIRST_STAGES: dict[
-    str, Callable[[Rng], tuple[AveragePooling | WindowFeatureStage | None, int]]
-] = {
+def _gradients(rng: Rng) -> tuple[Gradients, int]:
+    cropped = [int(rng.integers(2, 21)) for _ in range(2)]
+    image = [int(rng.integers(side, min(32, side + 6) + 1)) for side in cropped]
+    cells = [int(rng.integers(1, min(8, side // 2) + 1)) for side in cropped]
+    made = Gradients(
+        (image[0], image[1]),
+        (cropped[0], cropped[1]),
+        (cells[0], cells[1]),
+        int(rng.choice([4, 8])),
+        deskew=bool(rng.random() < 0.5),
+        shift=int(rng.integers(1, 9)),
+    )
+    return made, made.n_outputs
+
+
+_FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
     "none": _plain,
     "average_pooling": _average_pooling,
     "deskew": _deskew,
     "windows": _windows,
+    "gradients": _gradients,
 }
 
 
@@ -160,6 +176,8 @@ def first_stage_of(model: IntegerModel) -> str:
     stage = model.feature_stage
     if stage is None:
         return "none"
+    if isinstance(stage, Gradients):
+        return "gradients"
     if not isinstance(stage, AveragePooling):
         return "windows"
     return "average_pooling" if stage.deskewed is None else "deskew"

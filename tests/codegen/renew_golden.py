@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model_factory import (
     tiny_deskew_model,
+    tiny_gradients_model,
     tiny_integer_model,
     tiny_pooling_model,
     tiny_windows_model,
@@ -23,6 +24,7 @@ CASES = {
     "golden_masked": (tiny_integer_model, "masked"),
     "golden_pooling": (tiny_pooling_model, "unrolled"),
     "golden_deskew": (tiny_deskew_model, "columns"),
+    "golden_gradients": (tiny_gradients_model, "columns"),
     "golden_windows": (tiny_windows_model, "columns"),
 }
 

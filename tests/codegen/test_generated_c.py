@@ -17,6 +17,7 @@ from model_factory import (
     random_model,
     random_pooling_model,
     tiny_deskew_model,
+    tiny_gradients_model,
     tiny_integer_model,
     tiny_pooling_model,
     tiny_windows_model,
@@ -42,6 +43,7 @@ HERE = Path(__file__).parent
         ("golden_masked", tiny_integer_model(), "masked"),
         ("golden_pooling", tiny_pooling_model(), "unrolled"),
         ("golden_deskew", tiny_deskew_model(), "columns"),
+        ("golden_gradients", tiny_gradients_model(), "columns"),
         ("golden_windows", tiny_windows_model(), "columns"),
     ],
 )
@@ -54,7 +56,9 @@ def test_small_model_renders_to_the_golden_file(
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("model", [tiny_integer_model(), tiny_pooling_model()])
+@pytest.mark.parametrize(
+    "model", [tiny_integer_model(), tiny_pooling_model(), tiny_gradients_model()]
+)
 def test_golden_model_gives_the_reference_scores_under_sanitizers(
     model: IntegerModel, kernel: KernelName
 ) -> None:

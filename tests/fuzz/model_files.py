@@ -18,6 +18,7 @@ from fuzz.mutation import (
 )
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 from model_factory import (
+    random_gradients_model,
     random_inputs,
     random_model,
     random_pooling_model,
@@ -38,6 +39,7 @@ from protonn_edge.quantization import IntegerModel, measure_activity, quantize
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.stages.deskew.deskew import BYTES
+from protonn_edge.stages.gradients.gradients import Gradients
 
 BRIEF_CASES = 20
 DEADLINE_S = 120.0
@@ -107,6 +109,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
         random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
+        random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_window_model(replace(windows, rate=50.0)),
     )
 

@@ -1,0 +1,160 @@
+"""Cells, their sums and roots; what is refused, and what comes back from a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conformance.gradients import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import random_gradients_model, random_images
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model, model_bytes, save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.gradients.cells import CellAxis, Cells, gradients
+from protonn_edge.stages.gradients.gradients import ROOTS, Gradients
+from protonn_edge.stages.gradients.integers import IntegerGradients
+
+SHARED = Gradients((12, 14), (12, 12), (2, 3), pixels=PixelScale(255.0, -0.5), shift=3)
+
+
+@st.composite
+def cells_of_images(draw: st.DrawFn) -> Cells:
+    """Draw cells of every shape that there may be."""
+    cropped = tuple(draw(st.integers(4, 12)) for _ in range(2))
+    image = tuple(draw(st.integers(side, 32)) for side in cropped)
+    cells = tuple(draw(st.integers(1, min(8, side // 2))) for side in cropped)
+    return Cells(image, cropped, cells, draw(st.sampled_from([4, 8])))  # type: ignore[arg-type]
+
+
+@given(cells_of_images(), st.integers(1, 8), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_any_image_gives_what_plain_loops_do(cells: Cells, shift: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = np.sort(rng.integers(0, 256, 256)).astype(np.uint8)
+    stage = IntegerGradients(cells, shift, table)
+    images = rng.integers(0, 256, (3, cells.n_features)).astype(np.uint8)
+    images[1] = (images[1] > 200) * 255
+    images[2] = rng.choice([0, 255], images[2].shape)
+    for image, roots in zip(images.tolist(), stage.run(images).tolist(), strict=True):
+        assert roots == reference(stage, image)
+        assert (np.array(roots) <= stage.output.high).all()
+
+
+@given(st.integers(2, 32), st.integers(1, 8))
+def test_every_pixel_counts_for_one_cell_or_two_in_turn(pixels: int, cells: int) -> None:
+    axis = CellAxis(pixels, pixels, min(cells, pixels // 2))
+    assert sum(run.pixels for run in axis.runs) == pixels
+    firsts = [cell for cell, _ in axis.places]
+    assert firsts == sorted(firsts)
+    members = axis.members()
+    assert (members.sum(axis=0) > 0).all()
+    assert set(members.sum(axis=1)) <= {1, 2}
+    assert (members == members[::-1, ::-1]).all(), "an axis and its mirror image differ"
+
+
+def test_the_largest_sums_fit() -> None:
+    stripes = np.tile(np.repeat([[0, 0, 255, 255]], 8, axis=0).ravel(), (32, 1))
+    cells = Cells((32, 32), (32, 32), (2, 2))
+    sums = cells.sums(stripes[None].astype(np.uint8))
+    assert sums.max() <= cells.most.max() <= 65_535
+    with pytest.raises(InputError, match="sum of up to .* 16 bits hold 65,535; give more cells"):
+        Cells((32, 32), (32, 32), (1, 1))
+
+
+def test_a_slope_has_the_direction_in_which_it_rises() -> None:
+    y, x = np.mgrid[:5, :5]
+    slopes = np.array([30 * x, 30 * (4 - x), 30 * y, 30 * (4 - y), 30 * (x + y)], np.uint8)
+    magnitudes, directions = gradients(slopes, 8)
+    assert magnitudes[:, 2, 2].tolist() == [60, 60, 60, 60, 60]
+    assert directions[:, 2, 2].tolist() == [1, 0, 5, 2, 7]
+    assert gradients(slopes, 4)[1][:, 2, 2].tolist() == [0, 0, 1, 1, 3]
+
+
+def test_what_training_sees_is_what_the_device_computes() -> None:
+    model = random_gradients_model(replace(SHARED, deskew=True))
+    X = 255.0 - 0.5 * random_images(1, 30, SHARED)
+    integers = quantize(model)
+    stage = model.feature_stage
+    assert stage is not None
+    inputs = integers.inputs.quantize(stage.apply(X))
+    assert (integers.own_inputs(integers.quantize(X)) == inputs).all()
+
+
+def test_sums_of_most_images_are_told_apart() -> None:
+    images = random_images(2, 200, SHARED)
+    stage = replace(SHARED, pixels=PixelScale(0.0, 1.0)).fitted(images)
+    roots = stage.apply(images)
+    assert ROOTS[127] < roots.max() <= ROOTS[255]
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"image_shape": (33, 20)}, "up to 32 pixels a side"),
+        ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
+        ({"cells": (9, 2)}, "12x12 pixels have up to 6x6 cells, 9x2 are asked for"),
+        ({"cells": (0, 2)}, r"a shape is \(0, 2\)"),
+        ({"cells": 4}, "a shape is 4"),
+        ({"directions": 6}, "4 or 8 directions, 6 are asked for"),
+        ({"shift": 0}, "shifted by 0 bits, 1 to 8 are possible"),
+    ],
+)
+def test_what_cannot_be_is_refused(settings: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        replace(SHARED, **settings)  # type: ignore[arg-type]
+
+
+def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
+    model = random_gradients_model(replace(SHARED, deskew=True, directions=4))
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.feature_stage == model.feature_stage
+    assert model_bytes(loaded) == model_bytes(model)
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "problem"),
+    [
+        ("gradients", np.ones(8, np.int64), "'gradients' has the shape"),
+        ("gradients", np.ones(9), "'gradients' has the type"),
+        ("gradients", np.array([12, 14, 12, 12, 2, 3, 8, 3, 2]), "'gradients' ends with 2"),
+        ("gradients", np.array([12, 14, 12, 12, 2, 2, 8, 3, 0]), "gives 32 features, 'W' has 48"),
+        ("gradients", np.array([12, 14, 12, 12, 2, 3, 7, 3, 0]), "4 or 8 directions"),
+        ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "a shape is"),
+        ("gradients_pixels", np.array([0.0, 0.0]), "is no scale"),
+        ("gradients_pixels", np.array([np.nan, 1.0]), "NaN or infinite"),
+        ("gradients_pixels", np.array([1e300, 1.0]), "is no scale"),
+        ("gradients_pixels", None, "'gradients_pixels' is missing"),
+    ],
+)
+def test_damaged_arrays_are_refused(
+    tmp_path: Path, array: str, value: np.ndarray | None, problem: str
+) -> None:
+    save_model(random_gradients_model(SHARED), tmp_path / "model.npz")
+    arrays = dict(np.load(tmp_path / "model.npz"))
+    if value is None:
+        del arrays[array]
+    else:
+        arrays[array] = value
+    np.savez(tmp_path / "model.npz", **arrays)
+    with pytest.raises(InputError, match=problem):
+        load_model(tmp_path / "model.npz")
+
+
+def test_roots_have_one_range() -> None:
+    model = random_gradients_model(SHARED)
+    upper = model.inputs.upper + np.arange(SHARED.n_outputs)
+    with pytest.raises(InputError, match="'inputs_upper' differs"):
+        replace(model, inputs=replace(model.inputs, upper=upper))
+
+
+def test_roots_that_fall_are_refused() -> None:
+    table = np.arange(256)[::-1].astype(np.uint8)
+    with pytest.raises(InputError, match="roots that fall"):
+        IntegerGradients(SHARED, 1, table)

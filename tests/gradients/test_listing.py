@@ -1,0 +1,58 @@
+"""Assembly that counts its own cycles."""
+
+from __future__ import annotations
+
+import pytest
+
+from protonn_edge.stages.gradients.loop import pixel_loop
+from protonn_edge.stages.listing import Listing
+
+LOOP = Listing("""
+    next:
+        ld   r0, X+     ; a value
+        sbrc r0, 7
+        rjmp other
+        add  r1, r0
+        brcc next
+    other:
+        dec  r2
+        brne next
+    end:
+""")
+
+
+@pytest.mark.parametrize(
+    ("odds", "least", "worst"),
+    [
+        ({}, 7, 9),
+        ({"r0, 7": 1}, 7, 9),
+        ({"r0, 7": 0}, 7, 8),
+        ({"r0, 7": 1, "next": 0}, 8, 8),
+    ],
+)
+def test_ways_are_counted_by_what_they_take(odds: dict[str, float], least: int, worst: int) -> None:
+    assert LOOP.least("next", ("next", "end"), odds) == least
+    assert LOOP.worst("next", ("next", "end"), odds) == worst
+
+
+def test_a_mean_lies_between_the_ways() -> None:
+    odds = {"r0, 7": 0.5, "next": 0.0}
+    assert LOOP.mean("next", ("next", "end"), odds) == 0.5 * (2 + 2 + 1 + 1 + 1 + 1) + 0.5 * 7
+
+
+def test_lines_are_those_of_inline_assembly() -> None:
+    assert LOOP.lines[:4] == (
+        '".Lnext%=:\\n"',
+        '"    ld    r0, X+\\n" /* a value */',
+        '"    sbrc  r0, 7\\n"',
+        '"    rjmp  .Lother%=\\n"',
+    )
+    assert LOOP.lines[-1] == '".Lend%=:\\n"'
+    assert LOOP.code_bytes == 14
+
+
+@pytest.mark.parametrize("directions", [4, 8])
+def test_a_pixel_without_a_gradient_takes_16_cycles(directions: int) -> None:
+    loop = pixel_loop(directions, 64)
+    assert loop.least("pixel", ("pixel",), {"pixel": 1}) == 16
+    assert loop.worst("pixel", ("pixel",), {"pixel": 1, "gradient": 0}) == 16
