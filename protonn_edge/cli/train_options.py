@@ -13,7 +13,7 @@ from protonn_edge.cli.quantities import Bytes, ShapeType
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.features.registry import AllFeatures
-from protonn_edge.training.options import Choices, Shape
+from protonn_edge.training.options import Choices, Counts, Shape
 from protonn_edge.training.registry import CLASSIFIERS
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -61,6 +61,9 @@ def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
     choices = [each.words for each in values if isinstance(each, Choices)]
     if choices:
         return click.Choice(choices[0])
+    counts = [each.numbers for each in values if isinstance(each, Counts)]
+    if counts:
+        return click.Choice(counts[0])
     if "boolean" in values:
         return click.BOOL
     return click.STRING if str in values else range_of(kind._parameter_constraints, parameter)

@@ -208,7 +208,8 @@ class FeatureStage(ABC):
         if self.scale is None:
             return tuple(end[:1] for end in ends)
         zero = np.asarray(self.scale.zero, np.float64)
-        return zero, zero + self.scale.maximum * np.asarray(self.scale.step, np.float64)
+        last = zero + self.scale.maximum * np.asarray(self.scale.step, np.float64)
+        return np.minimum(zero, last), np.maximum(zero, last)
 
     def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
         """Return what makes the bytes that the device is fed, (features,), of raw points.

@@ -27,6 +27,14 @@ class Choices(StrOptions):
         super().__init__(set(self.words))
 
 
+class Counts(Options):
+    """One of some whole numbers, which the command line shows in this order."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self.numbers = tuple(numbers)
+        super().__init__(Integral, set(self.numbers))
+
+
 class Shape(Options):
     """Two whole numbers, and how the command line reads them.
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Options
 
 from protonn_edge.model import common_range
 from protonn_edge.stages.deskew.deskew import PixelScale
@@ -14,7 +11,7 @@ from protonn_edge.stages.feature_stage import FeatureStage, Shape
 from protonn_edge.stages.gradients.cells import DIRECTIONS
 from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.training.features.images import ImageParameters
-from protonn_edge.training.options import IMAGE_SHAPE
+from protonn_edge.training.options import IMAGE_SHAPE, Counts
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import (
     IN_BLOCKS,
@@ -50,7 +47,7 @@ class GradientParameters(ImageParameters):
     asked_by: ClassVar[dict[str, str]] = {KIND: "gradients"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "gradients": [IMAGE_SHAPE, None],
-        "directions": [Options(Integral, set(DIRECTIONS))],
+        "directions": [Counts(DIRECTIONS)],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "gradients": (

@@ -1,0 +1,129 @@
+"""Training on sums of gradients by direction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from model_factory import random_images
+from sklearn.datasets import load_digits
+
+from protonn_edge.cli import main
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model
+from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.stages.gradients.gradients import Gradients
+from protonn_edge.training import ProtoNNClassifier
+
+SMALL = {"image_shape": (8, 8), "gradients": (3, 3), "n_projections": 6, "epochs": 4}
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    data = load_digits()
+    return data.data, data.target
+
+
+def test_digits_are_told_apart_by_their_gradients(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    classifier = ProtoNNClassifier(**{**SMALL, "epochs": 15}, random_state=0)
+    classifier.fit(X[:1200], y[:1200])
+    model = classifier.to_model()
+    integers = quantize(model)
+    assert (model.n_features, model.n_inputs) == (64, 72)
+    assert np.mean(integers.predict(integers.quantize(X[1200:])) == y[1200:]) > 0.9
+    assert isinstance(model.feature_stage, Gradients)
+    assert model.feature_stage.pixels.step == 16 / 255
+
+
+def test_a_model_knows_how_active_its_pixels_are(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:300], y[:300]).to_model()
+    assert model.activity is not None
+    integers = quantize(model)
+    measured = measure_activity(integers, integers.quantize(X[:300]))
+    np.testing.assert_allclose(
+        model.activity.stages["gradients"][0], measured.stages["gradients"][0]
+    )
+
+
+def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
+    stage = Gradients((8, 8), (8, 8), (2, 2))
+    X = 1.0 - random_images(0, 200, stage) / 255
+    y = np.arange(200) % 2
+    settings = {**SMALL, "gradients": (2, 2), "random_state": 0}
+    model = ProtoNNClassifier(**settings).fit(X, y).to_model()
+    assert isinstance(model.feature_stage, Gradients)
+    assert model.feature_stage.pixels.zero == 1.0
+    assert model.feature_stage.pixels.step < 0
+    lower, upper = model.raw_ends
+    assert (lower, upper) == (0.0, 1.0)
+
+
+def test_images_are_moved_before_their_gradients_are_taken(
+    digits: tuple[np.ndarray, np.ndarray],
+) -> None:
+    X, y = digits
+    settings = {**SMALL, "deskew": True, "directions": 4, "random_state": 0}
+    plain, moved = (
+        ProtoNNClassifier(**settings, augment=augment).fit(X[:300], y[:300]).to_model()
+        for augment in (False, True)
+    )
+    assert plain.feature_stage == moved.feature_stage
+    assert plain.n_inputs == 36
+    assert (plain.projection != moved.projection).any()
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"image_shape": None}, "the shape of the image is not given"),
+        ({"reduced_shape": (4, 4)}, "other features are to be made, too"),
+        ({"clip": 0.02}, "clip is 0.02, but gradients are summed, which become bytes alike"),
+        ({"gradients": (5, 2)}, "8x8 pixels have up to 4x4 cells, 5x2 are asked for"),
+        ({"directions": 6}, "directions"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    digits: tuple[np.ndarray, np.ndarray], settings: dict[str, object], problem: str
+) -> None:
+    X, y = digits
+    with pytest.raises((InputError, ValueError), match=problem):
+        ProtoNNClassifier(**{**SMALL, **settings}).fit(X[:50], y[:50])
+
+
+def test_parts_are_refused(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    with pytest.raises(InputError, match="partial_fit was called with gradients"):
+        ProtoNNClassifier(**SMALL).partial_fit(X[:50], y[:50], classes=np.arange(10))
+
+
+def test_a_model_to_start_from_keeps_its_gradients(
+    digits: tuple[np.ndarray, np.ndarray],
+) -> None:
+    X, y = digits
+    model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:100], y[:100]).to_model()
+    again = ProtoNNClassifier(initial_model=model, epochs=1).fit(X[:100], y[:100]).to_model()
+    assert again.feature_stage == model.feature_stage
+    with pytest.raises(InputError, match="has its own features or none; leave gradients out"):
+        ProtoNNClassifier(**{**SMALL, "initial_model": model}).fit(X[:100], y[:100])
+
+
+def test_the_command_line_trains_on_gradients(
+    digits: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    X, y = digits
+    np.savez(tmp_path / "digits.npz", X_train=X[:300], y_train=y[:300])
+    options = "--image-shape 8x8 --gradients 3x2 --crop 8x7 --directions 4 --deskew --epochs 2"
+    model = tmp_path / "model.npz"
+    command = ["train", str(tmp_path / "digits.npz"), "-o", str(model), *options.split()]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    stage = load_model(model).feature_stage
+    assert isinstance(stage, Gradients)
+    assert (stage.cells, stage.cropped_shape, stage.directions) == ((3, 2), (8, 7), 4)
+    assert stage.deskew
+    shown = CliRunner().invoke(main, ["inspect", str(model)])
+    assert "24: 4 directions in 3x2 cells" in shown.output
