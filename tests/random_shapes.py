@@ -148,9 +148,9 @@ def _windows(rng: Rng) -> tuple[WindowFeatureStage, int]:
 
 
 def _gradients(rng: Rng) -> tuple[Gradients, int]:
-    cropped = [int(rng.integers(2, 21)) for _ in range(2)]
+    cropped = [int(rng.integers(1, 21)) for _ in range(2)]
     image = [int(rng.integers(side, min(32, side + 6) + 1)) for side in cropped]
-    cells = [int(rng.integers(1, min(8, side // 2) + 1)) for side in cropped]
+    cells = [int(rng.integers(1, min(8, side) + 1)) for side in cropped]
     made = Gradients(
         (image[0], image[1]),
         (cropped[0], cropped[1]),

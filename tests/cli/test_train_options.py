@@ -110,7 +110,7 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         ),
         (["--groups", "nowhere.txt"], "'nowhere.txt', not a file"),
         (["--average-pooling", "2x2"], "its own shape is not given"),
-        (["--image-shape", "3x4", "--crop", "2x2"], "not to be pooled"),
+        (["--image-shape", "3x4", "--crop", "2x2"], "nothing is to be made of it"),
         (["--image-shape", "3x4", "--average-pooling", "3x4"], "averages nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
         (["--projection-dim", 13], "--projection-dim is 13, the data has 12 features"),

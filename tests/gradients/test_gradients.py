@@ -26,9 +26,9 @@ SHARED = Gradients((12, 14), (12, 12), (2, 3), pixels=PixelScale(255.0, -0.5), s
 @st.composite
 def cells_of_images(draw: st.DrawFn) -> Cells:
     """Draw cells of every shape that there may be."""
-    cropped = tuple(draw(st.integers(4, 12)) for _ in range(2))
+    cropped = tuple(draw(st.integers(1, 12)) for _ in range(2))
     image = tuple(draw(st.integers(side, 32)) for side in cropped)
-    cells = tuple(draw(st.integers(1, min(8, side // 2))) for side in cropped)
+    cells = tuple(draw(st.integers(1, min(8, side))) for side in cropped)
     return Cells(image, cropped, cells, draw(st.sampled_from([4, 8])))  # type: ignore[arg-type]
 
 
@@ -46,12 +46,12 @@ def test_any_image_gives_what_plain_loops_do(cells: Cells, shift: int, seed: int
         assert (np.array(roots) <= stage.output.high).all()
 
 
-@given(st.integers(2, 32), st.integers(1, 8))
+@given(st.integers(1, 32), st.integers(1, 8))
 def test_every_pixel_counts_for_one_cell_or_two_in_turn(pixels: int, cells: int) -> None:
-    axis = CellAxis(pixels, pixels, min(cells, pixels // 2))
+    axis = CellAxis(pixels, pixels, min(cells, pixels))
     assert sum(run.pixels for run in axis.runs) == pixels
     firsts = [cell for cell, _ in axis.places]
-    assert firsts == sorted(firsts)
+    assert set(np.diff(firsts)) <= {0, 1}, "a run goes on to the next cell at most"
     members = axis.members()
     assert (members.sum(axis=0) > 0).all()
     assert set(members.sum(axis=1)) <= {1, 2}
@@ -98,7 +98,7 @@ def test_sums_of_most_images_are_told_apart() -> None:
     [
         ({"image_shape": (33, 20)}, "up to 32 pixels a side"),
         ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
-        ({"cells": (9, 2)}, "12x12 pixels have up to 6x6 cells, 9x2 are asked for"),
+        ({"cells": (9, 2)}, "12x12 pixels have up to 8x8 cells, 9x2 are asked for"),
         ({"cells": (0, 2)}, r"a shape is \(0, 2\)"),
         ({"cells": 4}, "a shape is 4"),
         ({"directions": 6}, "4 or 8 directions, 6 are asked for"),

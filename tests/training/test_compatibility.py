@@ -27,6 +27,7 @@ BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "random_state": 0}
 
 IMAGES = {"image_shape": (2, 4)}
 AVERAGES = {**IMAGES, "reduced_shape": (1, 2)}
+GRADIENTS = {**IMAGES, "gradients": (1, 2)}
 WINDOWS = {"features": "mean,max", "window_shape": (4, 2)}
 
 
@@ -37,6 +38,8 @@ def trained(y: Any = Y, **settings: Any) -> ProtoNNModel:
 
 PLAIN, CLIPPED = trained(), trained(clip=0.05)
 OF_WINDOWS, OF_AVERAGES, OF_SETS = trained(**WINDOWS), trained(**AVERAGES), trained(LABELS)
+OF_GRADIENTS = trained(**GRADIENTS)
+CLIPPED_GRADIENTS = replace(OF_GRADIENTS, clipped=True)
 CLIPPED_AVERAGES = replace(OF_AVERAGES, clipped=True)  # a file may say so
 OF_KEPT_ZEROS = {"initial_model": trained(clip=0.05, normalization="none")}
 
@@ -66,6 +69,15 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"clip": 0.1}, PARTS, "called with clip, which needs all points"),
     ({"deskew": True, **AVERAGES}, PARTS, "called with deskew, which needs all points"),
     (WINDOWS, PARTS, "called with features, which needs all points"),
+    (GRADIENTS, PARTS, "called with gradients, which needs all points"),
+    ({"initial_model": OF_GRADIENTS}, PARTS, "goes on from a model of gradients"),
+    ({"initial_model": PLAIN, **GRADIENTS}, {}, r"in \(1, 2\) cells, but the model to start from"),
+    ({"gradients": (1, 2)}, {}, "the shape of the image is not given"),
+    (GRADIENTS, SPARSE, "to be summed, but the points are sparse"),
+    (GRADIENTS | {"reduced_shape": (1, 2)}, {}, "summed, but other features are to be made, too"),
+    (GRADIENTS, BLOCKS, "summed, but the points are read in blocks"),
+    ({"clip": 0.1, **GRADIENTS}, {}, "clip is 0.1, but gradients are summed"),
+    ({"initial_model": CLIPPED_GRADIENTS}, {}, "clips outliers, but gradients are summed"),
     ({"strangers": 1.0}, PARTS, "called with strangers, which needs all points"),
     ({"initial_model": CLIPPED}, PARTS, "goes on from a model that clips outliers"),
     ({"initial_model": OF_WINDOWS}, PARTS, "goes on from a model of windows of samples"),
@@ -75,8 +87,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"initial_model": PLAIN, "features": "mean"}, {}, "features are given, but also a model"),
     ({"deskew": True, **AVERAGES}, SPARSE, "needs dense images that fit in memory, but the points"),
     ({"deskew": True, **AVERAGES}, BLOCKS, "that fit in memory, but the points are read in blocks"),
-    ({**IMAGES, "cropped_shape": (2, 2)}, {}, "to be cropped, but not to be pooled"),
-    ({**IMAGES, "deskew": True}, {}, "to be deskewed, but not to be pooled"),
+    ({**IMAGES, "cropped_shape": (2, 2)}, {}, "to be cropped, but nothing is to be made of it"),
+    ({**IMAGES, "deskew": True}, {}, "to be deskewed, but nothing is to be made of it"),
     ({"reduced_shape": (1, 2)}, {}, r"pooled to \(1, 2\), but its own shape is not given"),
     (AVERAGES, SPARSE, "pooled to averages, but the points are sparse"),
     ({**IMAGES, "augment": True}, SPARSE, "augment is True, but the points are sparse"),
@@ -197,6 +209,10 @@ CHOICES: dict[str, dict[str, Any]] = {
     "averages of nothing": {"reduced_shape": (1, 2)},
     "cropped": {**AVERAGES, "cropped_shape": (2, 2)},
     "cropped alone": {"cropped_shape": (2, 2)},
+    "gradients": GRADIENTS,
+    "gradients alone": {"gradients": (1, 2)},
+    "directions": {"directions": 4},
+    "a model of gradients": {"initial_model": OF_GRADIENTS},
     "deskew": {**AVERAGES, "deskew": True},
     "upright alone": {"deskew": True},
     "windows": WINDOWS,

@@ -82,7 +82,7 @@ def test_images_are_moved_before_their_gradients_are_taken(
         ({"image_shape": None}, "the shape of the image is not given"),
         ({"reduced_shape": (4, 4)}, "other features are to be made, too"),
         ({"clip": 0.02}, "clip is 0.02, but gradients are summed, which become bytes alike"),
-        ({"gradients": (5, 2)}, "8x8 pixels have up to 4x4 cells, 5x2 are asked for"),
+        ({"gradients": (9, 2)}, "8x8 pixels have up to 8x8 cells, 9x2 are asked for"),
         ({"directions": 6}, "directions"),
     ],
 )

@@ -116,7 +116,7 @@ def test_the_same_settings_give_the_same_model() -> None:
     ("settings", "words"),
     [
         ({"image_shape": None}, "its own shape is not given"),
-        ({"reduced_shape": None, "cropped_shape": (6, 6)}, "not to be pooled"),
+        ({"reduced_shape": None, "cropped_shape": (6, 6)}, "nothing is to be made of it"),
         ({"image_shape": (8, 9)}, "72 pixels, the points have 64"),
         ({"reduced_shape": (9, 8)}, "larger than its 8x8 pixels"),
         ({"cropped_shape": (4, 4)}, "6x6, which is larger than its 4x4"),
@@ -160,5 +160,5 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
 
 def test_deskewing_without_average_pooling_is_refused() -> None:
     X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="deskewed, but not to be pooled"):
+    with pytest.raises(InputError, match="deskewed, but nothing is to be made of it"):
         ProtoNNClassifier(image_shape=(16, 16), deskew=True).fit(X, y)

@@ -136,7 +136,7 @@ class Cells:
     ------
     InputError
         If a shape is larger than the one before it, an image has more than 32 pixels a side, there
-        are more cells than half the pixels of a side, or a sum would not fit 16 bits.
+        are more cells than pixels along a side, or a sum would not fit 16 bits.
     """
 
     image_shape: Shape
@@ -158,7 +158,7 @@ class Cells:
                 f"the image cannot be cropped to {shape_text(cropped)}, which is larger than its "
                 f"{shape_text(image)} pixels; give a smaller shape"
             )
-        height, width = (min(CELL_LIMIT, side // 2) for side in cropped)
+        height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
             raise InputError(
                 f"{shape_text(cropped)} pixels have up to {shape_text((height, width))} cells, "
