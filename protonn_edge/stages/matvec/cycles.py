@@ -30,6 +30,7 @@ SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called
 GROUPS_BY_COMPILER = 110
 WAITING_BY_COMPILER = 40
 BEGIN_BY_COMPILER = 20
+BEGIN_WAITING_CYCLES = 2  # where inputs wait for the others of their group
 BEGIN_BLOCK_CYCLES = 6  # where a block has a pointer to its next weights
 
 # Inputs that are counted in a byte.
