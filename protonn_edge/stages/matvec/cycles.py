@@ -26,12 +26,17 @@ MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 # Around the loops, by the compiler: a call that pushes; a block of sums in it.
 PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
+FREE_REGISTERS_CYCLES = 14  # of a block: where sums leave r18..r21 alone
 SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
 GROUPS_BY_COMPILER = 110
-WAITING_BY_COMPILER = 40
+WAITING_BY_COMPILER, MEAN_WAITING_BY_COMPILER = 40, 30
 BEGIN_BY_COMPILER = 20
 BEGIN_WAITING_CYCLES = 2  # where inputs wait for the others of their group
 BEGIN_BLOCK_CYCLES = 6  # where a block has a pointer to its next weights
+
+# A register that a function saves for its caller, push and pop; and which these are.
+SAVED_REGISTER_CYCLES = 4
+SAVED_BY_CALLEE = range(2, 18)
 
 # Inputs that are counted in a byte.
 COUNTED_IN_A_BYTE = 255

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -17,12 +17,16 @@ from protonn_edge.stages.matvec.cycles import (
     BEGIN_BY_COMPILER,
     BEGIN_WAITING_CYCLES,
     COUNTED_IN_A_BYTE,
+    FREE_REGISTERS_CYCLES,
     GROUP,
     GROUP_CYCLES,
     GROUPS_BY_COMPILER,
     KERNELS,
+    MEAN_WAITING_BY_COMPILER,
     PUSH_BLOCK_BY_COMPILER,
     PUSH_CALL_BY_COMPILER,
+    SAVED_BY_CALLEE,
+    SAVED_REGISTER_CYCLES,
     SPLIT_BY_COMPILER,
     WAITING_BY_COMPILER,
     Block,
@@ -113,16 +117,27 @@ class Matvec:
         """Whether all inputs may need more than one pass."""
         return self.kernel == "masked" and self.weights.shape[1] > COUNTED_IN_A_BYTE
 
-    @cached_property
-    def push(self) -> Push:
-        """What it takes to push inputs."""
-        blocks, features, n = self.blocks, self.features, self.weights.shape[1]
+    @property
+    def _call(self) -> int:
+        """Bound of what a call takes that adds to all sums, besides its inputs."""
+        blocks = self.blocks
         call = PUSH_CALL_BY_COMPILER + sum(PUSH_BLOCK_BY_COMPILER + block.moves for block in blocks)
         call += self.core.call_cycles * (2 + len(blocks))
         if self.kernel == "unrolled":
             call += self.core.tablejump_cycles * len(blocks)
-        if self.splits:
-            call += SPLIT_BY_COMPILER
+        return call + SPLIT_BY_COMPILER * self.splits
+
+    @property
+    def _mean_call(self) -> int:
+        """The same, about: a few sums are in fewer registers that must be saved."""
+        free = len(SAVED_BY_CALLEE) - max(block.bytes for block in self.blocks)
+        spared = SAVED_REGISTER_CYCLES * free + FREE_REGISTERS_CYCLES
+        return self._call - (spared if free >= 0 else 0)
+
+    @cached_property
+    def push(self) -> Push:
+        """What it takes to push inputs."""
+        blocks, features, n, call = self.blocks, self.features, self.weights.shape[1], self._call
         value, zero = int(features.other.max()), int(features.zero.max())
         whole = call * (-(-n // COUNTED_IN_A_BYTE) if self.splits else 1)
         if self.kernel == "unrolled":
@@ -174,21 +189,46 @@ class Matvec:
         around = self.begin + self._groups
         return around + float(self.features.zero @ (1 - share) + self.features.other @ share)
 
-    def calls(self, feed: Feed, share: NDArray[np.float64]) -> float:
-        """Return the cycles of the firmware's calls, besides those of the inputs."""
+    def calls(self, feed: Feed) -> int:
+        """Bound the cycles of the firmware's calls, besides those of the inputs."""
         if feed.whole:
             return self.push.whole
-        costs = self.push.zero + share * (self.push.value - self.push.zero)
-        return self.push.call * feed.calls(self.push, costs.tolist())
+        return self.push.call * feed.calls(self.push, [self.push.value] * feed.values)
+
+    def mean_calls(self, feed: Feed, share: NDArray[np.float64]) -> float:
+        """Return the same, about, for inputs that are not 0 with this share, (D,)."""
+        chunks = [feed.values]
+        if not feed.whole:
+            costs = self.push.zero + share * (self.push.value - self.push.zero)
+            chunks = feed.chunks(self.push, costs.tolist())
+        if self.kernel == "unrolled":
+            return self._mean_calls_in_groups(chunks, feed.chunk)
+        most = COUNTED_IN_A_BYTE if self.splits else feed.values
+        return self._mean_call * sum(-(-chunk // most) for chunk in chunks)
+
+    def _mean_calls_in_groups(self, chunks: Sequence[int], full: int) -> float:
+        """Return the cycles of calls with so many inputs, `full` at most, which push whole groups.
+
+        Where inputs decide on a chunk's end, it may be anywhere in a group.
+        """
+        adds, waits, phases = 0.0, 0.0, range(1)
+        for place, chunk in enumerate(chunks, 1):
+            each = [_grouped(waiting, chunk, place == len(chunks)) for waiting in phases]
+            more = np.mean(each, axis=0)
+            adds, waits = adds + more[0], waits + more[1]
+            phases = phases if chunk == full else range(GROUP)
+        again = (adds - 1) * (self._mean_call + len(self.blocks) * GROUP_CYCLES)
+        around = len(chunks) * GROUPS_BY_COMPILER + waits * MEAN_WAITING_BY_COMPILER
+        return self._mean_call + again + around
 
     def step(self, name: str, feed: Feed | None, activity: Activity | None) -> Step:
         """Return the step of this name from ``pnn_begin`` to the last input; see `Kernel.cost`."""
         worst, mean = self.worst, None
         if feed is not None:
-            worst += math.ceil(self.calls(feed, np.ones(self.weights.shape[1])))
+            worst += self.calls(feed)
         if activity is not None:
             mean = self.mean(activity.inputs)
-            mean += 0.0 if feed is None else self.calls(feed, activity.inputs)
+            mean += 0.0 if feed is None else self.mean_calls(feed, activity.inputs)
         step = Step(name, self.kernel, sum(self.bytes), mean, worst, self.push.least)
         return step if self.core.multiplies else step.in_portable_c(_PORTABLE_PRODUCT)
 
@@ -269,6 +309,17 @@ class MatvecKernel(Kernel):
 def kernel_names(core: Core) -> tuple[KernelName, ...]:
     """Return the ways to read weights: as instructions if the chip multiplies."""
     return tuple(name for name in KERNELS if core.multiplies or name != "unrolled")
+
+
+def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:
+    """Return how often a chunk of inputs makes groups be added, and how many of it wait for that.
+
+    So many inputs of its first group are `waiting`; the `last` chunk's end is that of a group.
+    """
+    filling = min(chunk, -waiting % GROUP)
+    rest = 0 if last else (chunk - filling) % GROUP
+    completes = waiting > 0 and (last or waiting + filling == GROUP)
+    return completes + (chunk > filling + rest), filling + rest
 
 
 def _place(block: Block) -> dict[str, int]:
