@@ -5,6 +5,7 @@ from __future__ import annotations
 from protonn_edge.quantization.activity import measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
+from protonn_edge.quantization.folding import input_quantizer
 from protonn_edge.quantization.integer_chain import (
     MODEL_HASH_BYTES,
     MOST_FEATURES,
@@ -21,7 +22,6 @@ from protonn_edge.quantization.precision import (
 from protonn_edge.quantization.quantize import quantize, why_floats_alone
 from protonn_edge.quantization.quantizer import (
     Precision,
-    input_quantizer,
     precision_for,
     quantize_in_order,
 )
