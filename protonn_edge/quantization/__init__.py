@@ -28,6 +28,7 @@ from protonn_edge.quantization.quantizer import (
 from protonn_edge.quantization.rejection import (
     Statistics,
     check_rate,
+    check_statistics,
     rejection_for,
     statistics_of,
     together,
@@ -49,6 +50,7 @@ __all__ = [
     "Statistics",
     "check_counts",
     "check_rate",
+    "check_statistics",
     "dequantize",
     "device_model",
     "float32_model",

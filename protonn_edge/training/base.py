@@ -28,7 +28,7 @@ from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.model import NORMALIZER_KINDS
-from protonn_edge.quantization import statistics_of, with_rejection
+from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.stages.decision.rejection import Statistic
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
@@ -277,6 +277,7 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
             If there are too few points for the rate, or the model has no integers.
         """
         check_is_fitted(self)
+        check_statistics(self.model_, by)
         points = validate_data(self, X, reset=False, dtype=np.float32)
         if y is None:
             known = statistics_of(self.model_, points)
