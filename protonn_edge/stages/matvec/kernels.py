@@ -32,10 +32,10 @@ from protonn_edge.stages.matvec.cycles import (
     Block,
     FeatureCycles,
     KernelName,
-    Multiple,
+    Line,
     blocks_of,
     feature_cycles,
-    multiples_of,
+    lines_of,
     projection_bytes,
 )
 from protonn_edge.stages.matvec.integers import IntegerMatvec
@@ -68,11 +68,11 @@ class BlockContext:
 class WeightsContext(BlockContext):
     """One pass over the inputs: `rows` holds the weights, a row per input, as the kernel does.
 
-    Where weights are instructions, `multiples` has what they are made of.
+    Where weights are instructions, `lines` has what they are made of.
     """
 
     rows: Rows
-    multiples: tuple[tuple[Multiple, ...], ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class Matvec:
                 WeightsContext(
                     **_place(block),
                     rows=self._rows(columns, block),
-                    multiples=self._multiples(block),
+                    lines=self._lines(block),
                 )
                 for block in self.blocks
             ),
@@ -278,11 +278,11 @@ class Matvec:
         rows = [_masked(row) for row in part] if self.kernel == "masked" else part
         return tuple(tuple(row) for row in rows)
 
-    def _multiples(self, block: Block) -> tuple[tuple[Multiple, ...], ...]:
+    def _lines(self, block: Block) -> tuple[Line, ...]:
         if self.kernel != "unrolled":
             return ()
         part = self.weights[block.first : block.first + block.size]
-        return tuple(multiples_of(part, self.maximum))
+        return tuple(lines_of(part, self.maximum))
 
 
 @dataclass(frozen=True, eq=False)
