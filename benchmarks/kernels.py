@@ -18,8 +18,9 @@ same in the same way, as a function in C that may be called again for the next f
 - *masked*: the same for weights that are not 0, with their signs; the size of a row, by which
   features that are 0 are passed over, 3; for each 8 weights a mask, 3; to look at a bit of it 2,
   or 3 to branch;
-- *unrolled*: products as `multiples_of` makes them, and their sums; in place of the count, 3 for
-  each 8 features to see whether these are all, and 12 for each block to jump to the first.
+- *unrolled*: products as `lines_of` makes them, and their sums; 2 to pass over features without
+  weights; in place of the count, 3 for each 8 features to see whether these are all, and 12 for
+  each block to jump to the first.
 
 What is above the floor is what the compiler makes around the loops, about 50 cycles a call, which
 shows where there are few features, and with *unrolled* what holds features back until 8 have come,
@@ -61,7 +62,14 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.matvec.cycles import GROUP, GROUP_CYCLES, KERNELS, KernelName, multiples_of
+from protonn_edge.stages.matvec.cycles import (
+    GROUP,
+    GROUP_CYCLES,
+    KERNELS,
+    PASS_CYCLES,
+    KernelName,
+    lines_of,
+)
 from protonn_edge.stages.prototypes.exponential import exponential_table
 from protonn_edge.stages.registry import kernels_of
 
@@ -166,8 +174,10 @@ def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
     if kernel == "masked":
         return floor + sum(_masked_floor(W, width) for W in blocks)
     for W in blocks:
-        floor += 4 * D + GROUP_CYCLES * -(-D // GROUP) + 12
-        for multiple in chain(*multiples_of(W, model.inputs.maximum)):
+        lines = lines_of(W, model.inputs.maximum)
+        floor += sum(PASS_CYCLES if line.passed else 4 for line in lines)
+        floor += GROUP_CYCLES * -(-D // GROUP) + 12
+        for multiple in chain(*(line.multiples for line in lines)):
             floor += multiple.cycles + width * len(multiple.outputs)
     return floor
 

@@ -104,8 +104,8 @@ def fit_classifier(
 
         classifier.callback = on_report
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
-    for restart in classifier.restarts_:
-        out.say(str(restart))
+    for remark in classifier.remarks_:
+        out.say(remark)
 
 
 def _note(report: EpochReport) -> str:

@@ -24,7 +24,7 @@ from protonn_edge.model.sizes import Sized, paper_bytes
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.stages.activity import Activity, Sizes
 from protonn_edge.stages.array_checks import Arrays
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection, Statistic
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.raw_units import (
     EXPONENT_LIMIT,
@@ -51,6 +51,8 @@ class Model(Sized):
         Its name in files and registries.
     ARRAYS : tuple of str
         What a file calls the arrays that other kinds do not have.
+    statistics : tuple of str
+        What points may be rejected by; see `stages.decision.rejection`.
     normalizer : Normalizer
         What turns raw features, or what is made of them, into those that the matrices expect.
     inputs : InputStatistics
@@ -86,6 +88,7 @@ class Model(Sized):
 
     kind: ClassVar[str]
     ARRAYS: ClassVar[tuple[str, ...]]
+    statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
 
     normalizer: Normalizer
     inputs: InputStatistics

@@ -14,6 +14,7 @@ from protonn_edge.model.checks import checked_matrix, set_checked
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays, check_type, single_value
+from protonn_edge.stages.decision.rejection import STATISTICS, Statistic
 
 # Within these, no sum or square of inference overflows float64, whatever features float32 has.
 GAMMAS = (1e-15, 1e15)
@@ -51,6 +52,7 @@ class ProtoNNModel(SizedByMatrices, Model):
     """
 
     kind: ClassVar[str] = "protonn"
+    statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
 
     projection: Float32

@@ -5,6 +5,7 @@ from __future__ import annotations
 from protonn_edge.quantization.activity import measure_activity
 from protonn_edge.quantization.dequantizer import DequantizedModel, dequantize
 from protonn_edge.quantization.float32_model import Float32Model, float32_model
+from protonn_edge.quantization.folding import input_quantizer
 from protonn_edge.quantization.integer_chain import (
     MODEL_HASH_BYTES,
     MOST_FEATURES,
@@ -21,13 +22,13 @@ from protonn_edge.quantization.precision import (
 from protonn_edge.quantization.quantize import quantize, why_floats_alone
 from protonn_edge.quantization.quantizer import (
     Precision,
-    input_quantizer,
     precision_for,
     quantize_in_order,
 )
 from protonn_edge.quantization.rejection import (
     Statistics,
     check_rate,
+    check_statistics,
     rejection_for,
     statistics_of,
     together,
@@ -49,6 +50,7 @@ __all__ = [
     "Statistics",
     "check_counts",
     "check_rate",
+    "check_statistics",
     "dequantize",
     "device_model",
     "float32_model",

@@ -94,9 +94,9 @@ class IntegerModel(SizedByMatrices, IntegerChain):
             self.projection,
             self.bias,
             self.accumulator_bits,
+            self.inputs.maximum,
             self.multiplier,
             self.offset,
-            self.inputs.maximum,
             unfed.wanted,
         )
 

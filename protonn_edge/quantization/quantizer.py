@@ -23,7 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model import InputStatistics, ProtoNNModel
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization.folding import (
+    INPUT_BITS,
+    RESIDUAL_MAXIMUM,
+    FoldedMap,
+    RoundedWeights,
+    input_quantizer,
+)
 from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.principal_axes import along_principal_axes
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
@@ -46,8 +53,6 @@ from protonn_edge.stages.prototypes.integers import score_norms
 
 FloatArray = NDArray[np.float64]
 
-_RESIDUAL_MAXIMUM = 127
-_INPUT_BITS = (8, 7, 6, 5, 4)
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
 _INT16_LIMIT = (1 << 15) - 1
 
@@ -157,20 +162,6 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
     )
 
 
-def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
-    """Return the quantizer of features whose training values had these statistics.
-
-    Each feature's range is cut into ``2**bits - 1`` steps, from the end that is nearer to its most
-    frequent value. A constant feature gets a step of 1 and always reads 0.
-    """
-    maximum = (1 << bits) - 1
-    lower, upper = statistics.lower, statistics.upper
-    rests_high = upper - statistics.background < statistics.background - lower
-    zero = np.where(rests_high, upper, lower)
-    step = np.where(rests_high, lower - upper, upper - lower) / maximum
-    return InputQuantizer(zero, np.where(step == 0, 1.0, step), maximum)
-
-
 def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
     """Turn the projected space such that its first coordinates spread the prototypes most.
 
@@ -193,10 +184,10 @@ def _finest_shift(model: ProtoNNModel) -> int:
 
 
 def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> _Projection:
-    found = [_fit_projection(model, prototypes, bits, 16) for bits in _INPUT_BITS]
+    found = [_fit_projection(model, prototypes, bits, 16) for bits in INPUT_BITS]
     choices = [choice for choice in found if choice is not None]
     if min((choice.error for choice in choices), default=math.inf) > _TOLERATED_ERROR:
-        wide = _fit_projection(model, prototypes, _INPUT_BITS[0], 24)
+        wide = _fit_projection(model, prototypes, INPUT_BITS[0], 24)
         choices += [] if wide is None else [wide]
     if not choices:
         raise _no_scale()
@@ -241,7 +232,7 @@ def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
 def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
     """Return the largest label for which scores are proven to fit 16 bits, or 127."""
     table = exponential_table()
-    maximum = _RESIDUAL_MAXIMUM
+    maximum = RESIDUAL_MAXIMUM
     while maximum >= _LABEL_MAXIMUM_LIMIT:
         labels = _quantize_labels(model, maximum)
         norms = score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
@@ -250,7 +241,7 @@ def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
         if largest <= _INT16_LIMIT:
             return maximum
         maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
-    return _RESIDUAL_MAXIMUM
+    return RESIDUAL_MAXIMUM
 
 
 def _quantize_labels(model: ProtoNNModel, maximum: int) -> NDArray[np.int8]:
@@ -269,39 +260,30 @@ def _fit_projection(
     step = distance_step(prototypes.distance_shift)
     per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
     per_raw_unit /= step
-    weights = per_raw_unit * inputs.step
-    target = _dot(per_raw_unit, inputs.zero - model.normalizer.offset) - prototypes.centre
-    mean = (model.inputs.mean - inputs.zero) / inputs.step
-    variance = np.square(model.inputs.deviation / inputs.step)
-
-    if not all(np.isfinite(numbers).all() for numbers in (weights, target, mean, variance)):
-        raise InputError(
-            "the normalizer or the input statistics are too large to compute with; train the model "
-            "again with features of ordinary size"
-        )
+    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    target = folded.constant - prototypes.centre
 
     dropped = accumulator_bits - 16
     divisor = 1 << (REQUANTIZE_SHIFT + dropped)
-    for multiplier in _multipliers(weights, inputs.maximum, accumulator_bits):
+    for multiplier in _multipliers(folded.weights, inputs.maximum, accumulator_bits):
         unit = multiplier / divisor
-        residuals = np.rint(weights / unit).astype(np.int64)
+        rounded = RoundedWeights(folded, unit)
+        residuals = rounded.residuals
         span = inputs.maximum * np.abs(residuals).sum(axis=1)
-        if np.abs(residuals).max() > _RESIDUAL_MAXIMUM:
+        if np.abs(residuals).max() > RESIDUAL_MAXIMUM:
             continue
         if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
             continue
         bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
-        rounding = unit * residuals - weights
         # What rounding adds on average is known, so it is taken off.
-        constant = target - _dot(rounding, mean) - unit * bias
+        constant = target - rounded.drift - unit * bias
         lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
         offset = np.rint(((constant + 0.5) * (1 << REQUANTIZE_SHIFT) + lost) / OFFSET_STEP)
         offset *= OFFSET_STEP
         reach = (span.max() // 2 + 1 >> dropped) + 1
         if not np.abs(offset).max() + reach * multiplier < REQUANTIZED_LIMIT:
             continue
-        noise = np.square(rounding) @ variance + np.square(weights).sum(axis=1) / 12
-        noise += (unit * ((1 << dropped) - 1)) ** 2 / 12
+        noise = rounded.noise + (unit * ((1 << dropped) - 1)) ** 2 / 12
         return _Projection(
             inputs=inputs,
             residuals=residuals.astype(np.int8),
@@ -314,25 +296,13 @@ def _fit_projection(
     return None
 
 
-def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    """Return matrix @ vector, exactly rounded: no machine adds in another order."""
-    return np.array([_sum(row) for row in (matrix * vector).tolist()])
-
-
-def _sum(numbers: list[float]) -> float:
-    try:
-        return math.fsum(numbers)
-    except (OverflowError, ValueError):  # not finite, or not on the way
-        return math.nan
-
-
 def _multipliers(weights: FloatArray, input_maximum: int, accumulator_bits: int) -> range:
     """List multipliers from that of the finest unit that may fit to coarser ones.
 
     A residual must fit int8, and the accumulator must hold the largest row sum of magnitudes times
     the largest input, whatever the input is.
     """
-    largest = float(np.abs(weights).max()) / _RESIDUAL_MAXIMUM
+    largest = float(np.abs(weights).max()) / RESIDUAL_MAXIMUM
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
     unit = max(largest, row / _ACCUMULATOR_SPAN[accumulator_bits])
     scale = 1 << (REQUANTIZE_SHIFT + accumulator_bits - 16)

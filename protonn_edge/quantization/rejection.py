@@ -110,6 +110,16 @@ def rejection_for(
     )
 
 
+def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
+    """Refuse to reject points by what models of this kind do not have."""
+    for name in by:
+        if name not in model.statistics:
+            raise InputError(
+                f"a {model.title} model has no {name} to reject points by; take "
+                f"{' or '.join(model.statistics)}"
+            )
+
+
 def check_rate(n: int, rate: float) -> int:
     """Return which of n sorted values is the threshold for this rate, counted from 1.
 
@@ -147,8 +157,9 @@ def with_rejection(
     Raises
     ------
     InputError
-        As `rejection_for`.
+        As `rejection_for`, or if the model does not have one of the statistics.
     """
+    check_statistics(model, by)
     rejection = rejection_for(known, rate, by)
     told = {"rate": rate, "by": list(by), "n": len(known)}
     return replace(model, rejection=rejection, record={**model.record, "rejection": told})

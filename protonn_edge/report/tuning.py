@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 
 from protonn_edge.boards import Board
+from protonn_edge.training.searched import shown
 from protonn_edge.tuning import Candidate, Progress, candidates, front
 from protonn_edge.tuning.front import cycles_of, flash_of
 
@@ -62,7 +63,7 @@ def _table(
             f"{board.milliseconds(figures.mean_cycles):.3f}",
             f"{board.milliseconds(figures.worst_cycles):.3f}",
             *(
-                ", ".join(str(settings[name]) for name in names if name in settings)
+                ", ".join(shown(settings[name]) for name in names if name in settings)
                 for names in columns.values()
             ),
         )

@@ -67,14 +67,19 @@ class Feed:
         """Whether all values come in one call."""
         return self.chunk >= self.values
 
-    def calls(self, push: Push, costs: Sequence[float]) -> float:
-        """Return how often the firmware pushes values of these cycles."""
-        calls, chunk, cycles = 0.0, 0, float(push.call)
+    def chunks(self, push: Push, costs: Sequence[float]) -> list[int]:
+        """Return how many values of these cycles the firmware pushes at once, time after time."""
+        chunks, cycles = [0], float(push.call)
         for each in costs:
-            chunk, cycles = chunk + 1, cycles + each
-            if cycles + push.value > CHUNK_CYCLES or chunk == self.chunk:
-                calls, chunk, cycles = calls + 1, 0, float(push.call)
-        return calls + (chunk > 0)
+            chunks[-1], cycles = chunks[-1] + 1, cycles + each
+            if cycles + push.value > CHUNK_CYCLES or chunks[-1] == self.chunk:
+                chunks.append(0)
+                cycles = float(push.call)
+        return chunks if chunks[-1] else chunks[:-1]
+
+    def calls(self, push: Push, costs: Sequence[float]) -> int:
+        """Return how often the firmware pushes values of these cycles."""
+        return len(self.chunks(push, costs))
 
 
 @dataclass(frozen=True)

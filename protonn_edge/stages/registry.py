@@ -12,6 +12,7 @@ from protonn_edge.stages.deskew import kernels as deskew
 from protonn_edge.stages.gradients import kernels as gradients
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
+from protonn_edge.stages.linear import kernels as linear
 from protonn_edge.stages.projection import kernels as projection
 from protonn_edge.stages.prototypes import kernels as prototypes
 from protonn_edge.stages.window_features import kernels as window_features
@@ -23,6 +24,7 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "window_features": window_features.kernels,
     "projection": projection.kernels,
     "prototypes": prototypes.kernels,
+    "linear": linear.kernels,
     "decision": decision.kernels,
 }
 """What finds the kernels of an integer stage, by its kind."""

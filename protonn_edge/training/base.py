@@ -28,7 +28,7 @@ from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.model import NORMALIZER_KINDS
-from protonn_edge.quantization import statistics_of, with_rejection
+from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.stages.decision.rejection import Statistic
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
@@ -103,7 +103,10 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
     sharpness_ : float
         What scores are multiplied with before the softmax of `predict_proba`.
     restarts_ : tuple of Restart
-        Attempts that diverged and were given up; each also is a `ConvergenceWarning`.
+        Attempts that diverged and were given up.
+    remarks_ : tuple of str
+        These in words, and what else there is to know of the training; each also is a
+        `ConvergenceWarning`.
     """
 
     normalization: str = "standard"
@@ -115,6 +118,7 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
 
     history_: tuple[EpochReport, ...] = field(init=False)
     restarts_: tuple[Restart, ...] = field(init=False)
+    remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
     sharpness_: float = field(init=False)
 
@@ -273,6 +277,7 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
             If there are too few points for the rate, or the model has no integers.
         """
         check_is_fitted(self)
+        check_statistics(self.model_, by)
         points = validate_data(self, X, reset=False, dtype=np.float32)
         if y is None:
             known = statistics_of(self.model_, points)
@@ -295,11 +300,12 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
     def _keep(
         self, learned: Learned, prepared: PreparedPoints, *, n_train: int, told: int = 0
     ) -> None:
-        """Keep what was learned; say what went wrong on the way, from restart number `told` on."""
+        """Keep what was learned; say what went wrong on the way, from remark number `told` on."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
-        for restart in learned.restarts[told:]:
-            warnings.warn(str(restart), ConvergenceWarning, stacklevel=4)
+        self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
+        for remark in self.remarks_[told:]:
+            warnings.warn(remark, ConvergenceWarning, stacklevel=4)
         settings = self.training_settings()
         record = training_record(
             {name: getattr(settings, name, value) for name, value in self.get_params().items()},

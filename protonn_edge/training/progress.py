@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from protonn_edge.datasets.rows import Sparse
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, Source
 
@@ -111,18 +111,21 @@ class Learned:
 
     Attributes
     ----------
-    model : ProtoNNModel
+    model : Model
     history : tuple of EpochReport
         At least one.
     restarts : tuple of Restart
         The attempts that were given up.
+    remarks : tuple of str
+        What else the user should know of the training, such as that it had not converged.
     facts : mapping
         What else the model's record says, whatever JSON can hold.
     """
 
-    model: ProtoNNModel
+    model: Model
     history: tuple[EpochReport, ...]
     restarts: tuple[Restart, ...] = ()
+    remarks: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -379,7 +379,7 @@ class ProtoNNClassifier(DeviceClassifier):
             "input_noise": training.input_noise,
             "learning_rate": trained.learning_rate,
         }
-        return Learned(training.model(trained), trained.history, trained.restarts, facts)
+        return Learned(training.model(trained), trained.history, trained.restarts, facts=facts)
 
     def training_settings(self) -> ProtoNNSettings:
         """Return what training reads: the parameters, as they are now."""

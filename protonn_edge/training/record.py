@@ -48,6 +48,7 @@ def training_record(
         "settings": json.loads(json.dumps(settings, default=_plain)),
         "seed": seed,
         "restarts": [str(restart) for restart in learned.restarts],
+        **({"remarks": list(learned.remarks)} if learned.remarks else {}),
         "n_train": n_train,
         "data_sha256": data_sha256,
         "history": {

@@ -73,7 +73,12 @@ class Searched:
     def told(self, settings: Mapping[str, Any]) -> str:
         """Return the sizes of a trial, by the parameters' names."""
         alone = (names[0] for names in self.columns.values() if len(names) == 1)
-        return ", ".join(f"{name} {settings[name]}" for name in alone if name in settings)
+        return ", ".join(f"{name} {shown(settings[name])}" for name in alone if name in settings)
+
+
+def shown(value: Any) -> str:
+    """Return a setting for people."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 FEATURES_SEARCHED: Mapping[str, Among | Between] = {

@@ -142,7 +142,7 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed
         If there is no model of these settings.
     """
     needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
-    rows = _some_of_each_class(points.y, max(_SKETCH_POINTS, *needed))
+    rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))
     classifier = points.untrained({**settings, **searched.sketch}, seed)
     X, y = points.X[rows], points.y[rows]
     with warnings.catch_warnings(), threadpool_limits(limits=1):

@@ -94,7 +94,7 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
         (["--augment"], "--augment is True, but --image-shape is None"),
         (["--group-shift", 2], "--group-shift is given without --groups"),
-        (["--classifier", "forest"], "'forest' is not 'protonn'"),
+        (["--classifier", "forest"], "'forest' is not "),
         (
             [
                 "--clip",

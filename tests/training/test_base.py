@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.cli.command import Command
@@ -115,6 +116,18 @@ def test_the_record_is_made_for_it() -> None:
     assert record["n_train"] == len(DIGITS.y_train)
 
 
+def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
+    class Remarking(NearestMean):
+        def _train(self, prepared: PreparedPoints) -> Learned:
+            return replace(super()._train(prepared), remarks=("the means are far apart",))
+
+    with pytest.warns(ConvergenceWarning, match="the means are far apart"):
+        classifier = Remarking(random_state=0).fit(DIGITS.X_train, DIGITS.y_train)
+    assert classifier.remarks_ == ("the means are far apart",)
+    assert classifier.to_model().record["remarks"] == ["the means are far apart"]
+    assert "remarks" not in fitted().to_model().record
+
+
 def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
     with pytest.raises(InputError, match="one mean a class"):
         NearestMean().fit(DIGITS.X_train, np.eye(10, dtype=int)[DIGITS.y_train])
@@ -189,7 +202,7 @@ def test_the_command_line_makes_it(command: click.Command, options: list[str], m
         (["--classifier", "means", "--optimizer", "joint"], "--optimizer is given, but the cla"),
         (["--classifier", "means", "--no-augment"], "--augment is given, but the classifier 'me"),
         (["--width", "2"], "--width is given, but the classifier 'protonn' does not have it"),
-        (["--classifier", "forest"], "'forest' is not one of 'protonn', 'means'"),
+        (["--classifier", "forest"], "'forest' is not one of 'protonn', "),
         (["--classifier", "means", "--width", "0"], "0.0 is not in the range"),
     ],
 )

@@ -8,6 +8,7 @@ from model_factory import random_model
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize, statistics_of
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.training import ProtoNNClassifier
@@ -107,3 +108,12 @@ def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> N
         fitted.predict(digits.X_test, unknown=-1)
     with pytest.raises(InputError, match="20 points are too few"):
         fitted.calibrate_rejection(digits.X_train[:20], rate=0.01)
+
+
+def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
+    calibrated: ProtoNNClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ProtoNNModel, "statistics", ("score", "margin"))
+    X, y = np.zeros((3, 64)), np.zeros(3)
+    with pytest.raises(InputError, match="no distance to reject points by; take score or margin"):
+        calibrated.calibrate_rejection(X, y, rate=0.5, by=("score", "distance"))

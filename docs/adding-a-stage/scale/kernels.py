@@ -58,7 +58,7 @@ class ScaleKernel(Kernel):
         push = self._push(following)
         cycles = _BEGIN_CYCLES + _VALUE_CYCLES * n + n // AT_ONCE * self._part(following)
         if feed is not None:  # else the stage before counts the calls
-            calls = 1 if feed.whole else math.ceil(feed.calls(push, [push.value] * n))
+            calls = 1 if feed.whole else feed.calls(push, [push.value] * n)
             cycles += calls * push.call
         step = Step(self.kind, self.name, n + _CODE_BYTES, cycles, cycles, _VALUE_LEAST * n)
         if not self.core.multiplies:

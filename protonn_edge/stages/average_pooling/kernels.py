@@ -158,7 +158,7 @@ class PoolingKernel(Kernel):
             return 1
         if feed.whole:
             return 1 if self._keeps else -(-n // PIXELS_AT_ONCE)
-        return math.ceil(feed.calls(push, [push.value] * n))
+        return feed.calls(push, [push.value] * n)
 
     def _cycles(
         self,

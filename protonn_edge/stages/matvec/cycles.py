@@ -9,8 +9,8 @@ taken 2; all others 1. What the compiler makes around the loops was read off the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -26,11 +26,17 @@ MULTIPLY_ADD = {2: 7, 3: 9, 4: 10}
 # Around the loops, by the compiler: a call that pushes; a block of sums in it.
 PUSH_CALL_BY_COMPILER = 56
 PUSH_BLOCK_BY_COMPILER = 84
+FREE_REGISTERS_CYCLES = 14  # of a block: where sums leave r18..r21 alone
 SPLIT_BY_COMPILER = 40  # of what is counted in a byte: the projection is called, not inlined
 GROUPS_BY_COMPILER = 110
-WAITING_BY_COMPILER = 40
+WAITING_BY_COMPILER, MEAN_WAITING_BY_COMPILER = 40, 30
 BEGIN_BY_COMPILER = 20
+BEGIN_WAITING_CYCLES = 2  # where inputs wait for the others of their group
 BEGIN_BLOCK_CYCLES = 6  # where a block has a pointer to its next weights
+
+# A register that a function saves for its caller, push and pop; and which these are.
+SAVED_REGISTER_CYCLES = 4
+SAVED_BY_CALLEE = range(2, 18)
 
 # Inputs that are counted in a byte.
 COUNTED_IN_A_BYTE = 255
@@ -41,6 +47,7 @@ _REGISTERS = {2: 20, 3: 18, 4: 16}
 # Features whose code is entered and left together where weights are instructions.
 GROUP = 8
 GROUP_CYCLES = 3
+PASS_CYCLES = 2  # over features without weights
 
 
 @dataclass(frozen=True)
@@ -94,25 +101,32 @@ def feature_cycles(
         _CYCLES[kernel](weights[block.first : block.first + block.size], block.width, largest)
         for block in blocks
     ]
-    zero = np.full(weights.shape[1], sum(part[0] for part in parts), np.int64)
-    return FeatureCycles(zero, np.sum([part[1] for part in parts], axis=0))
+    zero, other = np.sum(parts, axis=0)
+    return FeatureCycles(zero, other)
 
 
-def _columns(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
-    return 9, np.full(weights.shape[1], 7 + MULTIPLY_ADD[width] * len(weights), np.int64)
+_Cycles = NDArray[np.int64]  # (2, D): of features that are 0, and that are not
 
 
-def _masked(weights: NDArray[np.int8], width: int, _: int) -> tuple[int, NDArray[np.int64]]:
+def _columns(weights: NDArray[np.int8], width: int, _: int) -> _Cycles:
+    return _both(9, np.full(weights.shape[1], 7 + MULTIPLY_ADD[width] * len(weights)))
+
+
+def _masked(weights: NDArray[np.int8], width: int, _: int) -> _Cycles:
     looking = 11 + 3 * -(-len(weights) // 8) + 3 * len(weights)
-    return 14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0)
+    return _both(14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0))
 
 
-def _unrolled(weights: NDArray[np.int8], width: int, largest: int) -> tuple[int, NDArray[np.int64]]:
-    cycles = [
-        sum(multiple.cycles + width * len(multiple.outputs) for multiple in multiples)
-        for multiples in multiples_of(weights, largest)
-    ]
-    return 5, 4 + np.array(cycles, np.int64)
+def _both(zero: int, other: NDArray[np.int64]) -> _Cycles:
+    return np.stack([np.full(len(other), zero), other])
+
+
+def _unrolled(weights: NDArray[np.int8], width: int, largest: int) -> _Cycles:
+    cycles = np.zeros((2, weights.shape[1]), np.int64)
+    for line in lines_of(weights, largest):
+        each = (multiple.cycles + width * len(multiple.outputs) for multiple in line.multiples)
+        cycles[:, line.feature] = PASS_CYCLES if line.passed else (5, 4 + sum(each))
+    return cycles
 
 
 _CYCLES = {"columns": _columns, "masked": _masked, "unrolled": _unrolled}
@@ -161,6 +175,38 @@ def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple
     return features
 
 
+@dataclass(frozen=True)
+class Line:
+    """What becomes of a feature, or of some next to each other that have no weights.
+
+    Attributes
+    ----------
+    feature : int
+        The first one.
+    multiples : tuple of Multiple
+        What it is made of; none if features are passed over.
+    passed : int
+        How many features are passed over at once; 0 for one that has weights.
+    """
+
+    feature: int
+    multiples: tuple[Multiple, ...] = ()
+    passed: int = 0
+
+
+def lines_of(weights: NDArray[np.int8], largest: int) -> list[Line]:
+    """Return what becomes of all features, whose groups begin with a line of their own."""
+    lines: list[Line] = []
+    for feature, multiples in enumerate(multiples_of(weights, largest)):
+        if multiples:
+            lines.append(Line(feature, multiples))
+        elif feature % GROUP and lines[-1].passed:
+            lines[-1] = replace(lines[-1], passed=lines[-1].passed + 1)
+        else:
+            lines.append(Line(feature, passed=1))
+    return lines
+
+
 def _made_of(before: int, size: int, largest: int) -> tuple[int, int]:
     """Return the cycles and words of a multiple, given the one before, as `matvec/avr.j2` does.
 
@@ -199,9 +245,9 @@ def projection_bytes(
         return nonzero + D * masks, moves + loops + 4 * d
     words = blocks[0].width * nonzero
     for block in blocks:
-        part = weights[block.first : block.first + block.size]
-        words += sum(each.words for each in chain(*multiples_of(part, largest)))
-    return 0, moves + 2 * words + len(blocks) * (6 * D + 10 * -(-D // GROUP) + 120)
+        for line in lines_of(weights[block.first : block.first + block.size], largest):
+            words += 1 if line.passed else 3 + sum(each.words for each in line.multiples)
+    return 0, moves + 2 * words + len(blocks) * (10 * -(-D // GROUP) + 120)
 
 
 def blocks_of(outputs: int, width: int) -> tuple[Block, ...]:

@@ -1,11 +1,68 @@
-"""The product of a matrix of int8 and bytes, in integers."""
+"""The product of a matrix of int8 and bytes, in integers, and stages that begin with it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.integer_stage import IntArray, Range
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerMatvec(IntegerStage):
+    """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (d, D), int8
+        W.
+    bias : ndarray of shape (d,), int64
+        What the accumulators begin with.
+    accumulator_bits : int
+        One of `widths`; every sum fits, on any input.
+    input_maximum : int
+        The largest input, 1..255.
+    """
+
+    widths: ClassVar[tuple[int, ...]]
+    """Bits that an accumulator may have."""
+
+    weights: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+    input_maximum: int
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum."""
+        bits = self.accumulator_bits
+        check_holds(bits in self.widths, f"accumulators of {bits} bits")
+        low, high = self.accumulators.ends
+        limit = 1 << (bits - 1)
+        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return int(self.weights.shape[1])
+
+    @property
+    def n_sums(self) -> int:
+        """d."""
+        return int(self.weights.shape[0])
+
+    @cached_property
+    def accumulators(self) -> Range:
+        """What the accumulators can be."""
+        return range_of_products(self.weights, self.bias, self.input_maximum)
+
+    def parameters(self) -> Iterator[NDArray[np.int8]]:
+        """Yield W."""
+        yield self.weights
 
 
 def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
-from protonn_edge.stages.matvec.integers import products, range_of_products
+from protonn_edge.stages.integer_stage import IntArray, Range, check_holds
+from protonn_edge.stages.matvec.integers import IntegerMatvec, products
 
 # A coordinate is a byte, so what is beyond is clamped. Quantizing leaves so much room around the
 # prototypes that a point there is far from all of them anyway.
 COORDINATE_MINIMUM, COORDINATE_MAXIMUM = -128, 127
-ACCUMULATOR_BITS = (16, 24)
 MAXIMUM_MULTIPLIER = 0xFFFF
 OFFSET_STEP = 1 << 8  # a coordinate's offset has no lowest byte, which would take time to add
 REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with room for the least coordinate
@@ -24,7 +22,7 @@ REQUANTIZE_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming regis
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerProjection(IntegerStage):
+class IntegerProjection(IntegerMatvec):
     """From bytes to coordinates of a signed byte.
 
     With a the accumulators of 16 or 24 bits and h their upper 16 bits::
@@ -32,42 +30,33 @@ class IntegerProjection(IntegerStage):
         a_k = bias_k + sum_i W_ki q_i
         p_k = (h_k * multiplier + offset_k) >> 16         limited to a signed byte
 
+    It has the attributes of an `IntegerMatvec`, too.
+
     Attributes
     ----------
-    weights : ndarray of shape (d, D), int8
-        W.
-    bias : ndarray of shape (d,), int64
-        What the accumulators begin with.
-    accumulator_bits : int
-        16 or 24.
     multiplier : int
         1..65535.
     offset : ndarray of shape (d,), int64
         Multiples of 256, with half a step for rounding.
-    input_maximum : int
-        The largest input, 1..255.
     wanted : Range
         Beyond it, coordinates are alike to the next stage; within a signed byte.
     """
 
     kind: ClassVar[str] = "projection"
+    widths: ClassVar[tuple[int, ...]] = (16, 24)
 
-    weights: NDArray[np.int8]
-    bias: IntArray
-    accumulator_bits: int
     multiplier: int
     offset: IntArray
-    input_maximum: int
     wanted: Range
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum."""
-        bits = self.accumulator_bits
-        check_holds(bits in ACCUMULATOR_BITS, f"accumulators of {bits} bits")
-        low, high = self.accumulators.ends
-        limit = 1 << (bits - 1)
-        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
-        multiplier = self.multiplier
+        """Refuse numbers with which some input could overflow a sum, or a coordinate."""
+        super().__post_init__()
+        (low, high), bits, multiplier = (
+            self.accumulators.ends,
+            self.accumulator_bits,
+            self.multiplier,
+        )
         check_holds(1 <= multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {multiplier:,}")
         product = (max(-low, high) >> (bits - 16)) * multiplier + int(np.abs(self.offset).max())
         check_holds(product < REQUANTIZED_LIMIT, f"requantized accumulators up to {product:,}")
@@ -75,19 +64,9 @@ class IntegerProjection(IntegerStage):
         check_holds(aligned, "offsets that are no multiples of 256")
 
     @property
-    def n_inputs(self) -> int:
-        """D."""
-        return int(self.weights.shape[1])
-
-    @property
     def n_outputs(self) -> int:
         """d."""
-        return int(self.weights.shape[0])
-
-    @cached_property
-    def accumulators(self) -> Range:
-        """What the accumulators can be."""
-        return range_of_products(self.weights, self.bias, self.input_maximum)
+        return self.n_sums
 
     @cached_property
     def unlimited(self) -> Range:
@@ -123,7 +102,3 @@ class IntegerProjection(IntegerStage):
         """Return the coordinates (n, d), -128..127, of bytes (n, D)."""
         unlimited = self.requantized(products(self.weights, self.bias, x))
         return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
-
-    def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield W."""
-        yield self.weights

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
-
-import numpy as np
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
-from protonn_edge.stages.matvec.kernels import Matvec, MatvecContext
+from protonn_edge.stages.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
 from protonn_edge.stages.projection.cycles import (
     CLAMPING_SPREAD,
     REQUANTIZE_SPREAD,
@@ -21,15 +16,11 @@ from protonn_edge.stages.projection.cycles import (
 )
 from protonn_edge.stages.projection.integers import IntegerProjection
 
-# What the compiler's loops take, without a multiplier, of what those in assembly take with one:
-# seven models of 4 to 12 projections and 4 to 100 prototypes on the emulated ATtiny85 were within
-# 15 % of it.
-_PORTABLE_PRODUCT, _PORTABLE_REQUANTIZE = 8.2, 17.0
+# What the compiler's loop takes, without a multiplier, of that in assembly with one; see
+# `stages.matvec.kernels`.
+_PORTABLE_REQUANTIZE = 17.0
 
 _CODE_BYTES_PER_COORDINATE = 18
-
-# What pnn_begin takes besides where inputs wait for the others of their group.
-_BEGIN_WAITING_CYCLES = 2
 
 
 @dataclass(frozen=True)
@@ -54,21 +45,12 @@ class ProjectionContext:
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectionKernel(Kernel):
+class ProjectionKernel(MatvecKernel):
     """The projection with weights in columns, behind masks, or as instructions."""
 
     template: ClassVar[str] = "projection/projection.j2"
 
     stage: IntegerProjection
-    name: KernelName
-    core: Core
-
-    @cached_property
-    def matvec(self) -> Matvec:
-        """The product."""
-        stage = self.stage
-        width = stage.accumulator_bits // 8
-        return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
 
     def cost(
         self,
@@ -79,34 +61,18 @@ class ProjectionKernel(Kernel):
         """Return what it takes."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
-        d, width = stage.n_outputs, stage.accumulator_bits // 8
-        steps: tuple[Step, ...]
-        steps = (self._product(feed, activity, weights + code), self._requantize())
+        d = stage.n_outputs
+        requantize = self._requantize()
         if not self.core.multiplies:
-            factors = (_PORTABLE_PRODUCT, _PORTABLE_REQUANTIZE)
-            steps = tuple(
-                step.in_portable_c(factor) for step, factor in zip(steps, factors, strict=True)
-            )
+            requantize = requantize.in_portable_c(_PORTABLE_REQUANTIZE)
         return Cost(
-            steps=steps,
-            tables=weights + d * (width + 3 + 2 * stage.clamps),
+            steps=(matvec.step("projection", feed, activity), requantize),
+            tables=weights + matvec.sum_bytes + d * (3 + 2 * stage.clamps),
             code=code + _CODE_BYTES_PER_COORDINATE * d,
             state=matvec.state,
             push=matvec.push,
-            begin=matvec.begin + _BEGIN_WAITING_CYCLES,
+            begin=matvec.begin_at_most,
         )
-
-    def _product(self, feed: Feed | None, activity: Activity | None, flash_bytes: int) -> Step:
-        """Return the step from ``pnn_begin`` to the last input."""
-        matvec = self.matvec
-        worst, mean = matvec.worst, None
-        every = np.ones(self.stage.n_inputs)
-        if feed is not None:
-            worst += math.ceil(matvec.calls(feed, every))
-        if activity is not None:
-            mean = matvec.mean(activity.inputs)
-            mean += 0.0 if feed is None else matvec.calls(feed, activity.inputs)
-        return Step("projection", self.name, flash_bytes, mean, worst, matvec.push.least)
 
     def _requantize(self) -> Step:
         stage = self.stage
@@ -125,7 +91,7 @@ class ProjectionKernel(Kernel):
             place = CoordinateContext(offset >> 8 & 0xFF, (offset >> 16) - least, high - low, least)
             coordinates.append(place)
         return ProjectionContext(
-            matvec=self.matvec.context(stage.bias, stage.accumulators.ends),
+            matvec=self.matvec_context,
             multiplier=stage.multiplier,
             clamps=stage.clamps,
             projection_range=stage.projection_range,
@@ -134,6 +100,5 @@ class ProjectionKernel(Kernel):
 
 
 def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way to read W: as instructions if the chip multiplies."""
-    able = [name for name in KERNELS if core.multiplies or name != "unrolled"]
-    return tuple(ProjectionKernel(stage, name, core) for name in able)
+    """Return a kernel for each way to read W."""
+    return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(core))

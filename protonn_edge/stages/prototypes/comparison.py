@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.matvec.cycles import MULTIPLY_ADD, Block
+from protonn_edge.stages.matvec.cycles import MULTIPLY_ADD, SAVED_BY_CALLEE, Block
 
 FINISH_BY_COMPILER = 50
-
-# A register that a function saves for its caller: push and pop.
-SAVED_REGISTER_CYCLES = 4
 
 # The votes, besides the comparisons and the sums of labels: once; each time that the list votes;
 # and a block of the scores.
@@ -181,10 +178,7 @@ def saved_registers(loop: Comparison, votes: Sequence[Block]) -> tuple[int, ...]
     """Return which registers of the caller comparisons and votes use."""
     compared = {step.register for step in loop.steps if step.register is not None}
     voting = range(2, 2 + max(block.bytes for block in votes))
-    return tuple(sorted((compared | {*voting}) & {*_SAVED_BY_CALLEE}))
-
-
-_SAVED_BY_CALLEE = range(2, 18)
+    return tuple(sorted((compared | {*voting}) & {*SAVED_BY_CALLEE}))
 
 
 def vote_cycles(blocks: Sequence[Block]) -> tuple[int, int]:

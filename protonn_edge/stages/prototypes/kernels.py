@@ -13,7 +13,7 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.stages.matvec.cycles import Block, blocks_of
+from protonn_edge.stages.matvec.cycles import SAVED_REGISTER_CYCLES, Block, blocks_of
 from protonn_edge.stages.matvec.kernels import BlockContext, Rows
 from protonn_edge.stages.prototypes.comparison import (
     ACCIDENT_CYCLES,
@@ -21,7 +21,6 @@ from protonn_edge.stages.prototypes.comparison import (
     FINISH_BY_COMPILER,
     NEAREST_CYCLES,
     ROUND_CYCLES,
-    SAVED_REGISTER_CYCLES,
     VOTES_CYCLES,
     Comparison,
     comparison,

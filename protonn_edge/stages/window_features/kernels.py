@@ -149,7 +149,7 @@ class WindowKernel(Kernel):
     def _cycles(self, feed: Feed, push: Push, *, at_most: bool) -> int:
         """Return the cycles of a window, which has the same work to do whatever the samples are."""
         costs = [push.value] * self.window_features.n_features
-        calls = 1 if feed.whole else math.ceil(feed.calls(push, costs))
+        calls = 1 if feed.whole else feed.calls(push, costs)
         call = _CALL_BY_COMPILER if at_most else _MEAN_CALL_BY_COMPILER
         call += 2 * self.core.call_cycles
         return calls * call + self.samples_cycles(at_most) + self.end_cycles(at_most)

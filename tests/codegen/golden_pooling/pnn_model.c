@@ -513,6 +513,7 @@ static void prototypes_add_votes(void)
 #ifdef PNN_ASSEMBLY
 #define GROUP_OF_FEATURES "group\n"
 #define FEATURE(i) "feature\n"
+#define PASS(n) "pass " #n "\n"
 #define TIMES(n) "times " #n "\n"
 #define PLUS(k) "sum add, adc, " #k "\n"
 #define MINUS(k) "sum sub, sbc, " #k "\n"
@@ -536,6 +537,9 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "    tst   r23\n"
         "    breq  2f\n"
         ".set before, 0\n"
+        ".endm\n"
+        ".macro pass count\n"
+        "2:  adiw  r26, \\count\n"
         ".endm\n"
         ".macro times size\n"
         ".set fits, \\size * 63 <= 255\n"
@@ -600,6 +604,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
         "9:  clr   __zero_reg__\n"
         ".purgem group\n"
         ".purgem feature\n"
+        ".purgem pass\n"
         ".purgem times\n"
         ".purgem sum\n"
         "    ldi   r26, lo8(%[sums])\n"
@@ -620,6 +625,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 #define FEATURE(i)                                                                                 \
     break;                                                                                         \
     case i:
+#define PASS(n)
 #define TIMES(n) product = (uint16_t)(x * n##u);
 #define PLUS(k) projection.sums[0 + k] = (projection_sum_t)(projection.sums[0 + k] + product);
 #define MINUS(k) projection.sums[0 + k] = (projection_sum_t)(projection.sums[0 + k] - product);
@@ -638,6 +644,7 @@ static void projection_add_0(const pnn_input_t *feature, const pnn_input_t *end)
 #endif
 #undef GROUP_OF_FEATURES
 #undef FEATURE
+#undef PASS
 #undef TIMES
 #undef PLUS
 #undef MINUS

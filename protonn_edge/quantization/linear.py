@@ -1,0 +1,206 @@
+"""The integer model of a linear classifier, and how it is made of the float model.
+
+Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them::
+
+    a_k = bias_k + sum_i W_ki q_i                     16, 24 or 32 bits, never overflows
+    s_l = a_l, or, of two classes, s_0 = -a_0 and s_1 = a_0
+    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+
+The normalizer is folded into W, and all rows have one scale, which is that of the scores. It is the
+finest for which residuals fit int8 and every sum is proven to fit. The bits of inputs and sums are
+a trade as in ProtoNN's quantizer: inputs of few bits leave room for finer weights in sums of 16
+bits, the fastest on an 8-bit chip. Where the error of scores is predicted to be a larger share of
+their spread than is tolerated, sums get 24 bits, or 32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model.linear import LinearModel
+from protonn_edge.quantization.folding import (
+    INPUT_BITS,
+    RESIDUAL_MAXIMUM,
+    FoldedMap,
+    RoundedWeights,
+    input_quantizer,
+)
+from protonn_edge.quantization.integer_chain import IntegerChain
+from protonn_edge.quantization.integer_kind import Scored
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage
+from protonn_edge.stages.linear.integers import IntegerLinear
+from protonn_edge.stages.matvec.integers import range_of_products
+
+# Error of scores as a share of their spread, both root mean squares over the classes, that sums of
+# fewer bits may cost before wider ones are taken: one answer in a hundred then is another one.
+_TOLERATED_ERROR = 0.07
+
+_COARSER = 1.02  # from unit to unit, until all sums fit when they are rounded, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearChain(IntegerChain):
+    """All integers of a quantized linear model; see the module's text for the arithmetic.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (L, D) or (1, D), int8
+        W: a row for each class, or, of two classes, one row.
+    bias : ndarray of shape (L,) or (1,), int64
+        What the sums begin with.
+    accumulator_bits : int
+        16, 24 or 32; every sum fits, on any input.
+    """
+
+    title: ClassVar[str] = LinearModel.title
+
+    weights: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+
+    @cached_property
+    def linear_stage(self) -> IntegerLinear:
+        """From bytes to scores."""
+        return IntegerLinear(self.weights, self.bias, self.accumulator_bits, self.inputs.maximum)
+
+    @property
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The linear scores."""
+        return (self.linear_stage,)
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score, 16 or 32."""
+        return self.linear_stage.score_bits
+
+    def describe(self) -> dict[str, Any]:
+        """Return the bits and the range of the sums."""
+        return {
+            "accumulator_bits": self.accumulator_bits,
+            "accumulator_range": list(self.linear_stage.accumulators.ends),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """One way to quantize W and b, and the error that it is predicted to make."""
+
+    inputs: InputQuantizer
+    residuals: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+    unit: float
+    error: float
+
+
+def quantize(model: LinearModel) -> LinearChain:
+    """Return the integer model of a float model.
+
+    Parameters
+    ----------
+    model : LinearModel
+        A validated float model with D features and L classes.
+
+    Returns
+    -------
+    LinearChain
+        Its scores times `score_scale` approximate the float model's scores.
+
+    Raises
+    ------
+    InputError
+        If all weights are 0, or numbers are too large to compute with.
+    """
+    if not model.weights.any():
+        raise InputError(
+            "all of W is zero, so every point would have the same scores; train with a smaller "
+            "regularization"
+        )
+    best = _best(model)
+    # Of two classes a score is half of what the one row gives.
+    score_scale = best.unit * (1.0 if len(model.weights) > 1 else 0.5)
+    rejection = model.rejection
+    return LinearChain(
+        inputs=best.inputs,
+        weights=best.residuals,
+        bias=best.bias,
+        accumulator_bits=best.accumulator_bits,
+        score_scale=score_scale,
+        classes=model.classes,
+        feature_stage=model.feature_stage,
+        rejection=None if rejection is None else rejection.in_integers(score_scale, 1),
+        raw_exponents=model.units,
+        feature_names=model.feature_names,
+    )
+
+
+def _best(model: LinearModel) -> _Fitted:
+    best = min((_fit(model, bits, 16) for bits in INPUT_BITS), key=lambda fitted: fitted.error)
+    for accumulator_bits in (24, 32):
+        if best.error <= _TOLERATED_ERROR:
+            break
+        wider = _fit(model, INPUT_BITS[0], accumulator_bits)
+        best = min(best, wider, key=lambda fitted: fitted.error)
+    if not best.residuals.any():
+        raise InputError(
+            "the bias is so large beside the weights that no integer scale holds both; train with "
+            "a smaller regularization, or with normalized features"
+        )
+    return best
+
+
+def _fit(model: LinearModel, input_bits: int, accumulator_bits: int) -> _Fitted:
+    """Return W and b in the finest unit that fits these bits."""
+    inputs = input_quantizer(model.inputs, input_bits)
+    per_raw_unit = model.weights.astype(np.float64) * model.normalizer.scale
+    folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
+    constant = folded.constant + model.bias
+    limit = (1 << (accumulator_bits - 1)) - 1  # with either sign
+    unit = _finest_unit(folded, constant, inputs.maximum, limit)
+    while True:
+        rounded = RoundedWeights(folded, unit)
+        residuals = rounded.residuals.astype(np.int8)
+        # What rounding adds on average is known, so it is taken off.
+        bias = np.rint((constant - rounded.drift) / unit).astype(np.int64)
+        reached = range_of_products(residuals, bias, inputs.maximum)
+        if max(map(abs, reached.ends)) <= limit:
+            break
+        unit *= _COARSER
+    spread = float((np.square(folded.weights) @ folded.variance).mean())
+    error = math.sqrt(float(rounded.noise.mean()) / spread) if spread > 0 else math.inf
+    return _Fitted(inputs, residuals, bias, accumulator_bits, unit, error)
+
+
+def _finest_unit(
+    folded: FoldedMap, constant: NDArray[np.float64], maximum: int, limit: int
+) -> float:
+    """Return the unit with which residuals fit int8, and sums, before they are rounded, `limit`."""
+    weights = maximum * folded.weights
+    low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
+    largest = float(np.abs(constant + np.stack([low, high])).max())
+    return max(float(np.abs(folded.weights).max()) / RESIDUAL_MAXIMUM, largest / limit)
+
+
+def scores_by_step(
+    model: LinearModel, integers: LinearChain, X: NDArray[np.float32]
+) -> Iterator[Scored]:
+    """Yield the scores (n, L) of raw points X (n, features) after each step.
+
+    float   the float model
+    inputs  features, or what is made of them, as the bytes that the sums are fed
+    W       all integers: what the device computes
+    """
+    yield "float", model.scores(X)
+    fed = integers.quantize(X)
+    restored = integers.inputs.restore(integers.own_inputs(fed))
+    yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
+    yield "W", integers.scores(fed)

@@ -1,0 +1,44 @@
+"""Linear scores: sums of 16, 24 and 32 bits, two classes and many, inputs without weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from conformance.instances import Instance
+from linear_factory import random_chain
+from model_factory import random_inputs
+
+from protonn_edge.quantization.linear import LinearChain
+from protonn_edge.stages.linear.integers import IntegerLinear
+
+
+def instances() -> Iterator[Instance]:
+    """Yield linear scores."""
+    yield _instance("16 bits", random_chain(0, rows=10, largest=12))
+    yield _instance("two classes", random_chain(1, rows=1, features=300, largest=5))
+    yield _instance("two classes, 24 bits", random_chain(2, rows=1, bits=24))
+    wide = random_chain(3, rows=1, bits=32, features=200, maximum=255)
+    yield _instance("two classes, 32 bits", wide)
+    sparse = random_chain(4, rows=12, features=300, largest=40, density=0.1)
+    yield _instance("sparse", sparse)
+    yield _instance("24 bits", random_chain(5, rows=7, bits=24))
+    yield _instance("32 bits", random_chain(6, rows=5, bits=32, features=70))
+    yield _instance("many classes", random_chain(7, rows=31, bits=24, features=40, density=0.5))
+
+
+def _instance(name: str, model: LinearChain) -> Instance:
+    stage = model.linear_stage
+    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
+    return Instance(name, model, stage, random_inputs(8, 20, model), np.concatenate(ends))
+
+
+def reference(stage: IntegerLinear, point: list[int]) -> list[int]:
+    """Return the scores of inputs."""
+    sums = []
+    for k, weights in enumerate(stage.weights.tolist()):
+        a = int(stage.bias[k])
+        for weight, q in zip(weights, point, strict=True):
+            a += weight * q
+        sums.append(a)
+    return sums if len(sums) > 1 else [-sums[0], sums[0]]

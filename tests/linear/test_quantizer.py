@@ -1,0 +1,137 @@
+"""From float weights to integers: how near, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from linear_factory import random_chain, random_linear_model
+from model_factory import random_points
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import Normalizer
+from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
+from protonn_edge.quantization.linear import LinearChain
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.linear.integers import IntegerLinear
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    features=st.integers(1, 300),
+    classes=st.integers(2, 30),
+    density=st.sampled_from([0.05, 0.5, 1.0]),
+)
+@settings(max_examples=40, deadline=None)
+def test_integer_scores_are_near_those_of_the_float_model(
+    seed: int, features: int, classes: int, density: float
+) -> None:
+    model = random_linear_model(seed, features=features, classes=classes, density=density)
+    integers = quantize(model)
+    X = np.clip(random_points(seed, 300, features), model.inputs.lower, model.inputs.upper)
+    expected = model.scores(X)
+    scores = integers.scores(integers.quantize(X)) * integers.score_scale
+    spread = np.sqrt(np.mean(np.square(expected - expected.mean(axis=0))))
+    assert np.sqrt(np.mean(np.square(scores - expected))) < 0.1 * spread
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    features=st.integers(1, 200),
+    classes=st.integers(2, 12),
+    bias=st.sampled_from([0.0, 1.0, 1e3, -1e6]),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_input_is_within_the_proven_range(
+    seed: int, features: int, classes: int, bias: float
+) -> None:
+    model = random_linear_model(seed, features=features, classes=classes)
+    integers = quantize(replace(model, bias=model.bias + bias))
+    assert isinstance(integers, LinearChain)
+    weights, maximum = integers.weights.astype(int), integers.inputs.maximum
+    ends = np.concatenate([(weights > 0) * maximum, (weights < 0) * maximum]).astype(np.uint8)
+    scores = integers.scores(ends)
+    low, high = integers.score_range()
+    assert (low, high) == (scores.min(), scores.max())
+    assert -(1 << (integers.score_bits - 1)) <= low
+    assert high < 1 << (integers.score_bits - 1)
+
+
+def test_sums_have_16_bits_where_these_are_enough() -> None:
+    few = quantize(random_linear_model(features=40, classes=6))
+    assert (few.accumulator_bits, few.score_bits) == (16, 16)
+    many = quantize(random_linear_model(features=2_000, classes=2))
+    assert (many.accumulator_bits, many.score_bits) == (24, 32)
+
+
+def test_a_bias_that_is_far_off_takes_32_bits() -> None:
+    model = random_linear_model(features=300, classes=2)
+    integers = quantize(replace(model, bias=np.array([1e7])))
+    assert integers.accumulator_bits == 32
+
+
+def test_the_error_of_each_step_is_told() -> None:
+    model = random_linear_model(3)
+    X = random_points(3, 300, 12).astype(np.float32)
+    losses = stage_losses(model, X, model.predict(X))
+    assert [loss.stage for loss in losses] == ["float", "inputs", "W"]
+    assert losses[0].accuracy == 1
+    assert losses[-1].accuracy > 0.95
+
+
+def test_thresholds_are_those_of_the_float_model() -> None:
+    model = replace(random_linear_model(3), rejection=Rejection(score=0.7, rbf=0, margin=0.2))
+    X = random_points(3, 300, 12)
+    integers = quantize(model)
+    answers, expected = integers.predict(integers.quantize(X)), model.predict(X)
+    assert np.mean(answers == expected) > 0.95
+    assert 0 < np.mean(answers == UNKNOWN) < 0.5
+
+
+def test_there_are_no_float_builds() -> None:
+    model = random_linear_model()
+    assert precisions_of(model) == ("int8",)
+    with pytest.raises(InputError, match="no float builds of linear models"):
+        device_model(model, "float32")
+
+
+def test_what_has_no_integers_is_refused() -> None:
+    model = random_linear_model()
+    with pytest.raises(InputError, match="all of W is zero"):
+        quantize(replace(model, weights=np.zeros_like(model.weights)))
+    with pytest.raises(InputError, match="normalization 'l2'"):
+        quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
+    with pytest.raises(InputError, match="no integer scale holds both"):
+        quantize(replace(model, bias=np.full(4, 1e30)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"accumulator_bits": 8}, "accumulators of 8 bits"),
+        ({"bias": np.array([32_500])}, "accumulators in "),
+        ({"weights": np.array([[-1, 1]], np.int8), "bias": np.array([-32_705])}, "scores in"),
+    ],
+)
+def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
+    fields = {
+        "weights": np.array([[5, -7]], np.int8),
+        "bias": np.array([0]),
+        "accumulator_bits": 16,
+        "input_maximum": 63,
+    }
+    IntegerLinear(**fields)
+    with pytest.raises(InputError, match=words):
+        IntegerLinear(**fields | changes)
+
+
+def test_the_hash_depends_on_every_number() -> None:
+    chain = random_chain(0, rows=3, largest=12)
+    weights, bias = chain.weights.copy(), chain.bias + np.array([0, 0, 1])
+    weights[2, 119] ^= 1
+    others = [replace(chain, weights=weights), replace(chain, bias=bias)]
+    others.append(replace(chain, accumulator_bits=24))
+    assert len({each.model_sha256 for each in (chain, *others)}) == 4

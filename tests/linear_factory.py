@@ -1,0 +1,77 @@
+"""Linear models for tests: random ones in floats and in integers, and a small one made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from model_factory import random_points
+
+from protonn_edge.model import InputStatistics, Normalizer
+from protonn_edge.model.linear import LinearModel
+from protonn_edge.quantization.linear import LinearChain
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+
+
+def random_linear_model(
+    seed: int = 0, *, features: int = 12, classes: int = 4, density: float = 0.8, **parts: Any
+) -> LinearModel:
+    """Return a float model with random weights, of which not all are 0."""
+    rng = np.random.default_rng(seed)
+    X = random_points(seed, 300, features)
+    rows = 1 if classes == 2 else classes
+    W = rng.normal(size=(rows, features))
+    W[rng.random(W.shape) >= density] = 0
+    W[0, 0] = 1
+    return LinearModel(
+        weights=W.astype(np.float32),
+        bias=rng.normal(size=rows),
+        normalizer=Normalizer("standard", X.mean(axis=0), 1.0 / X.std(axis=0)),
+        inputs=InputStatistics(
+            lower=X.min(axis=0),
+            upper=X.max(axis=0),
+            mean=X.mean(axis=0),
+            deviation=X.std(axis=0),
+            background=X.min(axis=0),
+        ),
+        classes=tuple(f"class {label}" for label in range(classes)),
+        **parts,
+    )
+
+
+def random_chain(
+    seed: int,
+    *,
+    rows: int,
+    features: int = 120,
+    bits: int = 16,
+    largest: int = 127,
+    maximum: int = 63,
+    density: float = 0.9,
+) -> LinearChain:
+    """Return integers with random weights, whose sums' range has 0 in its middle."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-largest, largest + 1, (rows, features))
+    weights[rng.random(weights.shape) >= density] = 0
+    return LinearChain(
+        inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
+        weights=weights.astype(np.int8),
+        bias=-maximum * weights.sum(axis=1) // 2,
+        accumulator_bits=bits,
+        score_scale=1 / 1000,
+        classes=tuple(f"class {label}" for label in range(max(2, rows))),
+    )
+
+
+def tiny_chain(rows: int = 3) -> LinearChain:
+    """Return integers of 6 inputs, with `rows` of 24 bits each: 3 classes, or 2 of one row."""
+    features = np.arange(6)
+    weights = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
+    return LinearChain(
+        inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=63),
+        weights=np.array(weights[:rows], np.int8),
+        bias=np.array([600, -158, 40_000][:rows], np.int64),
+        accumulator_bits=24,
+        score_scale=1 / 4096,
+        classes=("still", "walking", 'a "quoted" */ name')[: max(2, rows)],
+    )

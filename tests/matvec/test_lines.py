@@ -1,0 +1,37 @@
+"""Weights as instructions: what becomes of the features, and of those without weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protonn_edge.stages.matvec.cycles import (
+    GROUP,
+    blocks_of,
+    feature_cycles,
+    lines_of,
+    multiples_of,
+)
+
+
+@given(seed=st.integers(0, 1_000), features=st.integers(1, 60), share=st.sampled_from([0, 0.2, 1]))
+@settings(max_examples=50, deadline=None)
+def test_each_feature_is_in_one_line_and_each_group_begins_with_one(
+    seed: int, features: int, share: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-9, 10, (2, features)) * (rng.random(features) < share)
+    lines = lines_of(weights.astype(np.int8), 63)
+    covered = [line.feature + k for line in lines for k in range(max(1, line.passed))]
+    assert covered == list(range(features))
+    assert {line.feature for line in lines} >= set(range(0, features, GROUP))
+    multiples = multiples_of(weights.astype(np.int8), 63)
+    assert [line.multiples for line in lines if not line.passed] == [m for m in multiples if m]
+
+
+def test_features_without_weights_take_two_cycles_together() -> None:
+    weights = np.array([[5, 0, 0, 0, 0, 0, 0, 0, 0, 3]], np.int8)
+    cycles = feature_cycles("unrolled", weights, blocks_of(1, 2), 255)
+    assert cycles.zero.tolist() == [5, 2, 0, 0, 0, 0, 0, 0, 2, 5]
+    assert cycles.other.tolist() == [9, 2, 0, 0, 0, 0, 0, 0, 2, 9]
