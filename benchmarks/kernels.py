@@ -55,9 +55,9 @@ import gradient_loop
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards.cores import UNO_CORE
 from protonn_edge.codegen import render_c
-from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import plan_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.quantization import IntegerModel
@@ -71,7 +71,6 @@ from protonn_edge.stages.matvec.cycles import (
     lines_of,
 )
 from protonn_edge.stages.prototypes.exponential import exponential_table
-from protonn_edge.stages.registry import kernels_of
 
 INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)
@@ -129,7 +128,7 @@ CASES = [
 def measure_case(case: Case) -> dict[str, Any]:
     """Return the cycles of a case, what the planner says of it, and its floor."""
     model = _model(case)
-    plan = plan_with(model, case.kernel)
+    plan = plan_of(model, {"projection": case.kernel})
     cycles = _emulated_cycles(model, plan)
     multiplications = int(np.count_nonzero(model.projection))
     floor = floor_cycles(model, plan, case.kernel)
@@ -148,7 +147,7 @@ def measure_gradients() -> dict[str, Any]:
     model = _model(Case("columns", gradient_loop.STAGE.n_outputs, 4, 16))
     model = replace(model, feature_stage=gradient_loop.STAGE)
     image = gradient_loop.drawn_image()
-    plan = plan_with([kernels_of(stage, UNO_CORE)[0] for stage in model.stages])
+    plan = plan_of(model, {})
     program = gradient_loop.program(image)
     cycles = _emulated_cycles(model, plan, program, spans=gradient_loop.rows())
     floor = gradient_loop.floor_cycles(image)
@@ -165,9 +164,10 @@ def measure_gradients() -> dict[str, Any]:
 def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
     """Return the least cycles of a kernel's method; see the module's text."""
     width, D = model.accumulator_bits // 8, model.n_inputs
-    displaced = max(0, max(block.bytes for block in plan.blocks) - FREE_REGISTERS)
-    floor = CALL_CYCLES + 4 * displaced + sum(4 * block.bytes + 8 for block in plan.blocks)
-    blocks = [model.projection[block.first :][: block.size] for block in plan.blocks]
+    passes = plan.of("projection").matvec.blocks
+    displaced = max(0, max(block.bytes for block in passes) - FREE_REGISTERS)
+    floor = CALL_CYCLES + 4 * displaced + sum(4 * block.bytes + 8 for block in passes)
+    blocks = [model.projection[block.first :][: block.size] for block in passes]
     if kernel == "columns":
         signs = min(model.n_projections, 3) * D if width > 2 else 0
         return floor + 7 * len(blocks) * D + (5 + width) * model.projection.size + signs
