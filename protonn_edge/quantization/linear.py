@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model.linear import LinearModel
+from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization.folding import (
     INPUT_BITS,
     RESIDUAL_MAXIMUM,
@@ -62,6 +63,7 @@ class LinearChain(IntegerChain):
     """
 
     title: ClassVar[str] = LinearModel.title
+    remedies: ClassVar[Remedies] = LinearModel.remedies
 
     weights: NDArray[np.int8]
     bias: IntArray
