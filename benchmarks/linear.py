@@ -64,13 +64,15 @@ class Case(Row):
         return replace(found, classes=(f"below {self.split}", f"from {self.split}"), **merged)
 
 
-# Not without having seen test points: of har, every regularization from 3e-5 to 3e-4 and clip from
-# 0.001 to 0.01 gave 93.7 to 94.2 %. Without clip its integers, whose inputs end at the range of the
-# training points, were 0.3 to 0.9 points better than floats.
+# Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
+# people, mnist2 a fourth of its points. Of 1e-5, 3e-5, 1e-4 and so on, to beyond where accuracy
+# falls, the regularization is the largest with which integers are within a standard error of the
+# best, that of a share of so many points. har's clip, of 0, 0.001, 0.005, 0.02, 0.05 and 0.1, is
+# the best one with that regularization.
 CASES = [
-    Case("usps10", "usps10_libsvm.npz", {"normalization": "minmax", "regularization": 2e-4}),
-    Case("mnist2", "mnist10.npz", {"normalization": "minmax", "regularization": 1e-3}, split=5),
-    Case("har", "har_hapt.npz", {"clip": 0.005, "regularization": 3e-4}),
+    Case("usps10", "usps10_libsvm.npz", {"normalization": "minmax", "regularization": 1e-4}),
+    Case("mnist2", "mnist10.npz", {"normalization": "minmax", "regularization": 1e-4}, split=5),
+    Case("har", "har_hapt.npz", {"clip": 0.05, "regularization": 3e-3}),
 ]
 COLUMNS: Columns = [
     ("model", lambda r: r["name"]),

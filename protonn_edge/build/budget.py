@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import CheckFailed
+from protonn_edge.model.remedies import FEWER_FEATURES, Remedies
 from protonn_edge.toolchain.elf import LinkedProgram
 from protonn_edge.toolchain.stack import worst_case_stack
 
@@ -18,17 +19,15 @@ from protonn_edge.toolchain.stack import worst_case_stack
 # emulator with a model that takes a given time for each feature.
 _FEATURE_CYCLES_LIMIT = 1_000
 
-_FLASH_REMEDY = (
-    "try fewer --prototypes, a smaller --projection-dim, or fewer features (of images: "
-    "--average-pooling)"
-)
-_SRAM_REMEDY = "try a smaller --projection-dim or fewer classes"
+
+def _flash_remedy(remedies: Remedies) -> str:
+    return f"try {', '.join(remedies.flash)}, or {FEWER_FEATURES}"
 
 
-def _sram_remedy(board: Board) -> str:
+def _sram_remedy(remedies: Remedies, board: Board) -> str:
     if board.serial == "software":  # it cannot wait, so all features of a point are kept
-        return f"{_SRAM_REMEDY}, or fewer features"
-    return _SRAM_REMEDY
+        return f"try {remedies.sram}, or fewer features"
+    return f"try {remedies.sram}"
 
 
 @dataclass(frozen=True)
@@ -56,13 +55,13 @@ class Usage:
         """Return the usage under the names that every JSON of this package uses."""
         return asdict(self)
 
-    def check(self, board: Board) -> None:
+    def check(self, board: Board, remedies: Remedies) -> None:
         """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""
         if self.flash_bytes > board.flash_bytes:
             raise OverBudget(
                 self,
                 f"needs {self.flash_bytes:,} B flash, {board.name} has {board.flash_bytes:,}; "
-                f"{_FLASH_REMEDY}",
+                f"{_flash_remedy(remedies)}",
             )
         needed = self.sram_bytes + self.stack_bytes
         if needed > board.sram_bytes:
@@ -70,7 +69,7 @@ class Usage:
                 self,
                 f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack "
                 f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; "
-                f"{_sram_remedy(board)}",
+                f"{_sram_remedy(remedies, board)}",
             )
 
 
@@ -98,26 +97,26 @@ class Estimate(Protocol):
         """Bound of the cycles that a feature takes as it arrives."""
 
 
-def check_estimate(plan: Estimate, board: Board) -> None:
+def check_estimate(plan: Estimate, board: Board, remedies: Remedies) -> None:
     """Raise `CheckFailed` for tables or variables that alone are too large, or too slow a push."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(
             f"needs {plan.table_bytes:,} B flash for its tables alone, {board.name} has "
-            f"{board.flash_bytes:,}; {_FLASH_REMEDY}"
+            f"{board.flash_bytes:,}; {_flash_remedy(remedies)}"
         )
     if plan.state_bytes > board.sram_bytes:
         raise CheckFailed(
             f"needs {plan.state_bytes:,} B SRAM for its variables alone, {board.name} has "
-            f"{board.sram_bytes:,}; {_sram_remedy(board)}"
+            f"{board.sram_bytes:,}; {_sram_remedy(remedies, board)}"
         )
     if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
         raise CheckFailed(
             f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, the serial line leaves "
-            f"{_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try a smaller --projection-dim"
+            f"{_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
         )
 
 
-def check_budget(program: LinkedProgram, board: Board) -> Usage:
+def check_budget(program: LinkedProgram, board: Board, remedies: Remedies) -> Usage:
     """Return what a linked firmware takes; raise `OverBudget` if it does not fit."""
     sections = program.sections
     if board.cpu.wraps_at and sections.flash_bytes > board.flash_bytes:
@@ -126,7 +125,7 @@ def check_budget(program: LinkedProgram, board: Board) -> Usage:
         usage = Usage(sections.flash_bytes, sections.sram_bytes, 0, ())
     else:
         usage = measure_usage(program)
-    usage.check(board)
+    usage.check(board, remedies)
     return usage
 
 

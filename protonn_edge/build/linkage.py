@@ -13,6 +13,7 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed
+from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.stages.kernel import CHUNK_CYCLES
 from protonn_edge.toolchain.elf import Constants, LinkedProgram, read_object_constants
@@ -44,7 +45,7 @@ def check_linked(
     if isinstance(model, IntegerChain):
         check_no_floats(program)
     check_constants_in_flash(program)
-    check_constants_within_reach(program)
+    check_constants_within_reach(program, model.remedies)
     if board.serial != _SOFTWARE:  # such a line rests while anything is computed
         check_interrupts(program, plan, board)
 
@@ -85,13 +86,13 @@ def check_constants_in_flash(program: LinkedProgram) -> None:
         )
 
 
-def check_constants_within_reach(program: LinkedProgram) -> None:
+def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> None:
     """Raise `CheckFailed` if constants lie beyond the 64 kB that the generated code can read."""
     ends = [each.address for each in program.symbols if each.name == _BEHIND_CONSTANTS]
     if ends and max(ends) > READABLE_BYTES:
         raise CheckFailed(
             f"constants reach up to {max(ends):,} B of flash, and can be read up to "
-            f"{READABLE_BYTES:,}; try fewer --prototypes or a smaller --projection-dim"
+            f"{READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
         )
 
 

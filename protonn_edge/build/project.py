@@ -344,7 +344,7 @@ def raw_input_build(
     with scratch_folder() as scratch:
         project = _write_project(model, reference, plan, scratch, None, board)
         elf = build_firmware(project.folder, board.environment, define=_RAW_INPUTS)
-        check_budget(read_program(elf), board)
+        check_budget(read_program(elf), board, model.remedies)
         yield elf
 
 
@@ -356,13 +356,13 @@ def _first_that_fits(
     failures: list[OverBudget] = []
     activity = wishes.activity or model.activity
     for plan in _choices(reference, board, wishes, activity):
-        check_estimate(plan, board)
+        check_estimate(plan, board, model.remedies)
         folder = scratch / f"project_{len(failures)}"
         project = _write_project(model, reference, plan, folder, firmware_of, board)
         elf = project.compile(board)
         program = read_program(elf)
         try:
-            usage = check_budget(program, board)
+            usage = check_budget(program, board, model.remedies)
         except OverBudget as failure:
             failures.append(failure)
             continue

@@ -28,6 +28,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import Model, load_model
+from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import (
     DeviceModel,
     IntegerChain,
@@ -117,7 +118,7 @@ def build_command(
         record |= compared.record
         facts, activity = compared.facts, compared.activity
         if max_drop is not None and 100 * compared.drop > max_drop:
-            out.finish(record, _drop_failure(compared, max_drop))
+            out.finish(record, _drop_failure(compared, max_drop, model.remedies))
     wishes = Wishes(max_flash, max_sram, kernel, activity, precision)
     if not board.is_chip:
         with out.status("building for this computer"):
@@ -182,9 +183,9 @@ def _compared(
     return _Compared(in_float, in_built, record, facts, activity)
 
 
-def _drop_failure(compared: _Compared, max_drop: float) -> CheckFailed:
+def _drop_failure(compared: _Compared, max_drop: float, remedies: Remedies) -> CheckFailed:
     return CheckFailed(
         f"what is built loses {100 * compared.drop:.2f} points of accuracy "
         f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), --max-drop "
-        f"allows {max_drop:g}; train with more --prototypes or a larger --projection-dim"
+        f"allows {max_drop:g}; train with {remedies.accuracy}"
     )

@@ -44,7 +44,12 @@ def inspect_command(
     out = Output(as_json)
     model = load_model(model_file)
     record = _describe(model)
-    facts = [*_sizes(model), *_facts(model, record), *rejection_facts(model)]
+    facts = [
+        ("classifier", model.title),
+        *_sizes(model),
+        *_facts(model, record),
+        *rejection_facts(model),
+    ]
     out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
         X, y = points_for(model, data, table, out)

@@ -235,7 +235,8 @@ def measure(
         stack.enter_context(exclusive(project.folder))
         elf = project.compile(board)
         program = read_program(elf)
-        usage = check_budget(program, board)  # of what a user may have changed since it was built
+        # Of what a user may have changed since it was built.
+        usage = check_budget(program, board, reference.remedies)
         check_linked(program, reference, plan, board)
 
         device = ", ".join(ports)

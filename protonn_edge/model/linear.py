@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.model.base import Model
 from protonn_edge.model.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.model.remedies import Remedies
 from protonn_edge.stages.array_checks import Arrays, check_type
 
 Float64 = NDArray[np.float64]
@@ -38,6 +39,12 @@ class LinearModel(Model):
 
     kind: ClassVar[str] = "linear"
     title: ClassVar[str] = "linear"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a larger --regularization",),
+        sram="fewer classes",
+        cycles="fewer classes",
+        accuracy="--clip or a larger --regularization",
+    )
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "b")
 
     weights: NDArray[np.float32]

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.remedies import Remedies
 from protonn_edge.stages.feature_stage import FeatureStage
 
 _VALUE_BYTES = 4
@@ -36,9 +37,12 @@ class Sized(ABC):
     ----------
     title : str
         What its kind of classifier is called in sentences.
+    remedies : Remedies
+        What to train it with where it does not fit.
     """
 
     title: ClassVar[str]
+    remedies: ClassVar[Remedies]
 
     feature_stage: FeatureStage | None = None
 
@@ -72,6 +76,12 @@ class SizedByMatrices(Sized):
     """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
 
     title: ClassVar[str] = "ProtoNN"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("fewer --prototypes", "a smaller --projection-dim"),
+        sram="a smaller --projection-dim or fewer classes",
+        cycles="a smaller --projection-dim",
+        accuracy="more --prototypes or a larger --projection-dim",
+    )
 
     projection: NDArray[Any]
     prototypes: NDArray[Any]

@@ -12,6 +12,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import check_estimate
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.errors import CheckFailed
+from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import IntegerChain, measure_activity
 
 # What a plan counts of flash for the firmware around the classifier, at least: plans less what
@@ -152,11 +153,12 @@ def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: Tuni
     # The fastest first; the last one is the smallest.
     allowed = Limits(flash, board.sram_bytes, board.cpu)
     activity = measure_activity(model, Q)
-    fits = [_fit(plan, board, limits) for plan in plans(model, allowed, activity=activity)]
+    chosen = plans(model, allowed, activity=activity)
+    fits = [_fit(plan, board, limits, model.remedies) for plan in chosen]
     return min(fits, key=lambda fit: fit.worst)
 
 
-def _fit(plan: Plan, board: Board, limits: TuningLimits) -> Fit:
+def _fit(plan: Plan, board: Board, limits: TuningLimits, remedies: Remedies) -> Fit:
     figures = Figures(
         kernel=plan.kernel,
         flash_bytes=plan.flash_bytes - FIRMWARE_FLASH_BYTES,
@@ -167,7 +169,7 @@ def _fit(plan: Plan, board: Board, limits: TuningLimits) -> Fit:
     excess = {name: used for name, used in limits.used(figures, board).items() if used > 1}
     beyond = max(plan.flash_bytes / board.flash_bytes, plan.sram_bytes / board.sram_bytes)
     try:
-        check_estimate(plan, board)
+        check_estimate(plan, board, remedies)
     except CheckFailed:
         beyond = max(beyond, 1.0 + 1e-9)
     if beyond > 1:

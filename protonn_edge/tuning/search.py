@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.model.remedies import FEWER_FEATURES
 from protonn_edge.tuning.choice import Choice
 from protonn_edge.tuning.deviation import robust_deviation
 from protonn_edge.tuning.front import candidates
@@ -376,7 +377,7 @@ class Search:
         sizes = self._space.searched.told(nearest.settings)
         return (
             f"none of {tried:,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
-            "raise that limit, or give fewer features (of images: --average-pooling)"
+            f"raise that limit, or give {FEWER_FEATURES}"
         )
 
 

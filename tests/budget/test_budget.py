@@ -20,27 +20,28 @@ from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")
+REMEDIES = ProtoNNModel.remedies
 COLUMNS = Wishes(kernel="columns")
 
 
 def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
     fits = Usage(flash_bytes=32_256, sram_bytes=1_700, stack_bytes=348, stack_path=("main",))
-    fits.check(UNO)
+    fits.check(UNO, REMEDIES)
     with pytest.raises(CheckFailed, match=r"needs 32,257 B flash, uno has 32,256; try fewer"):
-        dataclasses.replace(fits, flash_bytes=32_257).check(UNO)
+        dataclasses.replace(fits, flash_bytes=32_257).check(UNO, REMEDIES)
     with pytest.raises(
         CheckFailed, match=r"needs 2,049 B SRAM \(static 1,701 \+ stack 348\), uno has 2,048; try"
     ):
-        dataclasses.replace(fits, sram_bytes=1_701).check(UNO)
+        dataclasses.replace(fits, sram_bytes=1_701).check(UNO, REMEDIES)
 
 
 def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> None:
     plan = make_plan(quantize(random_model()))
-    check_estimate(plan, UNO)
+    check_estimate(plan, UNO, REMEDIES)
     with pytest.raises(CheckFailed, match=r"40,\d{3} B flash for its tables alone"):
-        check_estimate(with_first_cost(plan, tables=40_000), UNO)
+        check_estimate(with_first_cost(plan, tables=40_000), UNO, REMEDIES)
     with pytest.raises(CheckFailed, match=r"3,\d{3} B SRAM for its variables alone"):
-        check_estimate(with_first_cost(plan, state=3_000), UNO)
+        check_estimate(with_first_cost(plan, state=3_000), UNO, REMEDIES)
 
 
 def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_all() -> None:
@@ -48,10 +49,10 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
         model = quantize(random_model(features=100, projections=projections))
         return plan_with(model, "columns", buffered=buffered)
 
-    check_estimate(plan(50, buffered=False), UNO)
-    check_estimate(plan(120, buffered=True), UNO)
+    check_estimate(plan(50, buffered=False), UNO, REMEDIES)
+    check_estimate(plan(120, buffered=True), UNO, REMEDIES)
     with pytest.raises(CheckFailed, match="cycles for each feature, the serial line leaves 1,000"):
-        check_estimate(plan(120, buffered=False), UNO)
+        check_estimate(plan(120, buffered=False), UNO, REMEDIES)
 
 
 @needs_avr_gcc

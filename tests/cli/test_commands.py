@@ -65,6 +65,7 @@ def test_inspect_names_the_sizes_and_the_classes(folder: Path) -> None:
     assert (record["features"], record["projections"], record["prototypes"]) == (4, 3, 6)
     assert record["classes"] == ["setosa", "versicolor", "virginica"]
     text = succeed("inspect", folder / "model.npz").stdout
+    assert re.search(r"classifier +ProtoNN\b", text)
     assert "setosa, versicolor, virginica" in text
     assert record["model_sha256"][:16] in text
     assert len(record["zero"]) == len(record["step"]) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def test_training_says_what_became_of_it(data: Path, tmp_path: Path) -> None:
 def test_it_is_inspected(data: Path, model: Path) -> None:
     record = run_json("inspect", model, "--data", data)
     assert record["classifier"] == "linear"
+    assert re.search(r"classifier +linear\b", succeed("inspect", model).output)
     assert set(record["nonzero"]) == {"W", "b"}
     assert [stage["stage"] for stage in record["stages"]] == ["float", "inputs", "W"]
     low, high = record["accumulator_range"]

@@ -35,7 +35,7 @@ def test_integer_scores_are_near_those_of_the_float_model(
     expected = model.scores(X)
     scores = integers.scores(integers.quantize(X)) * integers.score_scale
     spread = np.sqrt(np.mean(np.square(expected - expected.mean(axis=0))))
-    assert np.sqrt(np.mean(np.square(scores - expected))) < 0.1 * spread
+    assert np.sqrt(np.mean(np.square(scores - expected))) < 0.15 * spread
 
 
 @given(

@@ -12,6 +12,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.linkage import check_constants_within_reach
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.errors import CheckFailed
+from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.elf import read_program
 
@@ -30,10 +31,10 @@ int main(void) { for (;;) PORTB = READ(low) + READ(middle) + READ(high); }
 def test_constants_beyond_64_kb_are_refused(tmp_path):
     elf = tmp_path / "far.elf"
     compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
-    check_constants_within_reach(read_program(elf))
+    check_constants_within_reach(read_program(elf), ProtoNNModel.remedies)
     compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
     with pytest.raises(CheckFailed, match=r"constants reach up to 66,\d{3} B of flash.*65,536"):
-        check_constants_within_reach(read_program(elf))
+        check_constants_within_reach(read_program(elf), ProtoNNModel.remedies)
 
 
 def test_a_plan_with_more_constants_than_can_be_read_does_not_fit():

@@ -1,0 +1,75 @@
+"""What does not fit is told what its own kind of classifier can be trained with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import run
+from linear_factory import random_linear_model
+from model_factory import random_model, random_points
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.budget import Usage
+from protonn_edge.errors import CheckFailed
+from protonn_edge.model import Model, save_model
+from protonn_edge.model.registry import MODELS
+from protonn_edge.quantization import device_model
+from protonn_edge.training.registry import CLASSIFIERS
+
+LARGE = {
+    "flash": Usage(flash_bytes=40_000, sram_bytes=0, stack_bytes=0, stack_path=()),
+    "sram": Usage(flash_bytes=0, sram_bytes=3_000, stack_bytes=0, stack_path=()),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_options_are_those_of_the_classifier(kind: str) -> None:
+    flags = {flag for flag, _ in CLASSIFIERS[kind].flags.values()}
+    remedies = MODELS[kind].remedies
+    words = " ".join((*remedies.flash, remedies.sram, remedies.cycles, remedies.accuracy))
+    options = set(re.findall(r"--[a-z-]+", words))
+    assert options
+    assert options <= flags
+
+
+@pytest.mark.parametrize(
+    ("kind", "large", "words"),
+    [
+        ("protonn", "flash", "try fewer --prototypes, a smaller --projection-dim, or fewer feat"),
+        ("protonn", "sram", "try a smaller --projection-dim or fewer classes$"),
+        ("linear", "flash", "try a larger --regularization, or fewer features \\(of images: --av"),
+        ("linear", "sram", "try fewer classes$"),
+    ],
+)
+def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
+    with pytest.raises(CheckFailed, match=words):
+        LARGE[large].check(load_board("uno"), MODELS[kind].remedies)
+
+
+@pytest.mark.parametrize("model", [random_model(), random_linear_model()])
+def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
+    assert device_model(model).remedies == model.remedies
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (random_model(), "train with more --prototypes or a larger --projection-dim"),
+        (random_linear_model(), "train with --clip or a larger --regularization"),
+    ],
+)
+def test_integers_that_lose_too_much(model: Model, words: str, tmp_path: Path) -> None:
+    integers, X = device_model(model), random_points(1, 20_000, model.n_features)
+    y = model.predict(X)
+    other = integers.predict(integers.quantize(X)) != y
+    assert other.any()
+    save_model(model, tmp_path / "model.npz")
+    labels = np.array(model.classes)[y[other]]
+    np.savez(tmp_path / "data.npz", X=X[other], y=labels)
+    options = ("--data", tmp_path / "data.npz", "--max-drop", 5, "-o", tmp_path / "project")
+    done = run("build", tmp_path / "model.npz", *options)
+    assert done.exit_code == 1, done.stderr
+    assert words in done.stderr
