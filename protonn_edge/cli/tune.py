@@ -204,8 +204,8 @@ def tune_command(
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
     to_move = None if is_large(X) else of_group  # what is read in blocks stays where it is
-    check_options(CLASSIFIERS[classifier](**fixed), replace(dataset, groups=to_move))
     points = Points(X, y, numbers, board, limits, fixed, to_move, classifier)
+    check_options(points.untrained({}), replace(dataset, groups=to_move))
     space = SearchSpace.of(points)
     columns = space.searched.columns
     known_by = identity(points, space, seed=seed, in_flight=in_flight)

@@ -158,7 +158,7 @@ def read_or_empty(path: Path) -> str:
         (["--groups", "X_train"], "groups"),
         (["--max-flash", "much"], "no number of bytes"),
         (["--folds", "100"], "--folds"),
-        (["--crop", "6x6", "--image-shape", "8x8"], "with --average-pooling or --gradients"),
+        (["--crop", "6x6"], "with --average-pooling or --gradients"),
         (["--window", "32"], "--window is given, but no features of windows are"),
     ],
 )
