@@ -42,6 +42,29 @@ class Signal:
     rate: float | None
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a stage looks at in a point that is an image, for a picture; places are in pixels.
+
+    Attributes
+    ----------
+    image : ndarray of shape (h, w), float64
+        What counts of the image as the stage has it, 0 (paper) to 1 (ink).
+    rows, columns : tuple of float
+        Where lines part the areas that the stage tells apart.
+    strokes : ndarray of shape (n, 4), float64
+        What it finds there: lines from (x, y) by (dx, dy), the longer the stronger.
+    words : str
+        What the strokes are, in a sentence.
+    """
+
+    image: Float64
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    strokes: Float64
+    words: str
+
+
 class FeatureStage(ABC):
     """From raw points to the inputs of a classifier.
 
@@ -153,6 +176,10 @@ class FeatureStage(ABC):
         """Height and width as which a raw point is drawn: an image's, or of one channel 1 high."""
         one = self.signal is not None and self.signal.channels == 1
         return (1, self.n_features) if one else None
+
+    def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
+        """Return what it looks at in a raw point (features,); None where it has no picture."""
+        return None
 
     @property
     def matrix(self) -> Float64 | None:
