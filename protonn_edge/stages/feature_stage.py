@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays
+from protonn_edge.stages.example_points import drawings, signals
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage
@@ -199,9 +200,20 @@ class FeatureStage(ABC):
         Returns
         -------
         ndarray or None
-            None where nobody knows such points; an export then draws signals to test itself with.
+            None where nobody knows such points; an export then tests itself with `examples`.
         """
         return None
+
+    def examples(self, count: int) -> NDArray[np.uint8]:
+        """Return what a device may be fed, (count, features), the same ones each time.
+
+        They are drawings where points are images, else windows of a signal.
+        """
+        shape = self.drawn_shape
+        if shape is not None and min(shape) > 1:
+            return drawings(*shape, count)
+        channels = self.n_channels or 1
+        return signals(self.n_features // channels, channels, count)
 
     @property
     def keeps_range(self) -> bool:
