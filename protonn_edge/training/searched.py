@@ -112,7 +112,7 @@ def among_features(each: Mapping[str, Searched]) -> Searched:
     for number, some in enumerate(zip_longest(*(starts[1:] for starts in begun))):
         start = some[number % len(some)]
         starts += [] if start is None else [start]
-    columns = {**first.columns, "before it": (FEATURES,)}
+    columns = {**first.columns, "features": (FEATURES,)}
     return replace(first, parameters=parameters, starts=tuple(starts), columns=columns)
 
 
