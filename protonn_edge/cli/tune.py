@@ -33,6 +33,7 @@ from protonn_edge.report.tuning import Columns, candidate_table, front_figure, p
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.training.searched import FEATURES
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,
@@ -204,8 +205,8 @@ def tune_command(
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
     to_move = None if is_large(X) else of_group  # what is read in blocks stays where it is
-    check_options(CLASSIFIERS[classifier](**fixed), replace(dataset, groups=to_move))
     points = Points(X, y, numbers, board, limits, fixed, to_move, classifier)
+    check_options(points.untrained({}), replace(dataset, groups=to_move))
     space = SearchSpace.of(points)
     columns = space.searched.columns
     known_by = identity(points, space, seed=seed, in_flight=in_flight)
@@ -387,8 +388,10 @@ def _sentences(
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     accuracy = 100 * refitted.candidate.accuracy
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
+    drawn = refitted.candidate.record.settings.get(FEATURES)
+    features = "" if drawn is None else f" (features: {drawn})"
     chosen = (
-        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}, "
+        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}{features}, "
         f"{accuracy:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"

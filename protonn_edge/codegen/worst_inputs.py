@@ -50,7 +50,8 @@ def worst_inputs(
 ) -> NDArray[np.uint8]:
     """Return inputs (count, features) uint8 that take long, the worst first.
 
-    There are none where a feature stage does not know what becomes given features.
+    Where a feature stage does not know what becomes given features, they are points that it draws,
+    and noise, changed a little.
 
     Parameters
     ----------
@@ -67,8 +68,10 @@ def worst_inputs(
     """
     generator = np.random.default_rng(seed)
     if not isinstance(model, IntegerModel):  # only inputs that are 0 take less
-        drawn = generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
-        return _fed_for(model, drawn)
+        fed = model.fed_for(
+            generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
+        )
+        return _drawn_points(model, generator)[:count] if fed is None else fed
     costs = plan.of("prototypes").costs
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
@@ -77,12 +80,18 @@ def worst_inputs(
     if isinstance(stage, AveragePooling) and stage.deskewed is not None:
         images = np.concatenate(list(_slanting(model, stage, targets, costs, generator, effort)))
         return _refine_images(model, stage, plan, images, generator, effort)[:count]
-    return _fed_for(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
+    near = model.fed_for(_inputs_near(model, targets, most, costs, generator, effort)[:count])
+    if near is not None:
+        return near
+    return _refine(model, plan, _drawn_points(model, generator), generator, effort)[:count]
 
 
-def _fed_for(model: IntegerChain, x: Int64) -> NDArray[np.uint8]:
-    fed = model.fed_for(x)
-    return np.empty((0, model.n_features), np.uint8) if fed is None else fed
+def _drawn_points(model: IntegerChain, generator: np.random.Generator) -> NDArray[np.uint8]:
+    """Return 32 points, (32, features): noise, and what the feature stage draws."""
+    noise = generator.integers(1, BYTE_MAXIMUM + 1, (_POINTS // 2, model.n_features))
+    assert model.feature_stage is not None  # or inputs are what the device is fed
+    examples = model.feature_stage.examples(_POINTS - len(noise))
+    return np.concatenate([noise.astype(np.uint8), examples])
 
 
 def prototype_cycles(model: IntegerModel, points: Int64, costs: Int64) -> Int64:
@@ -275,7 +284,23 @@ def _refine_images(
     generator: np.random.Generator,
     effort: float,
 ) -> NDArray[np.uint8]:
-    """Change pixels a little where images then take longer; the worst first."""
+    """Change pixels a little where images then take longer, their rows moved; the worst first."""
+
+    def moving(fed: NDArray[np.uint8]) -> Int64:
+        return moved_cycles(pooling, row_shifts(fed.reshape(-1, *pooling.image_shape)))
+
+    return _refine(model, plan, images, generator, effort, moving)
+
+
+def _refine(
+    model: IntegerModel,
+    plan: Plan,
+    points: NDArray[np.uint8],
+    generator: np.random.Generator,
+    effort: float,
+    before: Callable[[NDArray[np.uint8]], Int64] | None = None,
+) -> NDArray[np.uint8]:
+    """Change values a little where points then take longer, `before` included; the worst first."""
     costs, weights = plan.of("prototypes").costs, plan.of("projection").matvec.push.more
 
     def cycles(tried: Int64) -> Int64:
@@ -283,17 +308,15 @@ def _refine_images(
         inputs = model.own_inputs(fed)
         taken: Int64 = prototype_cycles(model, model.project(inputs), costs)
         taken += (inputs != 0) @ weights
-        shifts = row_shifts(fed.reshape(-1, *pooling.image_shape))
-        taken += moved_cycles(pooling, shifts)
-        return taken
+        return taken if before is None else taken + before(fed)
 
-    def changed(images: Int64) -> Int64:
-        some = generator.random(images.shape) < generator.choice([0.002, 0.01, 0.05])
-        step = generator.integers(-30, 31, images.shape) * some
-        limited: Int64 = np.clip(images + step, 1, BYTE_MAXIMUM)
+    def changed(points: Int64) -> Int64:
+        some = generator.random(points.shape) < generator.choice([0.002, 0.01, 0.05])
+        step = generator.integers(-30, 31, points.shape) * some
+        limited: Int64 = np.clip(points + step, 1, BYTE_MAXIMUM)
         return limited
 
-    whole = images.astype(np.int64)
+    whole = points.astype(np.int64)
     worst = whole[np.argsort(-cycles(whole), kind="stable")[:_POINTS]]
     refined = _ascend(worst, cycles, changed, effort * _IMAGE_REFINEMENTS, generator)
     return refined.astype(np.uint8)

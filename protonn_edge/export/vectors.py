@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from random import Random
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 
 N_VECTORS = 20
 _LONGEST_RUN = 255
-_SIGNALS_DRAWN = 300
+_DRAWN = 300
+_ENDS = np.array([[0], [BYTE_MAXIMUM]], np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def vectors_from_ranges(
     Parameters
     ----------
     model : IntegerChain
-        The model; its vectors are what its feature stage makes such inputs of, or signals.
+        The model; its vectors are what its feature stage makes such inputs of, or drawn by it.
     start : ndarray of shape (D,), uint8
         Inputs of the classifier to begin with: those of a mean point.
     count : int
@@ -92,43 +93,23 @@ def vectors_from_ranges(
     ends = np.repeat([[0], [model.inputs.maximum]], model.n_inputs, axis=1)
     examples = model.example_inputs(start, count - len(ends))
     fed = model.fed_for(np.concatenate([ends, examples]))
-    return _vectors_from_signals(model, count) if fed is None else _answered(model, fed)
+    if fed is not None:
+        return _answered(model, fed)
+    assert model.feature_stage is not None  # or inputs are what the device is fed
+    return _vectors_from_examples(model, model.feature_stage, count)
 
 
-def _vectors_from_signals(model: IntegerChain, count: int) -> KnownAnswers:
-    """Return `count` signals, at least 2.
+def _vectors_from_examples(model: IntegerChain, stage: FeatureStage, count: int) -> KnownAnswers:
+    """Return `count` points, at least 2.
 
-    The first two are all 0 and all 255. The others are triangles of random heights and periods with
-    noise, of many such those with the largest scores: most are unlike anything the model knows.
+    The first two are all 0 and all 255. The others are of many that the feature stage has drawn
+    those with the largest scores: most are unlike anything the model knows.
     """
-    generator = Random(0)  # noqa: S311  (no secret)
-    n, channels = model.n_features, model.n_channels or 1
-    drawn = [_signals(n // channels, channels, generator) for _ in range(_SIGNALS_DRAWN)]
-    Q = np.array([[0] * n, [BYTE_MAXIMUM] * n, *drawn], np.uint8)
+    n = model.n_features
+    Q = np.concatenate([np.repeat(_ENDS, n, axis=1), stage.examples(_DRAWN)])
     largest = np.abs(model.scores(Q)).max(axis=1)
     order = 2 + np.argsort(-largest[2:], kind="stable")
     return _answered(model, Q[[0, 1, *order[: count - 2].tolist()]])
-
-
-def _signals(samples: int, n_channels: int, generator: Random) -> list[int]:
-    """Return the bytes of a window, each channel a triangle with noise."""
-    channels = []
-    for _ in range(n_channels):
-        middle, height = _drawn(generator, 256), 1 + _drawn(generator, 127)
-        period, noise = 2 + _drawn(generator, 63), 1 + _drawn(generator, 16)
-        values = []
-        for t in range(samples):
-            place = 4 * height * (t % period) // period
-            triangle = place if place < 2 * height else 4 * height - place
-            value = middle - height + triangle + _drawn(generator, noise)
-            values.append(min(max(value, 0), BYTE_MAXIMUM))
-        channels.append(values)
-    return [values[t] for t in range(samples) for values in channels]
-
-
-def _drawn(generator: Random, below: int) -> int:
-    """Return one of so many whole numbers; Python keeps the sequence of `random` as it is."""
-    return int(generator.random() * below)
 
 
 def _answered(model: IntegerChain, Q: NDArray[np.uint8]) -> KnownAnswers:

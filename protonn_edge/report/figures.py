@@ -11,10 +11,17 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from protonn_edge.report.svg import ACCENT, INK, LIMIT, MUTED, RULE, SECOND, THIRD, WIDTH, axes
+from protonn_edge.stages.feature_stage import Seen
 
 _MOST_NAMED = 30  # classes whose names fit beside a confusion matrix
 _MOST_COUNTED = 12  # classes whose counts fit into one
 _NAME_WIDTH = 12
+
+# Of an image under what is made of it: the least ink that is drawn, how dark it is, and the least
+# height in px.
+_SEEN_INK = 0.04
+_SEEN_SHADE = 0.45
+_SEEN_LOWEST = 60
 
 
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
@@ -166,6 +173,24 @@ def trace_figure(levels: NDArray[np.float64], salt: str, *, connected: bool) -> 
             area.plot(np.arange(len(values)), values, color=INK, linewidth=1)
         else:
             area.stairs(values, fill=True, color=MUTED)
+    return drawn[0]
+
+
+def seen_figure(seen: Seen, salt: str) -> str:
+    """Return what a feature stage looks at: an image, the borders of areas, and strokes."""
+    height, width = seen.image.shape
+    pixels = max(_SEEN_LOWEST, round(WIDTH * height / width))
+    with axes(min(pixels, WIDTH), salt) as (area, drawn):
+        area.set_axis_off()
+        area.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+        for row, column in np.argwhere(seen.image >= _SEEN_INK).tolist():
+            alpha = round(_SEEN_SHADE * float(seen.image[row, column]), 2)
+            area.add_patch(_square((column, row), 1, INK, alpha))
+        area.add_patch(Rectangle((0, 0), width, height, fill=False, edgecolor=RULE, linewidth=0.8))
+        area.hlines(seen.rows, 0, width, colors=MUTED, linewidths=0.6, linestyles="dotted")
+        area.vlines(seen.columns, 0, height, colors=MUTED, linewidths=0.6, linestyles="dotted")
+        x, y, dx, dy = np.round(seen.strokes, 3).T
+        area.plot([x, x + dx], [y, y + dy], color=ACCENT, linewidth=1.6)
     return drawn[0]
 
 

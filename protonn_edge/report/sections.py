@@ -28,6 +28,7 @@ from protonn_edge.report.figures import (
     latency_figure,
     memory_figure,
     part_colours,
+    seen_figure,
     stage_figure,
     trace_figure,
     training_figure,
@@ -194,6 +195,19 @@ def _picture(
         return Markup(image_picture(levels.of(raw).reshape(one.image_shape), name))  # noqa: S704
     figure = trace_figure(levels.of(raw), salt, connected=one.image_shape is not None)
     return _figure(figure, name)
+
+
+def _seen(one: Evidence, salt: str) -> list[Panel]:
+    stage = one.model.feature_stage
+    if one.points is None or stage is None or not one.results:
+        return []
+    index = next((each.index for each in one.answered), one.results[0].index)
+    seen = stage.seen(one.points.raw[index])
+    if seen is None:
+        return []
+    label = one.reference.classes[int(one.points.labels[index])]
+    caption = f"Point {index}, {label}. {seen.words}"
+    return [Panel(figure=_figure(seen_figure(seen, salt), caption), caption=caption)]
 
 
 def _latency(one: Evidence, salt: str) -> list[Panel]:
@@ -437,6 +451,7 @@ _SECTIONS: tuple[tuple[str, str, str, MakePanels], ...] = (
         "Wrong answers, the surest of themselves first.",
         _mistakes,
     ),
+    ("seen", "What the model sees", "A test point, and what is made of it first.", _seen),
     (
         "latency",
         "Latency",
@@ -458,7 +473,7 @@ _SECTIONS: tuple[tuple[str, str, str, MakePanels], ...] = (
     ),
     ("training", "Training", "", _training),
 )
-_ENERGY_AT = 3  # after latency, which it follows from
+_ENERGY_AT = 4  # after latency, which it follows from
 
 
 def _energy_section(battery: Battery) -> tuple[str, str, str, MakePanels]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays
+from protonn_edge.stages.example_points import drawings, signals
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage
@@ -40,6 +41,29 @@ class Signal:
     samples: int
     channels: int
     rate: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a stage looks at in a point that is an image, for a picture; places are in pixels.
+
+    Attributes
+    ----------
+    image : ndarray of shape (h, w), float64
+        What counts of the image as the stage has it, 0 (paper) to 1 (ink).
+    rows, columns : tuple of float
+        Where lines part the areas that the stage tells apart.
+    strokes : ndarray of shape (n, 4), float64
+        What it finds there: lines from (x, y) by (dx, dy), the longer the stronger.
+    words : str
+        What the strokes are, in a sentence.
+    """
+
+    image: Float64
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    strokes: Float64
+    words: str
 
 
 class FeatureStage(ABC):
@@ -154,6 +178,10 @@ class FeatureStage(ABC):
         one = self.signal is not None and self.signal.channels == 1
         return (1, self.n_features) if one else None
 
+    def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
+        """Return what it looks at in a raw point (features,); None where it has no picture."""
+        return None
+
     @property
     def matrix(self) -> Float64 | None:
         """What it is as a matrix (D, features), or None where no matrix does the same."""
@@ -172,9 +200,20 @@ class FeatureStage(ABC):
         Returns
         -------
         ndarray or None
-            None where nobody knows such points; an export then draws signals to test itself with.
+            None where nobody knows such points; an export then tests itself with `examples`.
         """
         return None
+
+    def examples(self, count: int) -> NDArray[np.uint8]:
+        """Return what a device may be fed, (count, features), the same ones each time.
+
+        They are drawings where points are images, else windows of a signal.
+        """
+        shape = self.drawn_shape
+        if shape is not None and min(shape) > 1:
+            return drawings(*shape, count)
+        channels = self.n_channels or 1
+        return signals(self.n_features // channels, channels, count)
 
     @property
     def keeps_range(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 
@@ -13,6 +14,10 @@ class Among:
 
     values: tuple[Any, ...]
 
+    def joined(self, other: Among) -> Among:
+        """Return one of the values of either."""
+        return Among(tuple(dict.fromkeys((*self.values, *other.values))))
+
 
 @dataclass(frozen=True)
 class Between:
@@ -20,6 +25,10 @@ class Between:
 
     low: float
     high: float
+
+    def joined(self, other: Between) -> Between:
+        """Return what spans both."""
+        return Between(min(self.low, other.low), max(self.high, other.high))
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,37 @@ class Searched:
         """Return the sizes of a trial, by the parameters' names."""
         alone = (names[0] for names in self.columns.values() if len(names) == 1)
         return ", ".join(f"{name} {shown(settings[name])}" for name in alone if name in settings)
+
+
+FEATURES = "feature_stage"
+"""What a trial calls the alternative that comes before its classifier."""
+
+
+def among_features(each: Mapping[str, Searched]) -> Searched:
+    """Return what is drawn where one of several kinds of features is, too.
+
+    The search begins with the first start of each, and goes on with the others in turn.
+
+    Parameters
+    ----------
+    each : mapping of str to Searched
+        What is drawn for one kind of classifier with one alternative, by the alternatives' names;
+        at least one.
+    """
+    first, *others = each.values()
+    parameters: dict[str, Any] = {FEATURES: Among(tuple(each))}
+    for searched in (first, *others):
+        for name, drawn in searched.parameters.items():
+            parameters[name] = drawn.joined(parameters.get(name, drawn))
+    begun = [
+        [{FEATURES: name, **start} for start in searched.starts] for name, searched in each.items()
+    ]
+    starts = [starts[0] for starts in begun if starts]
+    for number, some in enumerate(zip_longest(*(starts[1:] for starts in begun))):
+        start = some[number % len(some)]
+        starts += [] if start is None else [start]
+    columns = {**first.columns, "features": (FEATURES,)}
+    return replace(first, parameters=parameters, starts=tuple(starts), columns=columns)
 
 
 def shown(value: Any) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,8 @@ from optuna.distributions import (
 
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.registry import CLASSIFIERS
-from protonn_edge.training.searched import Among, Between, Room, Searched
+from protonn_edge.training.searched import Among, Between, Room, Searched, among_features
+from protonn_edge.tuning.alternatives import Alternative
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points
 
@@ -39,10 +41,13 @@ class SearchSpace(Room):
         The kind, as in `training.registry`.
     at_random : bool
         Draw at random, with nowhere to begin at: for comparison.
+    alternatives : mapping of str to Alternative
+        What may come before the classifier, by name; empty where that is settled.
     """
 
     classifier: str = "protonn"
     at_random: bool = False
+    alternatives: Mapping[str, Alternative] = field(default_factory=dict)
 
     @classmethod
     def of(cls, points: Points, *, at_random: bool = False) -> SearchSpace:
@@ -51,7 +56,7 @@ class SearchSpace(Room):
         flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
         if points.limits.flash_bytes is not None:
             flash = min(flash, points.limits.flash_bytes)
-        settings = CLASSIFIERS[points.classifier](**fixed).training_settings()
+        settings = points.untrained({}).training_settings()
         return cls(
             n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
             n_inputs=count_inputs(settings, points.X),
@@ -61,12 +66,23 @@ class SearchSpace(Room):
             in_groups=points.groups is not None,
             classifier=points.classifier,
             at_random=at_random,
+            alternatives=points.alternatives,
         )
 
     @cached_property
     def searched(self) -> Searched:
-        """What the kind of classifier says of itself."""
-        return CLASSIFIERS[self.classifier].searched(self)
+        """What the kind of classifier says of itself, for each alternative before it."""
+        kind = CLASSIFIERS[self.classifier]
+        if not self.alternatives:
+            return kind.searched(self)
+        return among_features(
+            {
+                name: kind.searched(
+                    replace(self, n_inputs=each.n_inputs, fixed={**self.fixed, **each.settings})
+                )
+                for name, each in self.alternatives.items()
+            }
+        )
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.training import DeviceClassifier, EpochReport
 from protonn_edge.training.registry import CLASSIFIERS
-from protonn_edge.training.searched import Searched
+from protonn_edge.training.searched import FEATURES, Searched
+from protonn_edge.tuning.alternatives import Alternative, alternatives_of
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
 
 RUNGS = (0.25, 0.5, 0.75)
@@ -66,9 +68,18 @@ class Points:
     groups: NDArray[np.int64] | None = None
     classifier: str = "protonn"
 
-    def untrained(self, settings: Mapping[str, Any], seed: int) -> DeviceClassifier:
-        """Return a classifier with the settings of a trial."""
-        return CLASSIFIERS[self.classifier](random_state=seed, **{**self.fixed, **settings})
+    def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
+        """Return a classifier with the settings of a trial; of none, as the first one may be."""
+        drawn = dict(settings)
+        named = drawn.pop(FEATURES, next(iter(self.alternatives), None))
+        of_features = {} if named is None else self.alternatives[named].settings
+        every = {**self.fixed, **drawn, **of_features}
+        return CLASSIFIERS[self.classifier](random_state=seed, **every)
+
+    @cached_property
+    def alternatives(self) -> Mapping[str, Alternative]:
+        """What trials may try before the classifier, by name; empty where that is settled."""
+        return alternatives_of(CLASSIFIERS[self.classifier], self.fixed, self.X)
 
     @property
     def n_folds(self) -> int:

@@ -158,7 +158,7 @@ def read_or_empty(path: Path) -> str:
         (["--groups", "X_train"], "groups"),
         (["--max-flash", "much"], "no number of bytes"),
         (["--folds", "100"], "--folds"),
-        (["--crop", "6x6", "--image-shape", "8x8"], "with --average-pooling or --gradients"),
+        (["--crop", "6x6"], "with --average-pooling or --gradients"),
         (["--window", "32"], "--window is given, but no features of windows are"),
     ],
 )
@@ -177,3 +177,14 @@ def test_sets_of_labels_are_refused(tmp_path: Path) -> None:
     refused = tune(data, "-o", tmp_path / "model.npz")
     assert refused.exit_code == 2
     assert "sets of labels" in refused.stderr
+
+
+def test_images_find_their_features(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    options = ("--image-shape", "8x8", "--deskew", "--trials", 2, "--jobs", 1)
+    found = tune(data, "-o", model, *options, "--classifier", "linear")
+    assert found.exit_code == 0, found.output
+    assert "(features: " in found.stdout
+    stage = load_model(model).feature_stage
+    assert stage is not None
+    assert stage.does.startswith("deskews images and ") or stage.does == "deskews and pools images"

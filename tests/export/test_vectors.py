@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from model_factory import random_inputs, random_model, random_points
+from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
 from protonn_edge.export import KnownAnswers, vectors_from_data, vectors_from_ranges
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.stages.example_points import drawings, signals
+from protonn_edge.stages.gradients.gradients import Gradients
 
 
 def made(model: ProtoNNModel) -> tuple[IntegerModel, KnownAnswers]:
@@ -73,3 +76,31 @@ def test_as_many_vectors_are_kept_as_fit_but_at_least_one(model: ProtoNNModel):
     assert all(size <= room for size, room in zip(sizes[5:], range(2500, 20_000, 500), strict=True))
     assert all(before <= after for before, after in pairwise(sizes))
     assert len(vectors.within(0)) == 1
+
+
+@pytest.mark.parametrize("deskew", [False, True])
+def test_images_without_data_are_strokes_that_a_model_of_gradients_answers(deskew: bool):
+    stage = Gradients((12, 10), (12, 10), (4, 3), deskew=deskew)
+    reference, vectors = made(random_gradients_model(stage))
+    assert len(vectors) == 20
+    assert not vectors.inputs[0].any()
+    assert (vectors.inputs[1] == 255).all()
+    drawn = vectors.inputs[2:]
+    assert len(np.unique(drawn, axis=0)) == 18
+    assert ((drawn == 0).mean(axis=1) > 0.2).all()
+    assert (drawn.max(axis=1) > 200).all()
+    assert (np.abs(vectors.scores[2:]).max(axis=1) > 0).all()
+    assert len(set(vectors.classes[2:].tolist())) >= 2
+    assert np.array_equal(vectors.scores, reference.scores(vectors.inputs))
+
+
+def test_drawn_images_are_the_same_on_every_machine():
+    images = drawings(28, 28, 3)
+    assert hashlib.sha256(images.tobytes()).hexdigest()[:16] == "be127916110bbfeb"
+    assert drawings(2, 32, 5).shape == (5, 64)
+
+
+def test_signals_are_the_same_on_every_machine():
+    windows = signals(16, 3, 4)
+    assert windows.shape == (4, 48)
+    assert hashlib.sha256(windows.tobytes()).hexdigest()[:16] == "8ac5899d335e8751"

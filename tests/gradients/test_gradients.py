@@ -16,7 +16,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.stages.gradients.cells import CellAxis, Cells, gradients
+from protonn_edge.stages.gradients.cells import POINTING, CellAxis, Cells, gradients
 from protonn_edge.stages.gradients.gradients import ROOTS, Gradients
 from protonn_edge.stages.gradients.integers import IntegerGradients
 
@@ -158,3 +158,34 @@ def test_roots_that_fall_are_refused() -> None:
     table = np.arange(256)[::-1].astype(np.uint8)
     with pytest.raises(InputError, match="roots that fall"):
         IntegerGradients(SHARED, 1, table)
+
+
+@pytest.mark.parametrize("directions", [4, 8])
+def test_a_picture_shows_each_cells_features_as_long_as_they_are(directions: int) -> None:
+    stage = Gradients((12, 16), (10, 12), (2, 3), directions)
+    y, x = np.mgrid[:12, :16]
+    right = np.where((y > 5) & (x > 9), 15.0 * (x - 9), 0.0).ravel()  # rises in the last cell alone
+    seen = stage.seen(right)
+    assert seen.image.shape == (10, 12)
+    assert seen.rows == (5.0,)
+    assert seen.columns == (4.0, 8.0)
+    features = stage.apply(right[None])[0]
+    assert len(seen.strokes) == np.count_nonzero(features)
+    lengths = np.hypot(*seen.strokes[:, 2:].T)
+    assert np.allclose(lengths / lengths.max(), features[features > 0] / features.max())
+    left, _, along, down = seen.strokes[lengths.argmax()]
+    assert down == 0
+    assert along > 0
+    middle = left + along / 2 if directions == 4 else left
+    assert middle == 10.0
+    assert len(stage.seen(np.zeros(192)).strokes) == 0
+
+
+def test_lines_of_a_picture_point_where_the_image_rises() -> None:
+    y, x = np.mgrid[:5, :5]
+    for direction, (along, down) in enumerate(POINTING[8]):
+        slope = np.uint8(120 + 25 * (along * (x - 2) + down * (y - 2)))
+        assert gradients(slope[None], 8)[1][0, 2, 2] == direction
+    for direction, (along, down) in enumerate(POINTING[4]):
+        slope = np.uint8(120 + 25 * (along * (x - 2) + down * (y - 2)))
+        assert gradients(np.array([slope, 240 - slope]), 4)[1][:, 2, 2].tolist() == [direction] * 2

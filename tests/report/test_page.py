@@ -12,11 +12,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from evidence_factory import HOSTILE, evidence_of, hostile_model
-from model_factory import random_model
+from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import PageScript
+from protonn_edge.stages.gradients.gradients import Gradients
 
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [
@@ -186,3 +187,15 @@ def test_of_many_classes_the_table_has_only_the_most_frequent_mistakes():
     page = render_page([evidence_of(random_model(classes=60, prototypes=70), 300)], SCRIPT)
     assert "The most frequent mistakes" in page
     assert len(page) < 400_000
+
+
+@pytest.mark.parametrize("directions", [4, 8])
+def test_images_show_what_is_made_of_them(directions):
+    stage = Gradients((8, 8), (8, 8), (3, 2), directions, deskew=directions == 4)
+    one = evidence_of(random_gradients_model(stage), shape=(8, 8))
+    page = render_page([one], SCRIPT)
+    section = page.partition('<section id="seen"')[2].partition("</section>")[0]
+    words = f"{directions} in each of 3x2 cells"
+    assert len(re.findall(words, section)) == 2  # below the figure, and for who cannot see it
+    assert not Reader(section).all("img")
+    assert render_page([replace(one, points=None)], SCRIPT).count('id="seen"') == 0

@@ -40,6 +40,12 @@ CELL_LIMIT = 8
 
 DIRECTIONS = (4, 8)
 
+POINTING = {
+    4: ((1, 0), (0, 1), (1, -1), (1, 1)),
+    8: ((-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1), (0, 1), (-1, 1), (1, 1)),
+}
+"""Where the gradients of each direction point to, in x and y; of 4 to there or opposite."""
+
 SUM_MAXIMUM = 0xFFFF
 """What a sum can hold."""
 

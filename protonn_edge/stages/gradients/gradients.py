@@ -18,8 +18,8 @@ from protonn_edge.stages.array_checks import Arrays, check_finite, check_type
 from protonn_edge.stages.average_pooling.areas import shape_text
 from protonn_edge.stages.deskew.deskew import BYTES, PixelScale, deskewed
 from protonn_edge.stages.deskew.integers import IntegerDeskew
-from protonn_edge.stages.feature_stage import Facts, FeatureStage, Shape
-from protonn_edge.stages.gradients.cells import Bytes, Cells
+from protonn_edge.stages.feature_stage import Facts, FeatureStage, Seen, Shape
+from protonn_edge.stages.gradients.cells import DIRECTIONS, POINTING, Bytes, Cells
 from protonn_edge.stages.gradients.integers import LEVELS, SHIFTS, IntegerGradients, levels
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
@@ -129,6 +129,31 @@ class Gradients(Cells, FeatureStage):
         cropped = replace(self, image_shape=self.cropped_shape, deskew=False)
         gradients = IntegerGradients(cropped, self.shift, table, by_rows=True)
         return IntegerDeskew(self), gradients
+
+    def seen(self, x: NDArray[Any]) -> Seen:
+        """Return the image with its cells, and the features of each as strokes by direction."""
+        rows, columns = self.rows, self.columns
+        image = self.cropped(self._bytes_of(x[None]))[0] / BYTE_MAXIMUM
+        cell = np.array([columns.pixels / columns.cells, rows.pixels / rows.cells])
+        places = np.indices(self.cells)[::-1].reshape(2, -1).T + 0.5
+        features = self.apply(x[None]).reshape(len(places), self.directions, 1)
+        towards = np.array(POINTING[self.directions], np.float64)
+        towards /= np.hypot(*towards.T)[:, None]
+        length = 0.48 * cell.min() / max(float(features.max()), 1.0)
+        by = length * features * towards
+        middles = np.broadcast_to((places * cell)[:, None], by.shape)
+        both = self.directions == min(DIRECTIONS)  # these tell no way from the other
+        strokes = np.concatenate([middles - by if both else middles, by + by * both], axis=2)
+        return Seen(
+            image,
+            tuple((cell[1] * np.arange(1, rows.cells)).tolist()),
+            tuple((cell[0] * np.arange(1, columns.cells)).tolist()),
+            strokes[features[..., 0] > 0].reshape(-1, 4),
+            f"The {self.n_outputs:,} inputs of the classifier, {self.directions} in each of "
+            f"{shape_text(self.cells)} cells: how much the image changes along each direction"
+            f"{'' if both else ', where a line points to more ink'}; the longest line is the "
+            "largest one.",
+        )
 
     def to_arrays(self) -> Arrays:
         """Return the whole numbers, (9,), and the zero and the step of pixels, (2,)."""

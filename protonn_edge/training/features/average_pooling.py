@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,8 @@ from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Case, Refusal, but
 
 KIND = AveragePooling.kind
+
+_PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
 
 
 def _pools_otherwise(case: Case) -> bool:
@@ -86,6 +89,13 @@ class AveragePoolingParameters(ImageParameters):
             _POOLED,
         ),
     )
+
+    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
+        """Add areas of about 2x2 and 3x3 pixels."""
+        height, width = self._counted_shape
+        shapes = ((-(-height // n), -(-width // n)) for n in _PIXELS_SEARCHED)
+        pooled = self._of_shapes(KIND, "reduced_shape", shapes, clip=0.0, dead_zone=0.0)
+        return {**super().alternatives(), **pooled}
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return average pooling where it is asked for."""

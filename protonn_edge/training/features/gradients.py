@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,6 +24,8 @@ from protonn_edge.training.refusals import (
 )
 
 KIND = Gradients.kind
+
+_CELLS_SEARCHED = (4, 5, 3)  # along each side
 
 _SUMMED = Refusal(lambda case: KIND in case.kinds, "gradients are summed")
 
@@ -91,6 +94,12 @@ class GradientParameters(ImageParameters):
             _SUMMED,
         ),
     )
+
+    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
+        """Add a few cells a side, and no more than there are pixels."""
+        height, width = self._counted_shape
+        shapes = ((min(height, n), min(width, n)) for n in _CELLS_SEARCHED)
+        return {**super().alternatives(), **self._of_shapes(KIND, "gradients", shapes, clip=0.0)}
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return sums of gradients where they are asked for."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protonn_edge.model import common_range
+from protonn_edge.stages.average_pooling.areas import shape_text
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.training.features.parameters import FeatureParameters
@@ -64,6 +66,19 @@ class ImageParameters(FeatureParameters):
         _without_features("cropped_shape", "cropped"),
         _without_features("deskew", "deskewed"),
     )
+
+    def _of_shapes(
+        self, kind: str, name: str, shapes: Iterable[Shape], **others: Any
+    ) -> dict[str, Mapping[str, Any]]:
+        """Return the alternatives where images become one of these shapes; none without images."""
+        if self.image_shape is None:
+            return {}
+        return {f"{kind} {shape_text(shape)}": {name: shape, **others} for shape in shapes}
+
+    @property
+    def _counted_shape(self) -> Shape:
+        """Height and width of what counts of an image; of nothing without one."""
+        return self.cropped_shape or self.image_shape or (1, 1)
 
     def pixel_scale(self, points: Float32, weights: Float32 | None) -> PixelScale | None:
         """Return how pixels become the bytes that slants are measured on; None without deskew."""

@@ -7,7 +7,7 @@ is a base of `AllFeatures`, and so of every classifier and of `TrainingSettings`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
@@ -15,6 +15,9 @@ from typing import Any, ClassVar
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import Refusal
+
+NO_FEATURES = "none"
+"""What a search calls the classifier of raw points."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,6 +56,14 @@ class FeatureParameters:
         """The kinds of features that the parameters ask for."""
         given = ((kind, getattr(self, name)) for kind, name in self.asked_by.items())
         return tuple(kind for kind, value in given if value is not None)
+
+    def alternatives(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return what a search tries where the parameters ask for no features, by a name each.
+
+        They are settings, with those that do not go with the features at what they then must be. A
+        kind that has some of its own adds them to what ``super()`` has.
+        """
+        return {NO_FEATURES: {}}
 
     def feature_stage_for(
         self,

@@ -1,0 +1,61 @@
+"""What may come before a classifier where the command line leaves it to the search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from protonn_edge.errors import InputError
+from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.compatibility import check_compatible
+from protonn_edge.training.feature_stages import count_inputs
+from protonn_edge.training.features.parameters import NO_FEATURES
+from protonn_edge.training.refusals import Case
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What may come before a classifier.
+
+    Attributes
+    ----------
+    settings : mapping
+        Of the classifier: they ask for it.
+    n_inputs : int
+        What it leaves of a point, D.
+    """
+
+    settings: Mapping[str, Any]
+    n_inputs: int
+
+
+def alternatives_of(
+    kind: type[DeviceClassifier], fixed: Mapping[str, Any], X: Any
+) -> dict[str, Alternative]:
+    """Return the alternatives by name, those that do not go with the fixed settings left out.
+
+    There are none where these ask for features, or where nothing but raw points is left.
+
+    Parameters
+    ----------
+    kind : type
+        Of classifier.
+    fixed : mapping
+        Settings that all trials share.
+    X : array of shape (n, features)
+        Raw points.
+    """
+    given = kind(**fixed).training_settings()
+    if given.kinds_asked or given.initial_model is not None:
+        return {}
+    found = {}
+    for name, wanted in given.alternatives().items():
+        own = {key: value for key, value in wanted.items() if key not in fixed}
+        settings = kind(**{**fixed, **own}).training_settings()
+        try:
+            check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+            found[name] = Alternative(own, count_inputs(settings, X))
+        except InputError:
+            continue
+    return {} if set(found) == {NO_FEATURES} else found

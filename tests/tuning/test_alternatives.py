@@ -1,0 +1,95 @@
+"""What comes before a classifier is searched where images are given and no features are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from optuna.distributions import CategoricalDistribution
+
+from protonn_edge.tuning import Here, Points, SearchSpace, candidates
+from protonn_edge.tuning.trial import sketch
+
+IMAGES = {"image_shape": (8, 8)}
+TRIED = {
+    "none": 64,
+    "gradients 4x4": 128,
+    "gradients 5x5": 200,
+    "gradients 3x3": 72,
+    "average_pooling 4x4": 16,
+    "average_pooling 3x3": 9,
+}
+
+
+def with_fixed(points: Points, classifier: str = "protonn", **fixed: Any) -> Points:
+    return replace(points, fixed=fixed, classifier=classifier)
+
+
+@pytest.mark.parametrize("classifier", ["protonn", "linear"])
+def test_images_are_tried_with_every_kind_of_feature(make_points, classifier):
+    points = with_fixed(make_points(), classifier, **IMAGES)
+    assert {name: each.n_inputs for name, each in points.alternatives.items()} == TRIED
+    drawn = SearchSpace.of(points).distributions["feature_stage"]
+    assert drawn == CategoricalDistribution(tuple(points.alternatives))
+
+
+@pytest.mark.parametrize("classifier", ["protonn", "linear"])
+def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, classifier):
+    points = with_fixed(make_points(), classifier, **IMAGES)
+    space = SearchSpace.of(points)
+    starts = space.starts()
+    assert {start["feature_stage"] for start in starts[: len(TRIED)]} == set(TRIED)
+    for start in starts:
+        name = start["feature_stage"]
+        model = points.untrained(start)
+        settings = points.alternatives[name].settings
+        assert all(getattr(model, key) == value for key, value in settings.items())
+        assert start.get("n_projections", 1) <= TRIED[name]
+        assert sketch(points, start, space.searched, 0).figures.flash_bytes > 0
+
+
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {},
+        {**IMAGES, "reduced_shape": (4, 4)},
+        {**IMAGES, "gradients": (4, 4), "directions": 4},
+        {"features": "mean,min"},
+    ],
+)
+def test_nothing_is_drawn_where_features_are_given_or_no_images(make_points, fixed):
+    space = SearchSpace.of(with_fixed(make_points(), **fixed))
+    assert space.alternatives == {}
+    assert "feature_stage" not in space.to_json()["distributions"]
+    assert not any("feature_stage" in start for start in space.to_json()["starts"])
+
+
+def test_alternatives_that_do_not_go_with_what_is_fixed_are_left_out(make_points):
+    deskewed = with_fixed(make_points(), **IMAGES, deskew=True)
+    assert set(deskewed.alternatives) == set(TRIED) - {"none"}
+    clipped = with_fixed(make_points(), **IMAGES, clip=0.02)
+    assert clipped.alternatives == {}
+    large = replace(
+        with_fixed(make_points(), image_shape=(2, 40)), X=np.zeros((60, 80), np.float32)
+    )
+    assert set(large.alternatives) == {"none", "average_pooling 1x20", "average_pooling 1x14"}
+
+
+def test_what_is_drawn_goes_with_every_alternative(make_points):
+    points = with_fixed(make_points(), **IMAGES)
+    for name in TRIED:
+        drawn = {"feature_stage": name, "dead_zone": 0.15, "clip": 0.02}
+        points.untrained({**drawn, "epochs": 1}).fit(points.X[:100], points.y[:100])
+
+
+def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
+    points = with_fixed(
+        make_points(), **IMAGES, epochs=4, init_projection="pca", quantization_aware=False
+    )
+    space = SearchSpace.of(points)
+    found = search(points, Here(points), tmp_path / "s", trials=8, space=space)
+    complete = candidates(found.records.values())
+    assert {each.record.settings["feature_stage"] for each in complete} >= {"gradients 4x4", "none"}
+    assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}
