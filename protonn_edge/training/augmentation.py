@@ -39,6 +39,8 @@ class ImageAugmentation:
         What the changed images go through.
     stage : FeatureStage, optional
         What they go through before: it is the image as the camera sees it that moves.
+    share : float
+        The share of groups that move, above 0.
 
     Raises
     ------
@@ -52,8 +54,10 @@ class ImageAugmentation:
         shape: tuple[int, int],
         normalizer: Normalizer,
         stage: FeatureStage | None = None,
+        share: float = 1.0,
     ) -> None:
         check_image_shape(shape, images.shape[1])
+        self._share = share
         self._images = images
         self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
         self._shape = shape
@@ -62,13 +66,15 @@ class ImageAugmentation:
         self._scale = normalizer.scale.astype(np.float32)
 
     def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
-        """Return the images of these rows, each group moved in its own way, normalized."""
-        moved = np.empty((len(rows), self._images.shape[1]), dtype=np.float32)
-        groups = range(0, len(rows), _IMAGES_A_GROUP)
+        """Return the images of these rows, groups moved each in its own way, normalized."""
+        moved = self._images[rows]
+        groups = np.arange(0, len(rows), _IMAGES_A_GROUP)
+        if self._share < 1:
+            groups = groups[generator.random(len(groups)) < self._share]
         pixels, shares = random_resamplings(self._shape, len(groups), generator)
         for start, places, parts in zip(groups, pixels, shares, strict=True):
             group = slice(start, start + _IMAGES_A_GROUP)
-            images = self._images[rows[group]]
+            images = moved[group]
             moved[group] = sum(
                 images[:, place] * part for place, part in zip(places, parts, strict=True)
             )
@@ -119,7 +125,7 @@ def smooth_fields(
     rows, columns = (_node_weights(side) for side in shape)
     nodes = generator.standard_normal((*count, _DISTORTION_NODES, _DISTORTION_NODES))
     fields: NDArray[np.float64] = rows @ nodes @ columns.T
-    return fields.reshape(*count, -1)
+    return fields.reshape(*count, shape[0] * shape[1])
 
 
 def _node_weights(side: int) -> NDArray[np.float64]:

@@ -149,6 +149,12 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         _in_turn("takes the points as they are; set {optimizer} to joint"),
     ),
+    Refusal(
+        lambda case: case.settings.moved_share < 1 and not case.settings.augment,
+        "{moved_share} is {settings.moved_share:g}, but images are moved with {augment} alone; "
+        "leave {moved_share} out, or give {augment}",
+        ("moved_share",),
+    ),
     # The ends of ranges.
     *but(
         lambda case: case.settings.clip > 0 and not case.clips_on,

@@ -127,6 +127,9 @@ class ProtoNNClassifier(DeviceClassifier):
     augment : bool, default=False
         Whether the joint optimizer shifts, turns, scales and distorts the images a little at
         random: worth it where a model is large enough to fit the training points, and not below.
+    moved_share : float, default=1.0
+        The share of a step's images that `augment` moves. Gradients of moved images differ from
+        those of others, so that half of them is better there.
     group_shift : float, default=1.5
         Joint: how far the optimizer moves points at random from their group towards another one, if
         `fit` is given groups, such as people: 1 is up to the other group, 2 as far again beyond it.
@@ -176,6 +179,7 @@ class ProtoNNClassifier(DeviceClassifier):
     gamma: float | None = None
     initial_model: ProtoNNModel | None = None
     augment: bool = False
+    moved_share: float = 1.0
     group_shift: float = 1.5
     strangers: float = 0.0
 
@@ -203,6 +207,7 @@ class ProtoNNClassifier(DeviceClassifier):
         "gamma": [real(*GAMMAS), None],
         "initial_model": [ProtoNNModel, None],
         "augment": ["boolean"],
+        "moved_share": [SHARE],
         "group_shift": [MULTIPLE],
         "strangers": [MULTIPLE],
     }
@@ -246,6 +251,7 @@ class ProtoNNClassifier(DeviceClassifier):
             "--augment/--no-augment",
             "Joint: shift, turn, scale and distort the images a little at random.",
         ),
+        "moved_share": ("--moved-share", "Share of a step's images that --augment moves."),
         "group_shift": (
             "--group-shift",
             "Joint, with --groups: move points at random up to this far towards another group.",

@@ -138,7 +138,8 @@ class ProtoNNTraining:
         if settings.augment:
             assert settings.image_shape is not None
             shape, normalizer = settings.image_shape, prepared.normalizer
-            augment = ImageAugmentation(prepared.raw, shape, normalizer, prepared.making.stage)
+            stage, share = prepared.making.stage, settings.moved_share
+            augment = ImageAugmentation(prepared.raw, shape, normalizer, stage, share)
         if prepared.groups is None:
             return augment
         strength = float(settings.group_shift)

@@ -70,6 +70,7 @@ class ProtoNNSettings(TrainingSettings):
     optimizer: str
     loss: str
     gamma_numerator: float
+    moved_share: float
     epochs: int
     batch_size: int | str
     learning_rate: float

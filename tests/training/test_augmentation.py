@@ -80,6 +80,17 @@ def test_a_batch_is_normalized_and_its_groups_differ() -> None:
     assert batch.max() <= (images.max() - 2) * 0.5 + 1e-5
 
 
+def test_of_a_share_of_groups_the_others_stay_as_they_are() -> None:
+    images = DIGITS.X_train[:160].astype(np.float32)
+    augment = ImageAugmentation(images, (8, 8), Normalizer.identity(64), share=0.5)
+    batch = augment(np.arange(160), np.random.default_rng(0))
+    stayed = (batch == images).all(axis=1).reshape(10, 16)
+    assert np.array_equal(stayed.all(axis=1), stayed.any(axis=1))
+    assert 2 <= stayed.all(axis=1).sum() <= 8
+    few = ImageAugmentation(images, (8, 8), Normalizer.identity(64), share=1e-9)
+    assert np.array_equal(few(np.arange(20), np.random.default_rng(0)), images[:20])
+
+
 def test_pixels_that_never_change_stay_as_they_are() -> None:
     images = DIGITS.X_train.astype(np.float32)
     constant = images.min(axis=0) == images.max(axis=0)
