@@ -220,7 +220,7 @@ class PoolingKernel(Kernel):
         columns = pooling.columns
         sums = 3 + 2 * columns.outputs if pooling.rows.output_units > 1 else 0
         if self.name == "rows":
-            under_way = -2 if has_whole_rows(pooling) else 5
+            under_way = -2 if has_whole_rows(pooling) else 3
             return under_way + sums + self.stage.n_outputs + 2
         cropped = pooling.cropped_shape != pooling.image_shape
         counted = 1 if columns.pixels < 256 else 2

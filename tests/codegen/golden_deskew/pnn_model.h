@@ -6,7 +6,7 @@
  *
  *   int8 parameters                 42 B flash
  *   all constant tables            319 B flash
- *   variables                       84 B SRAM
+ *   variables                       82 B SRAM
  *
  * The features are the pixels of a 5x6 image, row by row, which is deskewed; the 3x4 in
  * the middle count.
