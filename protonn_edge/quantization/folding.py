@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ RESIDUAL_MAXIMUM = 127
 INPUT_BITS = (8, 7, 6, 5, 4)
 
 
+@lru_cache(maxsize=16)  # training asks for the same one at each step
 def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
     """Return the quantizer of features whose training values had these statistics.
 

@@ -146,12 +146,6 @@ class IntegerChain(Sized):
         return self.own_stages[0].n_inputs
 
     @property
-    def n_features(self) -> int:
-        """Bytes of a point, as the device is sent them."""
-        stages = self.feature_stages
-        return stages[0].n_inputs if stages else self.n_inputs
-
-    @property
     def n_classes(self) -> int:
         """L, the number of classes."""
         return self.own_stages[-1].n_outputs

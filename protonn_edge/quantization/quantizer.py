@@ -73,12 +73,24 @@ class _Projection:
     """One way to quantize the projection, and the error that it is predicted to make."""
 
     inputs: InputQuantizer
-    residuals: NDArray[np.int8]
+    rounded: RoundedWeights
     bias: IntArray
     accumulator_bits: int
     multiplier: int
     offset: IntArray
-    error: float
+    step: float
+
+    @property
+    def residuals(self) -> NDArray[np.int8]:
+        """The weights, (d, D)."""
+        return self.rounded.residuals.astype(np.int8)
+
+    @property
+    def error(self) -> float:
+        """Root mean square error of the coordinates, in units of 1/gamma."""
+        dropped = (1 << (self.accumulator_bits - 16)) - 1
+        noise = self.rounded.noise + (self.rounded.unit * dropped) ** 2 / 12
+        return float(np.sqrt(noise.mean())) * self.step
 
 
 def quantize(model: ProtoNNModel) -> IntegerModel:
@@ -283,15 +295,14 @@ def _fit_projection(
         reach = (span.max() // 2 + 1 >> dropped) + 1
         if not np.abs(offset).max() + reach * multiplier < REQUANTIZED_LIMIT:
             continue
-        noise = rounded.noise + (unit * ((1 << dropped) - 1)) ** 2 / 12
         return _Projection(
             inputs=inputs,
-            residuals=residuals.astype(np.int8),
+            rounded=rounded,
             bias=bias,
             accumulator_bits=accumulator_bits,
             multiplier=multiplier,
             offset=offset.astype(np.int64),
-            error=float(np.sqrt(noise.mean())) * step,
+            step=step,
         )
     return None
 

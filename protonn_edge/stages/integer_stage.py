@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ class Range:
     low: IntArray
     high: IntArray
 
-    @property
+    @cached_property
     def ends(self) -> tuple[int, int]:
         """The least and the largest of all values."""
         return int(self.low.min()), int(self.high.max())

@@ -43,6 +43,7 @@ def rbf_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.flo
     return kernel
 
 
+@cache
 def exponential_table() -> NDArray[np.uint8]:
     """Return 127 exp(-t) at the centre of each of the 256 bins of t from 0 to ln(128), rounded.
 
@@ -53,6 +54,7 @@ def exponential_table() -> NDArray[np.uint8]:
     """
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
     table: NDArray[np.uint8] = np.rint(RBF_MAXIMUM * np.exp(-centre)).astype(np.uint8)
+    table.flags.writeable = False
     return table
 
 
