@@ -20,9 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.stages.cropped_image import (
+    CroppedAxis,
+    CroppedImage,
+    Shape,
+    check_within,
+    checked_shape,
+    shape_text,
+)
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
-
-Shape = tuple[int, int]
 
 _CHUNK_BYTES = 8 * 2**20
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
@@ -32,27 +38,16 @@ _SIDES_NAMED = 6
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(CroppedAxis):
     """How the pixels along one axis become fewer outputs.
 
     Attributes
     ----------
-    side : int
-        Pixels that the image has along the axis.
-    pixels : int
-        How many of them count, those in the middle.
     outputs : int
-        What they become, 1..pixels.
+        What the pixels that count become, 1..pixels.
     """
 
-    side: int
-    pixels: int
     outputs: int
-
-    @property
-    def first(self) -> int:
-        """The first pixel that counts."""
-        return (self.side - self.pixels) // 2
 
     @property
     def pixel_units(self) -> int:
@@ -77,15 +72,11 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Areas:
-    """Areas of an image whose pixels are a point's features, row by row.
+class Areas(CroppedImage):
+    """Areas of the part of an image that counts.
 
     Attributes
     ----------
-    image_shape : tuple of two int
-        Height and width of the image.
-    cropped_shape : tuple of two int
-        Height and width of the part that counts, in the middle of the image.
     shape : tuple of two int
         Height and width of what it becomes.
 
@@ -96,22 +87,12 @@ class Areas:
         sums of bytes would not fit 16 bits.
     """
 
-    image_shape: Shape
-    cropped_shape: Shape
     shape: Shape
 
     def __post_init__(self) -> None:
-        for name in ("image_shape", "cropped_shape", "shape"):
-            object.__setattr__(self, name, _checked_shape(getattr(self, name)))
-        for smaller, larger, what in (
-            (self.cropped_shape, self.image_shape, "the image cannot be cropped to"),
-            (self.shape, self.cropped_shape, "an image cannot be pooled to"),
-        ):
-            if smaller[0] > larger[0] or smaller[1] > larger[1]:
-                raise InputError(
-                    f"{what} {shape_text(smaller)}, which is larger than its "
-                    f"{shape_text(larger)} pixels; give a smaller shape"
-                )
+        super().__post_init__()
+        object.__setattr__(self, "shape", checked_shape(self.shape))
+        check_within(self.shape, self.cropped_shape, "an image cannot be pooled to")
         if self.n_features > _PIXEL_LIMIT:
             raise InputError(
                 f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
@@ -133,11 +114,6 @@ class Areas:
     def area(self) -> int:
         """The sum of the weights of an output, 2..257."""
         return self.rows.output_units * self.columns.output_units
-
-    @property
-    def n_features(self) -> int:
-        """Pixels of the whole image."""
-        return self.image_shape[0] * self.image_shape[1]
 
     @property
     def n_outputs(self) -> int:
@@ -162,9 +138,7 @@ class Areas:
         """Return the weighted sums, (n, h w), of images (n, H, W), exact for bytes."""
         vertical = self.rows.weights().astype(np.float64)
         horizontal = self.columns.weights().T.astype(np.float64)
-        first, left = self.rows.first, self.columns.first
-        last, right = first + self.rows.pixels, left + self.columns.pixels
-        periods = images[:, first:last, left:right].astype(np.float64)
+        periods = self.cropped(images).astype(np.float64)
         lines = periods.reshape(-1, len(horizontal)) @ horizontal
         columns = lines.reshape(-1, vertical.shape[1], self.shape[1])
         return (vertical @ columns).reshape(-1, self.n_outputs)
@@ -180,21 +154,6 @@ class Areas:
             f"average pooling of {shape_text(self.cropped_shape)} to {shape_text(self.shape)} "
             f"{reason}; {_advice(self.cropped_shape, self.shape)}"
         )
-
-
-def shape_text(shape: Shape) -> str:
-    """Return a height and a width as the command line takes them, such as 16x16."""
-    return f"{shape[0]}x{shape[1]}"
-
-
-def _checked_shape(shape: object) -> Shape:
-    if (
-        not isinstance(shape, tuple)
-        or len(shape) != 2
-        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
-    ):
-        raise InputError(f"a shape is {shape!r}; give (height, width), such as (16, 16)")
-    return int(shape[0]), int(shape[1])
 
 
 def _advice(cropped: Shape, shape: Shape) -> str:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.average_pooling.areas import Areas, shape_text
+from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.matvec.cycles import COUNTED_IN_A_BYTE, PUSH_CALL_BY_COMPILER

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays, check_type
-from protonn_edge.stages.average_pooling.areas import Areas, shape_text
+from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.images import plain_images
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.deskew import arrays as deskew
 from protonn_edge.stages.deskew.deskew import SIDE_LIMIT, PixelScale, deskewed
 from protonn_edge.stages.deskew.integers import IntegerDeskew

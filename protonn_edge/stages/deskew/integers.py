@@ -3,49 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.stages.cropped_image import CroppedImage
 from protonn_edge.stages.deskew.deskew import BYTES, deskewed
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntegerStage, Range
-
-
-class CroppedAxis(Protocol):
-    """The pixels of one axis that count."""
-
-    @property
-    def side(self) -> int:
-        """Pixels that the image has along the axis."""
-
-    @property
-    def pixels(self) -> int:
-        """How many of them count."""
-
-    @property
-    def first(self) -> int:
-        """The first one."""
-
-
-class CroppedImage(Protocol):
-    """An image, and the part in its middle that counts."""
-
-    def __hash__(self) -> int:
-        """Return a hash: what slants can do is kept for it."""
-
-    @property
-    def rows(self) -> CroppedAxis:
-        """The vertical axis."""
-
-    @property
-    def columns(self) -> CroppedAxis:
-        """The horizontal axis."""
-
-    @property
-    def n_features(self) -> int:
-        """Pixels of the image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +45,5 @@ class IntegerDeskew(IntegerStage):
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the pixels that count, (n, h w), of images of bytes (n, H W)."""
-        rows, columns = self.image.rows, self.image.columns
-        straight = deskewed(x.reshape(-1, rows.side, columns.side), BYTES)
-        last, right = rows.first + rows.pixels, columns.first + columns.pixels
-        part = straight[:, rows.first : last, columns.first : right]
-        return part.reshape(len(x), -1).astype(np.uint8)
+        straight = deskewed(x.reshape(-1, *self.image.image_shape), BYTES)
+        return self.image.cropped(straight).reshape(len(x), -1).astype(np.uint8)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.cropped_image import CroppedImage
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
-from protonn_edge.stages.deskew.integers import CroppedImage, IntegerDeskew
+from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 

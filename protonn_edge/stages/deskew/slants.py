@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.stages.average_pooling.areas import Areas, Axis
+from protonn_edge.stages.cropped_image import CroppedImage
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, SLOPE_BITS, along_slope
-from protonn_edge.stages.deskew.integers import CroppedImage
 
 Int64 = NDArray[np.int64]
 

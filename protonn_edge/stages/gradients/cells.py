@@ -21,18 +21,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.areas import shape_text
+from protonn_edge.stages.cropped_image import (
+    CroppedAxis,
+    CroppedImage,
+    Shape,
+    checked_shape,
+    shape_text,
+)
 from protonn_edge.stages.deskew.deskew import SIDE_LIMIT
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntArray
 
-Shape = tuple[int, int]
 Bytes = NDArray[np.uint8]
 
 CELL_LIMIT = 8
@@ -72,27 +76,16 @@ class Run:
 
 
 @dataclass(frozen=True)
-class CellAxis:
+class CellAxis(CroppedAxis):
     """How the pixels along one axis count for cells.
 
     Attributes
     ----------
-    side : int
-        Pixels that the image has along the axis.
-    pixels : int
-        How many of them count, those in the middle.
     cells : int
         How many cells there are.
     """
 
-    side: int
-    pixels: int
     cells: int
-
-    @property
-    def first(self) -> int:
-        """The first pixel that counts."""
-        return (self.side - self.pixels) // 2
 
     @property
     def places(self) -> tuple[tuple[int, bool], ...]:
@@ -124,15 +117,11 @@ class CellAxis:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Cells of an image whose pixels are a point's features, row by row.
+class Cells(CroppedImage):
+    """Cells of the part of an image that counts.
 
     Attributes
     ----------
-    image_shape : tuple of two int
-        Height and width of the image.
-    cropped_shape : tuple of two int
-        Height and width of the part that counts, in the middle of the image.
     cells : tuple of two int
         Rows and columns of cells, up to 8 each.
     directions : int
@@ -145,24 +134,17 @@ class Cells:
         are more cells than pixels along a side, or a sum would not fit 16 bits.
     """
 
-    image_shape: Shape
-    cropped_shape: Shape
     cells: Shape
     directions: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("image_shape", "cropped_shape", "cells"):
-            object.__setattr__(self, name, _checked_shape(getattr(self, name)))
+        super().__post_init__()
+        object.__setattr__(self, "cells", checked_shape(self.cells))
         image, cropped = self.image_shape, self.cropped_shape
         if max(image) > SIDE_LIMIT:
             raise InputError(
                 f"gradients are taken of images up to {SIDE_LIMIT} pixels a side, these have "
                 f"{shape_text(image)}; give smaller images"
-            )
-        if cropped[0] > image[0] or cropped[1] > image[1]:
-            raise InputError(
-                f"the image cannot be cropped to {shape_text(cropped)}, which is larger than its "
-                f"{shape_text(image)} pixels; give a smaller shape"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
@@ -191,11 +173,6 @@ class Cells:
     def columns(self) -> CellAxis:
         """The horizontal axis."""
         return CellAxis(self.image_shape[1], self.cropped_shape[1], self.cells[1])
-
-    @property
-    def n_features(self) -> int:
-        """Pixels of the whole image."""
-        return self.image_shape[0] * self.image_shape[1]
 
     @property
     def n_outputs(self) -> int:
@@ -246,12 +223,6 @@ class Cells:
         """Return 1 for each pixel that is shared along the row, + 2 along the column, (h, w)."""
         return 2 * self.rows.halvings()[:, None] + self.columns.halvings()
 
-    def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
-        """Return the part of images (n, H, W) that counts, (n, h, w)."""
-        rows, columns = self.rows, self.columns
-        last, right = rows.first + rows.pixels, columns.first + columns.pixels
-        return images[:, rows.first : last, columns.first : right]
-
     def halvings(self) -> Bytes:
         """Return how often the magnitude of each pixel that counts is halved, (h, w)."""
         return self.rows.halvings()[:, None] + self.columns.halvings()
@@ -276,13 +247,3 @@ def _difference(one: Bytes, other: Bytes) -> tuple[Bytes, Bytes]:
     """Return the size of a difference of bytes, and whether it is above 0, 0 or 1."""
     above = one > other
     return np.where(above, one - other, other - one), above.view(np.uint8)
-
-
-def _checked_shape(shape: object) -> Shape:
-    if (
-        not isinstance(shape, tuple)
-        or len(shape) != 2
-        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
-    ):
-        raise InputError(f"a shape is {shape!r}; give (height, width), such as (5, 5)")
-    return int(shape[0]), int(shape[1])

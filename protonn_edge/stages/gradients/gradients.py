@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays, check_finite, check_type
-from protonn_edge.stages.average_pooling.areas import shape_text
+from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.deskew.deskew import BYTES, PixelScale, deskewed
 from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.feature_stage import Facts, FeatureStage, Seen, Shape

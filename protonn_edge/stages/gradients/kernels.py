@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.average_pooling.areas import shape_text
+from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.gradients.cells import CellAxis
 from protonn_edge.stages.gradients.integers import LEVELS, IntegerGradients
 from protonn_edge.stages.gradients.loop import (

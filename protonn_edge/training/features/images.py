@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protonn_edge.model import common_range
-from protonn_edge.stages.average_pooling.areas import shape_text
+from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.training.features.parameters import FeatureParameters

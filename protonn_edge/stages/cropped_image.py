@@ -1,0 +1,124 @@
+"""An image whose pixels are a point's features, row by row, and the part in its middle that counts.
+
+A signal is an image of height 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class CroppedAxis:
+    """The pixels of one axis that count.
+
+    Attributes
+    ----------
+    side : int
+        Pixels that the image has along the axis.
+    pixels : int
+        How many of them count, those in the middle.
+    """
+
+    side: int
+    pixels: int
+
+    @property
+    def first(self) -> int:
+        """The first pixel that counts."""
+        return (self.side - self.pixels) // 2
+
+    @property
+    def counted(self) -> slice:
+        """Those that count."""
+        return slice(self.first, self.first + self.pixels)
+
+
+@dataclass(frozen=True)
+class CroppedImage:
+    """The shapes of an image and of the part that counts.
+
+    Attributes
+    ----------
+    image_shape : tuple of two int
+        Height and width of the image.
+    cropped_shape : tuple of two int
+        Height and width of the part that counts.
+
+    Raises
+    ------
+    InputError
+        If a shape is not two whole numbers above 0, or the part is larger than the image.
+    """
+
+    image_shape: Shape
+    cropped_shape: Shape
+
+    def __post_init__(self) -> None:
+        for name in ("image_shape", "cropped_shape"):
+            object.__setattr__(self, name, checked_shape(getattr(self, name)))
+        check_within(self.cropped_shape, self.image_shape, "the image cannot be cropped to")
+
+    @property
+    def rows(self) -> CroppedAxis:
+        """The vertical axis."""
+        return CroppedAxis(self.image_shape[0], self.cropped_shape[0])
+
+    @property
+    def columns(self) -> CroppedAxis:
+        """The horizontal axis."""
+        return CroppedAxis(self.image_shape[1], self.cropped_shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Pixels of the whole image."""
+        return self.image_shape[0] * self.image_shape[1]
+
+    def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
+        """Return the part of images (n, H, W) that counts, (n, h, w), a view."""
+        return images[:, self.rows.counted, self.columns.counted]
+
+
+def checked_shape(shape: object) -> Shape:
+    """Return a height and a width as two int.
+
+    Raises
+    ------
+    InputError
+        If it is anything else, or a side is below 1.
+    """
+    if (
+        not isinstance(shape, tuple)
+        or len(shape) != 2
+        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
+    ):
+        raise InputError(f"a shape is {shape!r}; give (height, width), such as (16, 16)")
+    return int(shape[0]), int(shape[1])
+
+
+def check_within(smaller: Shape, larger: Shape, what: str) -> None:
+    """Refuse a shape with a side that is longer than the other's.
+
+    Raises
+    ------
+    InputError
+        With a sentence that begins with `what`.
+    """
+    if smaller[0] > larger[0] or smaller[1] > larger[1]:
+        raise InputError(
+            f"{what} {shape_text(smaller)}, which is larger than its "
+            f"{shape_text(larger)} pixels; give a smaller shape"
+        )
+
+
+def shape_text(shape: Shape) -> str:
+    """Return a height and a width as the command line takes them, such as 16x16."""
+    return f"{shape[0]}x{shape[1]}"
