@@ -1,28 +1,53 @@
-"""The command line: one thin module per command, each registered here."""
+"""The command line: one thin module per command, which is loaded when it is used."""
 
 from __future__ import annotations
+
+from importlib import import_module
 
 import click
 
 from protonn_edge import __version__
-from protonn_edge.cli.boards import boards_command
-from protonn_edge.cli.build import build_command
-from protonn_edge.cli.calibrate import calibrate_command
-from protonn_edge.cli.convert import convert_command
-from protonn_edge.cli.data import data_command
-from protonn_edge.cli.demo import demo_command
-from protonn_edge.cli.emulate import emulate_command
-from protonn_edge.cli.export import export_command
-from protonn_edge.cli.hil import hil_command
-from protonn_edge.cli.inspect import inspect_command
-from protonn_edge.cli.report import report_command
-from protonn_edge.cli.train import train_command
-from protonn_edge.cli.tune import tune_command
-from protonn_edge.cli.verify import verify_command
-from protonn_edge.cli.windows import windows_command
+
+COMMANDS = (
+    "demo",
+    "data",
+    "windows",
+    "train",
+    "tune",
+    "convert",
+    "calibrate",
+    "inspect",
+    "build",
+    "export",
+    "verify",
+    "hil",
+    "report",
+    "emulate",
+    "boards",
+)
+"""Their names, which are those of their modules, too, in the order of work."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """A group that imports a command's module where the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command of this name, None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"{__name__}.{cmd_name}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="protonn-edge")
 def main() -> None:
     """Train ProtoNN classifiers and run them, measured, on 8-bit microcontrollers.
@@ -31,20 +56,3 @@ def main() -> None:
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
     PROTONN_EDGE_TRACEBACK=1 to see where).
     """
-
-
-main.add_command(demo_command)
-main.add_command(data_command)
-main.add_command(windows_command)
-main.add_command(train_command)
-main.add_command(tune_command)
-main.add_command(convert_command)
-main.add_command(calibrate_command)
-main.add_command(inspect_command)
-main.add_command(build_command)
-main.add_command(export_command)
-main.add_command(verify_command)
-main.add_command(hil_command)
-main.add_command(report_command)
-main.add_command(emulate_command)
-main.add_command(boards_command)

@@ -11,9 +11,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from numbers import Integral
 from typing import Any
 
 import click
@@ -28,7 +27,6 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from sklearn.utils._param_validation import Interval
 
 from protonn_edge.boards import board_names
 from protonn_edge.cli.paths import NameOrPath, check_paths
@@ -95,27 +93,6 @@ class FiniteRange(click.FloatRange):
         left = "" if low is None else f"{low}{'<' if self.min_open else '<='}"
         right = "" if high is None else f"{'<' if self.max_open else '<='}{high}"
         return f"{left}x{right}"
-
-
-def range_of(constraints: Mapping[str, Sequence[Any]], parameter: str) -> click.ParamType[Any]:
-    """Return the numbers that an estimator takes as a parameter, as an option's type.
-
-    Parameters
-    ----------
-    constraints : mapping of str to sequence
-        ``_parameter_constraints`` of a scikit-learn estimator.
-    parameter : str
-        One with an `Interval`.
-    """
-    (interval,) = (each for each in constraints[parameter] if isinstance(each, Interval))
-    if interval.type is Integral:
-        return click.IntRange(interval.left, interval.right)
-    return FiniteRange(
-        interval.left,
-        interval.right,
-        min_open=interval.closed in ("right", "neither"),
-        max_open=interval.closed in ("left", "neither"),
-    )
 
 
 class Command(click.Command):

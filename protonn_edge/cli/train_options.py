@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from sklearn.utils._param_validation import Interval
 
-from protonn_edge.cli.command import range_of
+from protonn_edge.cli.command import FiniteRange
 from protonn_edge.cli.quantities import Bytes, ShapeType
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
@@ -66,7 +68,20 @@ def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
         return click.Choice(counts[0])
     if "boolean" in values:
         return click.BOOL
-    return click.STRING if str in values else range_of(kind._parameter_constraints, parameter)
+    return click.STRING if str in values else _range_of(kind._parameter_constraints[parameter])
+
+
+def _range_of(constraints: Sequence[Any]) -> click.ParamType[Any]:
+    """Return the numbers that an estimator takes as a parameter, as an option's type."""
+    (interval,) = (each for each in constraints if isinstance(each, Interval))
+    if interval.type is Integral:
+        return click.IntRange(interval.left, interval.right)
+    return FiniteRange(
+        interval.left,
+        interval.right,
+        min_open=interval.closed in ("right", "neither"),
+        max_open=interval.closed in ("left", "neither"),
+    )
 
 
 def new_classifier(name: str, seed: int, options: dict[str, Any]) -> DeviceClassifier:
