@@ -61,7 +61,7 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
         gradient:
             movw r14, r30
             movw r30, r24
-            {_OF_8 if directions == 8 else _OF_4}
+            {_direction(directions)}
         place:
             add  r30, r18
             adc  r31, r1
@@ -139,48 +139,28 @@ def root_loop(multiplier: int) -> Listing:
     )
 
 
-# Of 8 directions, r18 is that of a column, in bytes and 2 above; of 4, that of a diagonal.
-_OF_8 = """
-            ldi  r18, 6
-            sub  r20, r21
-            brcc along          ; gx is not above 0
-            neg  r20
-            adiw r30, 2
-        along:
-            sub  r22, r23
-            brcc down           ; gy is not above 0
-            neg  r22
-            ldi  r18, 12
-        down:
-            cp   r20, r22
-            brcs steep
-            mov  r0, r20
-            sub  r0, r22
-            cp   r0, r22
-            brcc add            ; along the row
-            rjmp place
-        steep:
-            mov  r0, r22
-            sub  r0, r20
-            cp   r0, r20
-            mov  r20, r22
-            brcs place
-            movw r30, r24       ; along the column
-            subi r18, 2
-"""
+# What gx above 0, gy above 0, and a gradient along the column do to Z and r18. Of 8 directions, r18
+# is that of a column, in bytes and 2 above; of 4, that of a diagonal.
+_DIRECTION = {
+    8: ("adiw r30, 2", "ldi  r18, 12", "movw r30, r24  ; along the column\n subi r18, 2"),
+    4: ("ldi  r18, 4", "subi r18, 10\n neg  r18", "ldi  r18, 2  ; along the column"),
+}
 
-_OF_4 = """
+
+def _direction(directions: int) -> str:
+    """Return what turns neighbours into a magnitude in r20, and a direction in r18 or Z."""
+    ahead, below, column = _DIRECTION[directions]
+    return f"""
             ldi  r18, 6
             sub  r20, r21
             brcc along          ; gx is not above 0
             neg  r20
-            ldi  r18, 4
+            {ahead}
         along:
             sub  r22, r23
             brcc down           ; gy is not above 0
             neg  r22
-            subi r18, 10
-            neg  r18
+            {below}
         down:
             cp   r20, r22
             brcs steep
@@ -195,8 +175,8 @@ _OF_4 = """
             cp   r0, r20
             mov  r20, r22
             brcs place
-            ldi  r18, 2         ; along the column
-"""
+            {column}
+    """
 
 
 def _add(behind: str, offset: int = 0) -> str:
