@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from model_factory import random_points
+from model_factory import parts_for, random_points
 
-from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.quantization.linear import LinearChain
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
@@ -26,15 +25,7 @@ def random_linear_model(
     return LinearModel(
         weights=W.astype(np.float32),
         bias=rng.normal(size=rows),
-        normalizer=Normalizer("standard", X.mean(axis=0), 1.0 / X.std(axis=0)),
-        inputs=InputStatistics(
-            lower=X.min(axis=0),
-            upper=X.max(axis=0),
-            mean=X.mean(axis=0),
-            deviation=X.std(axis=0),
-            background=X.min(axis=0),
-        ),
-        classes=tuple(f"class {label}" for label in range(classes)),
+        **parts_for(X, classes),
         **parts,
     )
 

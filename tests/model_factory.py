@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,21 @@ def random_points(seed: int, n: int, features: int) -> np.ndarray:
     return (rng.normal(size=(n, features)) + rng.normal(size=(n, 1))) * units + units
 
 
+def parts_for(X: np.ndarray, classes: int) -> dict[str, Any]:
+    """Return what every model of points X (n, D) has besides its matrices."""
+    return {
+        "normalizer": Normalizer("standard", X.mean(axis=0), 1.0 / X.std(axis=0)),
+        "inputs": InputStatistics(
+            lower=X.min(axis=0),
+            upper=X.max(axis=0),
+            mean=X.mean(axis=0),
+            deviation=X.std(axis=0),
+            background=X.min(axis=0),
+        ),
+        "classes": tuple(f"class {label}" for label in range(classes)),
+    }
+
+
 def random_model(
     seed: int = 0,
     *,
@@ -37,9 +53,9 @@ def random_model(
     """Return a float model whose prototypes are projected points, with gamma by the median."""
     rng = np.random.default_rng(seed)
     X = random_points(seed, max(300, prototypes), features)
-    normalizer = Normalizer("standard", X.mean(axis=0), 1.0 / X.std(axis=0))
+    parts = parts_for(X, classes)
     W = rng.normal(size=(projections, features)).astype(np.float32)
-    projected = normalizer.apply(X) @ W.T
+    projected = parts["normalizer"].apply(X) @ W.T
     B = projected[:prototypes].T.astype(np.float32)
     distances = np.linalg.norm(projected[:, None, :] - B.T[None, :, :], axis=2)
     return ProtoNNModel(
@@ -47,15 +63,7 @@ def random_model(
         prototypes=B,
         labels=rng.normal(size=(classes, prototypes)).astype(np.float32),
         gamma=gamma_numerator / float(np.median(distances)),
-        normalizer=normalizer,
-        inputs=InputStatistics(
-            lower=X.min(axis=0),
-            upper=X.max(axis=0),
-            mean=X.mean(axis=0),
-            deviation=X.std(axis=0),
-            background=X.min(axis=0),
-        ),
-        classes=tuple(f"class {label}" for label in range(classes)),
+        **parts,
     )
 
 

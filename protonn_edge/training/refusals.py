@@ -136,6 +136,15 @@ def all_at_once(name: str) -> Refusal:
     )
 
 
+def models_all_at_once(kind: str, what: str) -> Refusal:
+    """Return a row for a model with a kind of features that `partial_fit` cannot go on from."""
+    return Refusal(
+        lambda case: case.in_parts and kind in case.kinds,
+        f"partial_fit goes on from a model of {what}, which needs all points at once; take "
+        "another one, or call fit",
+    )
+
+
 SPARSE = Refusal(lambda case: case.sparse, "the points are sparse")
 LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
 IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")

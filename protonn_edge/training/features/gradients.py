@@ -21,6 +21,7 @@ from protonn_edge.training.refusals import (
     Refusal,
     all_at_once,
     but,
+    models_all_at_once,
 )
 
 KIND = Gradients.kind
@@ -61,11 +62,7 @@ class GradientParameters(ImageParameters):
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("gradients"),
-        Refusal(
-            lambda case: case.in_parts and KIND in case.kinds,
-            "partial_fit goes on from a model of gradients, which needs all points at once; take "
-            "another one, or call fit",
-        ),
+        models_all_at_once(KIND, "gradients"),
         Refusal(
             lambda case: case.settings.gradients is not None and case.model is not None,
             "gradients are to be summed in {settings.gradients} cells, but the model to start "

@@ -19,6 +19,7 @@ from protonn_edge.training.refusals import (
     Refusal,
     all_at_once,
     but,
+    models_all_at_once,
 )
 
 KIND = WindowFeatureStage.kind
@@ -66,11 +67,7 @@ class WindowFeatureParameters(FeatureParameters):
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("features"),
-        Refusal(
-            lambda case: case.in_parts and KIND in case.kinds,
-            "partial_fit goes on from a model of windows of samples, which needs all points at "
-            "once; take another one, or call fit",
-        ),
+        models_all_at_once(KIND, "windows of samples"),
         Refusal(
             lambda case: case.model is not None and case.settings.features is not None,
             "features are given, but also a model to start from, which has its own or none; leave "
