@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -21,6 +22,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A bug of the package fails a test with its traceback, and is no sentence that a test could take
 # for a refusal.
 os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")
+
+# PlatformIO compiles what many tests link once: the processes share its cache of object files.
+if "PLATFORMIO_BUILD_CACHE_DIR" not in os.environ:
+    _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
+    os.environ["PLATFORMIO_BUILD_CACHE_DIR"] = _OBJECTS.name
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

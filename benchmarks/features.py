@@ -1,0 +1,141 @@
+"""Features of images side by side: pixels, averages of areas, gradients, at the same size.
+
+    python benchmarks/features.py [--only NAME] [--json]
+
+prints one row a kind of features and size: the mean accuracy of seeds 0, 1 and 2 in integers, and,
+of the first seed, the plan's cycles on an Uno and the firmware's flash. Rows of `digits` are tested
+on the test points that scikit-learn's digits are parted into; those of `mnist` are trained on
+10,000 training points of MNIST and tested on 5,000 others, so that its test points stay unread.
+Nothing is chosen: sizes follow from ``budget``, all else is as it is by default, but for 30 epochs
+and the middle 24x24 pixels of MNIST.
+
+The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+import numpy as np
+from printing import Columns, print_table
+from rows import SEEDS, Row, chosen
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.codegen import Plan
+from protonn_edge.datasets import Dataset
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.model import Model
+from protonn_edge.quantization import measure_activity, quantize
+
+_TRAINED, _TESTED = 10_000, 5_000
+
+
+@dataclass(frozen=True)
+class Case(Row):
+    """A row; with `shortened`, both its parts are some of the training points."""
+
+    shortened: bool = False
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        found = super().dataset()
+        if found is None or not self.shortened:
+            return found
+        order = np.random.default_rng(0).permutation(len(found.y_train))
+        trained, tested = order[:_TRAINED], order[_TRAINED : _TRAINED + _TESTED]
+        X, y = found.X_train, found.y_train
+        parts = {"X_train": X[trained], "y_train": y[trained]}
+        return replace(found, **parts, X_test=X[tested], y_test=y[tested])
+
+
+_DIGITS = {"image_shape": (8, 8)}
+_MNIST = {"image_shape": (28, 28), "cropped_shape": (24, 24), "epochs": 30}
+
+
+def _digits(name: str, **settings: Any) -> list[Case]:
+    return [
+        Case(f"digits-{name}-{budget}", None, {**_DIGITS, **settings, "budget": budget})
+        for budget in (1000, 2000)
+    ]
+
+
+def _mnist(name: str, **settings: Any) -> list[Case]:
+    return [
+        Case(
+            f"mnist-{name}-{budget}",
+            "mnist10.npz",
+            {**_MNIST, **settings, "budget": budget},
+            shortened=True,
+        )
+        for budget in (2000, 5200)
+    ]
+
+
+CASES = [
+    *_digits("pixels"),
+    *_digits("averages-4x4", reduced_shape=(4, 4)),
+    *_digits("gradients-3x3", gradients=(3, 3)),
+    *_digits("gradients-4x4", gradients=(4, 4)),
+    *_digits("gradients-4x4-4", gradients=(4, 4), directions=4),
+    *_mnist("averages-9x9", reduced_shape=(9, 9)),
+    *_mnist("gradients-4x4-4", gradients=(4, 4), directions=4),
+    *_mnist("gradients-4x4", gradients=(4, 4)),
+    *_mnist("gradients-5x5", gradients=(5, 5)),
+]
+COLUMNS: Columns = [
+    ("features and budget", lambda r: r["name"]),
+    ("D", lambda r: str(r["inputs"])),
+    ("int8 B", lambda r: f"{r['model_bytes']:,}"),
+    ("integers %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("mean cycles", lambda r: f"{r['cycles']:,.0f}"),
+    ("flash B", lambda r: f"{r['flash']:,}"),
+]
+
+
+def measure_case(case: Case, dataset: Dataset) -> dict[str, Any]:
+    """Train a row with each seed, and build the first."""
+    models = [case.train(dataset, seed)[0] for seed in SEEDS]
+    return {
+        "name": case.name,
+        "inputs": models[0].n_inputs,
+        "model_bytes": quantize(models[0]).model_bytes,
+        "accuracy": float(np.mean([_accuracy(model, dataset) for model in models])),
+        **_built(models[0], dataset),
+    }
+
+
+def _accuracy(model: Model, dataset: Dataset) -> float:
+    integers = quantize(model)
+    return share_right(integers.predict(integers.quantize(dataset.X_test)), dataset.y_test)
+
+
+def _built(model: Model, dataset: Dataset) -> dict[str, float]:
+    integers = quantize(model)
+    activity = measure_activity(integers, integers.quantize(dataset.X_test))
+    with trial_build(model, load_board("uno"), wishes=Wishes(activity=activity)) as trial:
+        assert isinstance(trial.plan, Plan)
+        return {
+            "cycles": trial.plan.mean_cycles or 0.0,
+            "flash": trial.usage.flash,
+        }
+
+
+@click.command()
+@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, as_json: bool) -> None:
+    """Print what features of images are worth at the same size."""
+    records = (measure_case(case, dataset) for case, dataset in chosen(CASES, only))
+    print_table(records, COLUMNS, as_json)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")
