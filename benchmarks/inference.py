@@ -121,6 +121,7 @@ CASES = [
     _case("usps10", "usps10-small", **_CHEAP),
     _case("usps10-sparse", "usps10-small", **_SPARSE),
     _case("mnist10", "mnist10"),
+    *(_case(name, name) for name in (preset.name for preset in PRESETS) if "gradients" in name),
     _case("letter26", "letter26"),
     _case("har", "har"),
     _case("usps10-float", "usps10-small", precision="float32", **_CHEAP),

@@ -25,8 +25,18 @@ _DESKEWED_12 = {
     "gamma_numerator": 2.5,
     "init_projection": "nca",
 }
+_GRADIENTS = {
+    **_DIGITS,
+    "gradients": (4, 4),
+    "augment": True,
+    "moved_share": 0.5,
+    "batch_size": 512,
+}
+_UPRIGHT = {**_GRADIENTS, "deskew": True, "input_noise": 0.25}
+_GRADIENTS_2KB = {**_GRADIENTS, "deskew": True, "input_noise": 0.15, "projection_bits": 4}
 _USPS = {"image_shape": (16, 16)}
 _USPS_8 = {**_USPS, "reduced_shape": (8, 8)}
+_USPS_GRADIENTS = {**_USPS, "gradients": (4, 4), "deskew": True, "augment": True}
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,20 @@ PRESETS = [
     _preset("mnist2", "mnist10", 4_000, 12, 160, paper=_MNIST2, halves=True, **_DIGITS_12,
             epochs=60),
     _preset("mnist2-2kB", "mnist10", 2_000, 12, 88, paper=_MNIST2, halves=True, **_DIGITS_8),
+    _preset("mnist10-gradients", "mnist10", 13_000, 20, 340, paper=_MNIST10,
+            **{**_UPRIGHT, "moved_share": 0.6}, epochs=80),
+    _preset("mnist10-gradients-5kB", "mnist10", 5_200, 16, 120, paper=_MNIST10, **_UPRIGHT,
+            epochs=60),
+    _preset("mnist10-gradients-2kB", "mnist10", 2_000, 16, 37, paper=_MNIST10, **_GRADIENTS_2KB,
+            epochs=60),
+    _preset("mnist10-gradients-fast", "mnist10", 5_200, 16, 120, paper=_MNIST10,
+            **{**_UPRIGHT, "deskew": False}, epochs=60),
+    _preset("mnist2-gradients-2kB", "mnist10", 2_000, 16, 54, paper=_MNIST2, halves=True,
+            **_GRADIENTS_2KB, epochs=60),
+    _preset("usps10-gradients", "usps10_libsvm", 5_200, 16, 120, paper=_USPS10,
+            **_USPS_GRADIENTS, epochs=100, input_noise=0.25),
+    _preset("usps10-gradients-2kB", "usps10_libsvm", 2_000, 10, 36, paper=_USPS10,
+            **_USPS_GRADIENTS, epochs=150, input_noise=0.15),
     _preset("har", "har_hapt", 4_000, 10, 40, beside_svm=True),
     _preset("watch", "watch_exercise", 4_000, 20, 60, beside_svm=True, input_noise=0.6,
             gamma_numerator=0.4, clip=0.02),
