@@ -58,6 +58,7 @@ def train(data: Path, *options: object) -> ProtoNNModel:
             [2, 4],
         ),
         (["--batch-size", 8], "batch_size", 8),
+        (["--projection-bits", 4], "projection_bits", 4),
         (["--classifier", "protonn"], "optimizer", "joint"),
     ],
 )
