@@ -87,4 +87,4 @@ class LinearKernel(MatvecKernel):
 
 def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:
     """Return a kernel for each way to read W."""
-    return tuple(LinearKernel(stage, name, core) for name in kernel_names(core))
+    return tuple(LinearKernel(stage, name, core) for name in kernel_names(stage, core))

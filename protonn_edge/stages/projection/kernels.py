@@ -101,4 +101,4 @@ class ProjectionKernel(MatvecKernel):
 
 def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
     """Return a kernel for each way to read W."""
-    return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(core))
+    return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(stage, core))
