@@ -21,12 +21,13 @@ def instances() -> Iterator[Instance]:
     sparse[:, 7:30], sparse[3:, 40:] = 0, 0
     yield _instance("sparse", replace(model, projection=sparse))
     yield _instance("24 bits", _with_large_weights(model))
-    odd = random_model(2, features=60, projections=13, prototypes=10)
-    yield _instance("4 bits", quantize(replace(odd, projection_bits=4)))
-    yield _instance("4 bits, 24 bits", _with_weights_of_4_bits(model))
     many = random_model(7, features=40, projections=21, prototypes=5, gamma_numerator=100.0)
     many = replace(many, prototypes=many.prototypes * np.float32(0.02))
     yield _instance("21 coordinates", quantize(many))
+    few = random_model(2, features=60, projections=6, prototypes=20)
+    yield _instance("4 bits in sums of 24", _with_weights_of_4_bits(quantize(few)))
+    odd = random_model(3, features=100, projections=9, prototypes=20)
+    yield _instance("4 bits", quantize(replace(odd, projection_bits=4)))
 
 
 def _instance(name: str, model: IntegerModel) -> Instance:
@@ -44,7 +45,7 @@ def _with_large_weights(model: IntegerModel) -> IntegerModel:
 
 def _with_weights_of_4_bits(model: IntegerModel) -> IntegerModel:
     weights = np.random.default_rng(1).integers(-7, 8, model.projection.shape, np.int8)
-    return _in_24_bits(model, weights, 40)
+    return _in_24_bits(model, weights, 20)
 
 
 def _in_24_bits(model: IntegerModel, weights: np.ndarray, largest: int) -> IntegerModel:
