@@ -86,8 +86,9 @@ class ProtoNNModel(SizedByMatrices, Model):
 
     @property
     def settings(self) -> dict[str, float]:
-        """The width of the RBF."""
-        return {"gamma": self.gamma}
+        """The width of the RBF, and the bits of W if they are not 8."""
+        bits = {} if self.projection_bits == 8 else {"projection_bits": self.projection_bits}
+        return {"gamma": self.gamma, **bits}
 
     @property
     def activity_sizes(self) -> Sizes:
@@ -97,13 +98,14 @@ class ProtoNNModel(SizedByMatrices, Model):
 
     def own_arrays(self) -> Arrays:
         """Return W, B, Z and two numbers, and the bits of W if they are not 8."""
-        bits = np.array(self.projection_bits, dtype=np.int64)
-        return {
+        arrays = {
             **self.matrices,
             "gamma": np.array(self.gamma),
             "cutoff": np.array(self.cutoff),
-            **({} if self.projection_bits == 8 else {"projection_bits": bits}),
         }
+        if self.projection_bits != 8:
+            arrays["projection_bits"] = np.array(self.projection_bits, dtype=np.int64)
+        return arrays
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """From a budget of bytes to the sizes of a model, by the rules of the ProtoNN paper.
 
 The paper counts 4 bytes a value (float32), the device 1 (int8), so a budget on the device holds as
-many values as one four times as large does in the paper. Where weights of W have 4 bits, those of
-two projections share a byte. The rules, and where they come from:
+many values as one four times as large does in the paper. The rules, and where they come from:
 
 - **d** by the budget: 5, 5, 10, 15 outputs at 2, 4, 8, 16 kB for two classes, and 10, 15, 15, 20 at
-  16, 32, 64, 128 kB for more, in the paper's kB (section 6, compressed baselines). Below, 5.
+  16, 32, 64, 128 kB for more, in the paper's kB (section 6, compressed baselines). Below, 5. Where
+  weights of W have 4 bits, two of them share a byte, and d is twice that.
 - **m** is increased to reach the budget, with W dense, if that leaves at least 40 prototypes for
   two classes (section 6, uncompressed baselines). For more classes section 6 has 5 a class; here 1
   will do, the least of remark 1b: trading d for more cost up to 20 points in 1 kB, 1 in 2 kB.
@@ -85,7 +85,7 @@ def sizes_within(
             f"{n_classes:,} classes takes {least:,} B; allow at least that, or use fewer features"
         )
     if n_projections is None:
-        d = min(_outputs_for(budget, n_classes), n_features)
+        d = min(_outputs_for(budget, n_classes) * 8 // projection_bits, n_features)
         d = _raised(_lowered(d, room), room, n_points)
     else:
         d = n_projections

@@ -191,7 +191,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         lambda case: (
-            case.model is not None and case.settings.projection_bits < case.settings.weight_bits
+            case.settings.projection_bits != case.settings.weight_bits
+            and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
         ),
         "{projection_bits} is {settings.projection_bits}, but the model to start from has "
         "{settings.weight_bits}, which it keeps; leave it out, or the model",
