@@ -254,8 +254,9 @@ def projection_bytes(
     if kernel == "columns":
         return d * D, moves + loops
     if kernel == "packed":
-        pairs = sum(-(-block.size // 2) for block in blocks)
-        return pairs * D, moves + loops + 60 * len(blocks) + 40 * pairs
+        width, pairs = blocks[0].width, d // 2
+        unpacking = (14 + 8 * width) * len(blocks) + (16 * width - 2) * pairs
+        return (pairs + d % 2) * D, moves + loops + unpacking
     if kernel == "masked":
         masks = sum(1 + -(-block.size // 8) for block in blocks)
         return nonzero + D * masks, moves + loops + 4 * d
