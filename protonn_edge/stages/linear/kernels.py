@@ -33,7 +33,7 @@ class LinearContext:
 
 @dataclass(frozen=True, eq=False)
 class LinearKernel(MatvecKernel):
-    """Scores with weights in columns, behind masks, or as instructions."""
+    """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "linear/linear.j2"
 

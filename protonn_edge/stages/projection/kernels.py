@@ -46,7 +46,7 @@ class ProjectionContext:
 
 @dataclass(frozen=True, eq=False)
 class ProjectionKernel(MatvecKernel):
-    """The projection with weights in columns, behind masks, or as instructions."""
+    """The projection with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "projection/projection.j2"
 
