@@ -20,7 +20,10 @@ same in the same way, as a function in C that may be called again for the next f
   or 3 to branch;
 - *unrolled*: products as `lines_of` makes them, and their sums; 2 to pass over features without
   weights; in place of the count, 3 for each 8 features to see whether these are all, and 12 for
-  each block to jump to the first.
+  each block to jump to the first;
+- *packed*: for each feature, to take it off the sum of all, 2, or 3 for three bytes; for two
+  weights a byte from flash, 3, two products, 4, to get at the upper half, 2, and two sums; for each
+  call what `unpacking_cycles` counts.
 
 What is above the floor is what the compiler makes around the loops, about 50 cycles a call, which
 shows where there are few features, and with *unrolled* what holds features back until 8 have come,
@@ -68,13 +71,16 @@ from protonn_edge.stages.matvec.cycles import (
     KERNELS,
     PASS_CYCLES,
     KernelName,
+    feature_cycles,
     lines_of,
+    unpacking_cycles,
 )
+from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
 from protonn_edge.stages.prototypes.exponential import exponential_table
 
 INPUTS = (8, 32, 128, 256)
 OUTPUTS = (4, 10, 20)
-DENSITY = {"columns": 1.0, "masked": 0.3, "unrolled": 1.0}
+DENSITY = {"columns": 1.0, "masked": 0.3, "unrolled": 1.0, "packed": 1.0}
 DEADLINE_CYCLES = 16_000_000
 
 # What a call takes whatever the kernel is, and registers that it may have without saving them.
@@ -171,6 +177,9 @@ def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
     if kernel == "columns":
         signs = min(model.n_projections, 3) * D if width > 2 else 0
         return floor + 7 * len(blocks) * D + (5 + width) * model.projection.size + signs
+    if kernel == "packed":
+        per_feature = feature_cycles(kernel, model.projection, passes, model.inputs.maximum)
+        return floor + int(per_feature.other.sum()) + sum(map(unpacking_cycles, passes))
     if kernel == "masked":
         return floor + sum(_masked_floor(W, width) for W in blocks)
     for W in blocks:
@@ -190,7 +199,8 @@ def _masked_floor(W: NDArray[np.int8], width: int) -> int:
 
 def _model(case: Case) -> IntegerModel:
     rng = np.random.default_rng(0)
-    weights = rng.integers(2, 128, (case.outputs, case.inputs)) * rng.choice([-1, 1])
+    largest = NIBBLE_MAXIMUM if case.kernel == "packed" else 127
+    weights = rng.integers(2, largest + 1, (case.outputs, case.inputs)) * rng.choice([-1, 1])
     weights[rng.random(weights.shape) >= DENSITY[case.kernel]] = 0
     return IntegerModel(
         inputs=InputQuantizer(np.zeros(case.inputs), np.ones(case.inputs), 1),

@@ -168,6 +168,14 @@ def tiny_integer_model() -> IntegerModel:
     )
 
 
+def tiny_packed_model() -> IntegerModel:
+    """Return the tiny model with weights of 4 bits."""
+    model = tiny_integer_model()
+    weights = np.rint(model.projection / 18).astype(np.int8)
+    weights[1] = model.projection[1]
+    return replace(model, projection=weights, bias=model.bias // 18, multiplier=28_800)
+
+
 def tiny_pooling_model() -> IntegerModel:
     """Return the tiny model for 2x3 averages of the 3x4 pixels in the middle of 5x6."""
     return replace(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
+from protonn_edge.stages.projection.integers import MAXIMUM_MULTIPLIER
 from protonn_edge.stages.registry import kernels_of
 
 
@@ -28,6 +32,19 @@ def plan_with(
         names = [each.name for each in kernels_of(pooling, core)]
         choices["average_pooling"] = "streamed" if "streamed" in names else names[0]
     return plan_of(model, choices, core, activity=activity)
+
+
+def of_weights_for(kernel: str, model: IntegerModel) -> IntegerModel:
+    """Return the model; to be packed with weights of -7..7, and much the same coordinates."""
+    if kernel != "packed":
+        return model
+    finer = NIBBLE_MAXIMUM / 128
+    return replace(
+        model,
+        projection=np.rint(finer * model.projection).astype(np.int8),
+        bias=np.rint(finer * model.bias).astype(np.int64),
+        multiplier=min(MAXIMUM_MULTIPLIER, round(model.multiplier / finer)),
+    )
 
 
 def keeps_averages(plan: Plan) -> bool:

@@ -12,6 +12,7 @@ from plans import plan_with
 from protonn_edge.quantization import IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
+from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
 from protonn_edge.stages.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.stages.prototypes.exponential import exponential_table
 
@@ -34,6 +35,8 @@ def random_integer_model(seed: int) -> tuple[IntegerModel, KernelName]:
     W[rng.random(W.shape) < rng.choice([0.0, 0.5, 0.9])] = 0
     if rng.random() < 0.5:  # small enough for 16 bits
         W = (W * min(1.0, 60_000 / (1 + maximum * np.abs(W).sum(axis=1).max()))).astype(int)
+    if kernel == "packed":
+        W = np.rint(W * (NIBBLE_MAXIMUM / 128)).astype(int)
     span = maximum * np.abs(W).sum(axis=1)
     bits = 16 if span.max() < 65_000 else 24
     bias = -(maximum * W.sum(axis=1)) // 2

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from plans import plan_with
+from plans import of_weights_for, plan_with
 
+from protonn_edge.boards.cores import UNO_CORE
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
@@ -22,7 +23,7 @@ from protonn_edge.stages.deskew.deskew import BYTES
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.matvec.cycles import KERNELS
+from protonn_edge.stages.matvec.kernels import kernel_names
 from protonn_edge.stages.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -64,6 +65,8 @@ def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
             model = random_model_of(rng, shape)
         except InputError:
             continue  # numbers that no model may have
+        if rng.random() < 0.2:
+            model = of_weights_for("packed", model)
         plan = _random_plan(rng, model)
         if Limits().hold(plan):
             return model, plan
@@ -71,7 +74,8 @@ def random_case(rng: Rng) -> tuple[IntegerModel, Plan]:
 
 
 def _random_plan(rng: Rng, model: IntegerModel) -> Plan:
-    kernel = KERNELS[int(rng.integers(len(KERNELS)))]
+    kernels = kernel_names(model.projection_stage, UNO_CORE)
+    kernel = kernels[int(rng.integers(len(kernels)))]
     buffered = model.n_channels is None and rng.random() < 0.7
     return plan_with(model, kernel, buffered=buffered, keeps_averages=bool(rng.random() < 0.6))
 

@@ -124,7 +124,7 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
         ("classes L", f"{len(names):,}: {shown}"),
-        *((name, f"{value:.6g}") for name, value in model.settings.items()),
+        *((name.replace("_", " "), f"{value:.6g}") for name, value in model.settings.items()),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
         ("size as in the paper", f"{record['paper_bytes']:,} B"),

@@ -15,6 +15,7 @@ from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.matvec.cycles import KERNELS
+from protonn_edge.stages.matvec.kernels import why_not
 from protonn_edge.stages.registry import kernels_of
 
 READABLE_BYTES = 0x10000
@@ -71,7 +72,7 @@ def plans(
         The model to generate a program for.
     limits : Limits, optional
         What the program may take; by default all that an Arduino Uno has.
-    kernel : {"columns", "masked", "unrolled"}, optional
+    kernel : {"columns", "masked", "unrolled", "packed"}, optional
         The only one to take.
     activity : Activity, optional
         How much there is to do on the points that the model is for. Without it the fastest plan is
@@ -142,8 +143,8 @@ def _wished(stage: IntegerStage, core: Core, wish: str | None) -> tuple[Kernel, 
     wished = tuple(kernel for kernel in able if kernel.name == wish)
     if not wished:
         raise InputError(
-            f"--plan {wish} needs a hardware multiplier, which {core.chip} has not; choose one "
-            f"of {', '.join(kernel.name for kernel in able)}"
+            f"--plan {wish} needs {why_not(wish, core)}; choose one of "
+            f"{', '.join(kernel.name for kernel in able)}"
         )
     return wished
 

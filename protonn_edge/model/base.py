@@ -51,6 +51,8 @@ class Model(Sized):
         Its name in files and registries.
     ARRAYS : tuple of str
         What a file calls the arrays that other kinds do not have.
+    OPTIONAL_ARRAYS : tuple of str
+        The same for those that not every file of the kind has.
     statistics : tuple of str
         What points may be rejected by; see `stages.decision.rejection`.
     normalizer : Normalizer
@@ -88,6 +90,7 @@ class Model(Sized):
 
     kind: ClassVar[str]
     ARRAYS: ClassVar[tuple[str, ...]]
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
 
     normalizer: Normalizer

@@ -25,7 +25,8 @@ version difference
         "pipeline", in models of windows of samples alone: its declaration as JSON
 6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
         stored range suggests, see `raw_units`)
-7       "classifier": the kind of classifier (before, there is only ProtoNN)
+7       "classifier": the kind of classifier (before, there is only ProtoNN);
+        "projection_bits", in models with another number than 8 alone
 ======= ===================================================================================
 """
 
@@ -242,7 +243,8 @@ def _check_names(arrays: Arrays, kind: type[Model]) -> None:
     for name in needed:
         if name not in arrays:
             raise _missing(name)
-    known = {*needed, *_OPTIONAL_ARRAYS, *feature_registry.array_names()}
+    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *feature_registry.array_names())
+    known = {*needed, *optional}
     for name in arrays:
         if name not in known:
             raise InputError(f"there is an unknown array {name[:40]!r}; train the model again")

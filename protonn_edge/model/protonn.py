@@ -20,6 +20,9 @@ from protonn_edge.stages.decision.rejection import STATISTICS, Statistic
 GAMMAS = (1e-15, 1e15)
 """The range of a model's gamma."""
 
+PROJECTION_BITS = (8, 4)
+"""Bits that a weight of the projection may have as an integer."""
+
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
@@ -44,6 +47,8 @@ class ProtoNNModel(SizedByMatrices, Model):
         Width of the RBF, within `GAMMAS` (one over a distance in the projected space).
     cutoff : float
         RBF values below it count as 0, as they do on a device; 0 is the paper's RBF.
+    projection_bits : {8, 4}
+        Bits of a weight of W on a device; floats do not depend on it.
 
     Raises
     ------
@@ -54,12 +59,14 @@ class ProtoNNModel(SizedByMatrices, Model):
     kind: ClassVar[str] = "protonn"
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("projection_bits",)
 
     projection: Float32
     prototypes: Float32
     labels: Float32
     gamma: float
     cutoff: float = 0.0
+    projection_bits: int = 8
 
     def __post_init__(self) -> None:
         W = checked_matrix(self.projection, "W")
@@ -73,12 +80,15 @@ class ProtoNNModel(SizedByMatrices, Model):
         check_gamma(self.gamma)
         if not 0 <= self.cutoff < 1:
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
+        if self.projection_bits not in PROJECTION_BITS:
+            raise InputError(f"'projection_bits' is {self.projection_bits}; it must be 8 or 4")
         super().__post_init__()
 
     @property
     def settings(self) -> dict[str, float]:
-        """The width of the RBF."""
-        return {"gamma": self.gamma}
+        """The width of the RBF, and the bits of W if they are not 8."""
+        bits = {} if self.projection_bits == 8 else {"projection_bits": self.projection_bits}
+        return {"gamma": self.gamma, **bits}
 
     @property
     def activity_sizes(self) -> Sizes:
@@ -87,16 +97,19 @@ class ProtoNNModel(SizedByMatrices, Model):
         return {**super().activity_sizes, **own}
 
     def own_arrays(self) -> Arrays:
-        """Return W, B, Z and two numbers."""
-        return {
+        """Return W, B, Z and two numbers, and the bits of W if they are not 8."""
+        arrays = {
             **self.matrices,
             "gamma": np.array(self.gamma),
             "cutoff": np.array(self.cutoff),
         }
+        if self.projection_bits != 8:
+            arrays["projection_bits"] = np.array(self.projection_bits, dtype=np.int64)
+        return arrays
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the fields that are W, B, Z, gamma and cutoff in a file.
+        """Return the fields that are W, B, Z, gamma, cutoff and perhaps bits of W in a file.
 
         Raises
         ------
@@ -105,12 +118,14 @@ class ProtoNNModel(SizedByMatrices, Model):
         """
         for name in ("W", "B", "Z"):
             check_type(arrays[name], name, "f4")
+        bits = arrays.get("projection_bits", np.array(8))
         return {
             "projection": arrays["W"],
             "prototypes": arrays["B"],
             "labels": arrays["Z"],
             "gamma": float(single_value(arrays["gamma"], "gamma", "f")),
             "cutoff": float(single_value(arrays["cutoff"], "cutoff", "f")),
+            "projection_bits": int(single_value(bits, "projection_bits", "i")),
         }
 
     @property

@@ -97,15 +97,17 @@ class FoldedMap:
 
 @dataclass(frozen=True, eq=False)
 class RoundedWeights:
-    """The weights of a map in whole numbers of a `unit`."""
+    """The weights of a map in whole numbers of a `unit`, clipped to -most..most."""
 
     folded: FoldedMap
     unit: float
+    most: int = RESIDUAL_MAXIMUM
 
     @cached_property
     def residuals(self) -> NDArray[np.int64]:
         """The weights, (d, D)."""
-        return np.rint(self.folded.weights / self.unit).astype(np.int64)
+        wide = np.rint(self.folded.weights / self.unit)
+        return np.clip(wide, -self.most, self.most).astype(np.int64)
 
     @cached_property
     def _rounding(self) -> FloatArray:

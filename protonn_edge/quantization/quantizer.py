@@ -9,6 +9,11 @@ room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit
 predicts the error of the projection from the training features' statistics for each choice, takes
 the best one with 16-bit accumulators, and falls back to 24 bits where that is not good enough.
 
+Where W has 4 bits its residuals are -7..7, two of which fit a byte of flash. Few weights are large,
+so that the unit is finer than the largest ones ask for, and these are clipped. The predicted error
+is then large always, and accumulators have 16 bits wherever some scale fits them: training has
+learned with that error.
+
 Scores are a trade too: labels of few bits keep them within 16 bits. The quantizer takes the finest
 labels for which that is proven (see `score_norms`), and scores of 32 bits where those would be too
 coarse.
@@ -35,6 +40,7 @@ from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.principal_axes import along_principal_axes
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray
+from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
 from protonn_edge.stages.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -63,6 +69,9 @@ _TOLERATED_ERROR = 0.06
 # The finest step that is taken even where a coarser one is not needed: it is a 30th of the RBF's
 # width, and differences of coordinates that spread little then fit a signed byte.
 _DISTANCE_SHIFT = 4
+
+# With 4 bits, weights are clipped at so many times their root mean square: 3.5 and 5 are as good.
+_CLIPPED_AT = 4.0
 
 # Labels are given at least this many steps of either sign, or else scores of 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24
@@ -178,13 +187,19 @@ def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
     """Turn the projected space such that its first coordinates spread the prototypes most.
 
     Distances do not depend on that, but a far prototype is then left after fewer coordinates. Axes
-    along which the prototypes reach so far that steps would get coarser are not taken.
+    along which the prototypes reach so far that steps would get coarser are not taken, nor any
+    where W has 4 bits: training has fitted the weights to their few steps.
     """
-    turned = along_principal_axes(model)
+    turned = model if _clips(model) else along_principal_axes(model)
     if _finest_shift(turned) < _finest_shift(model):
         turned = model
     order = np.argsort(-turned.prototypes.std(axis=1), kind="stable")
     return replace(turned, projection=turned.projection[order], prototypes=turned.prototypes[order])
+
+
+def _clips(model: ProtoNNModel) -> bool:
+    """Return whether large weights of W are clipped."""
+    return model.projection_bits < 8
 
 
 def _finest_shift(model: ProtoNNModel) -> int:
@@ -198,7 +213,8 @@ def _finest_shift(model: ProtoNNModel) -> int:
 def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> _Projection:
     found = [_fit_projection(model, prototypes, bits, 16) for bits in INPUT_BITS]
     choices = [choice for choice in found if choice is not None]
-    if min((choice.error for choice in choices), default=math.inf) > _TOLERATED_ERROR:
+    least = min((choice.error for choice in choices), default=math.inf)
+    if not choices or (least > _TOLERATED_ERROR and not _clips(model)):
         wide = _fit_projection(model, prototypes, INPUT_BITS[0], 24)
         choices += [] if wide is None else [wide]
     if not choices:
@@ -277,13 +293,13 @@ def _fit_projection(
 
     dropped = accumulator_bits - 16
     divisor = 1 << (REQUANTIZE_SHIFT + dropped)
-    for multiplier in _multipliers(folded.weights, inputs.maximum, accumulator_bits):
+    most = NIBBLE_MAXIMUM if _clips(model) else RESIDUAL_MAXIMUM
+    weights = _clipped(folded.weights) if _clips(model) else folded.weights
+    for multiplier in _multipliers(weights, most, inputs.maximum, accumulator_bits):
         unit = multiplier / divisor
-        rounded = RoundedWeights(folded, unit)
+        rounded = RoundedWeights(folded, unit, most)
         residuals = rounded.residuals
         span = inputs.maximum * np.abs(residuals).sum(axis=1)
-        if np.abs(residuals).max() > RESIDUAL_MAXIMUM:
-            continue
         if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
             continue
         bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
@@ -307,16 +323,22 @@ def _fit_projection(
     return None
 
 
-def _multipliers(weights: FloatArray, input_maximum: int, accumulator_bits: int) -> range:
+def _clipped(weights: FloatArray) -> FloatArray:
+    """Return weights without what is beyond a multiple of their root mean square."""
+    limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
+    return np.clip(weights, -limit, limit)
+
+
+def _multipliers(weights: FloatArray, most: int, input_maximum: int, bits: int) -> range:
     """List multipliers from that of the finest unit that may fit to coarser ones.
 
-    A residual must fit int8, and the accumulator must hold the largest row sum of magnitudes times
-    the largest input, whatever the input is.
+    A residual is `most` at most, and the accumulator of so many bits must hold the largest row sum
+    of magnitudes times the largest input, whatever the input is.
     """
-    largest = float(np.abs(weights).max()) / RESIDUAL_MAXIMUM
+    largest = float(np.abs(weights).max()) / most
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
-    unit = max(largest, row / _ACCUMULATOR_SPAN[accumulator_bits])
-    scale = 1 << (REQUANTIZE_SHIFT + accumulator_bits - 16)
+    unit = max(largest, row / _ACCUMULATOR_SPAN[bits])
+    scale = 1 << (REQUANTIZE_SHIFT + bits - 16)
     if not unit * scale <= MAXIMUM_MULTIPLIER:
         return range(0)
     first = max(1, math.ceil(unit * scale))

@@ -4,7 +4,8 @@ The paper counts 4 bytes a value (float32), the device 1 (int8), so a budget on 
 many values as one four times as large does in the paper. The rules, and where they come from:
 
 - **d** by the budget: 5, 5, 10, 15 outputs at 2, 4, 8, 16 kB for two classes, and 10, 15, 15, 20 at
-  16, 32, 64, 128 kB for more, in the paper's kB (section 6, compressed baselines). Below, 5.
+  16, 32, 64, 128 kB for more, in the paper's kB (section 6, compressed baselines). Below, 5. Where
+  weights of W have 4 bits, two of them share a byte, and d is twice that.
 - **m** is increased to reach the budget, with W dense, if that leaves at least 40 prototypes for
   two classes (section 6, uncompressed baselines). For more classes section 6 has 5 a class; here 1
   will do, the least of remark 1b: trading d for more cost up to 20 points in 1 kB, 1 in 2 kB.
@@ -45,7 +46,7 @@ class ModelSizes:
 
     def device_bytes(self, n_features: int, n_classes: int) -> int:
         """Return what W, B and Z take as int8 matrices."""
-        return _bytes_of(self.n_projections, self.n_prototypes, n_features, n_classes)
+        return _Room(0, n_features, n_classes).taken_by(self.n_projections, self.n_prototypes)
 
 
 def sizes_within(
@@ -55,17 +56,20 @@ def sizes_within(
     n_classes: int,
     n_points: int,
     n_projections: int | None = None,
+    projection_bits: int = 8,
 ) -> ModelSizes:
     """Return the sizes that the paper's rules give for a budget; see the module's text.
 
     Parameters
     ----------
     budget : int
-        Bytes of int8 parameters on the device.
+        Bytes of integer parameters on the device.
     n_features, n_classes, n_points : int
         D, L and n; there are no more prototypes than points.
     n_projections : int, optional
         d, where it is given by something else.
+    projection_bits : {8, 4}
+        Bits of a weight of W.
 
     Raises
     ------
@@ -73,29 +77,46 @@ def sizes_within(
         If not even one projection and one prototype a class fit; the sentence names the bytes that
         they take.
     """
-    least = _bytes_of(n_projections or 1, n_classes, n_features, n_classes)
+    room = _Room(budget, n_features, n_classes, projection_bits)
+    least = room.taken_by(n_projections or 1, n_classes)
     if budget < least:
         raise InputError(
             f"the budget is {budget:,} B, the smallest model of {n_features:,} features and "
             f"{n_classes:,} classes takes {least:,} B; allow at least that, or use fewer features"
         )
     if n_projections is None:
-        d = min(_outputs_for(budget, n_classes), n_features)
-        d = _lowered(d, budget, n_features, n_classes)
-        d = _raised(d, budget, n_features, n_classes, n_points)
+        d = min(_outputs_for(budget, n_classes) * 8 // projection_bits, n_features)
+        d = _raised(_lowered(d, room), room, n_points)
     else:
         d = n_projections
-    m = min(_prototypes_for(d, budget, n_features, n_classes), max(n_points, 1))
-    return ModelSizes(d, m)
+    return ModelSizes(d, min(room.prototypes_beside(d), max(n_points, 1)))
 
 
-def _bytes_of(d: int, m: int, n_features: int, n_classes: int) -> int:
-    return d * n_features + d * m + n_classes * m
+@dataclass(frozen=True)
+class _Room:
+    """A budget of bytes, and what models of D features and L classes take of it."""
 
+    budget: int
+    n_features: int
+    n_classes: int
+    projection_bits: int = 8
 
-def _prototypes_for(d: int, budget: int, n_features: int, n_classes: int) -> int:
-    """Return the most prototypes that fit beside d projections; negative if these do not fit."""
-    return (budget - d * n_features) // (d + n_classes)
+    def taken_by(self, d: int, m: int) -> int:
+        """Return the bytes of W, B and Z."""
+        return self._of_projections(d) + d * m + self.n_classes * m
+
+    def prototypes_beside(self, d: int) -> int:
+        """Return the most prototypes that fit beside d projections; negative if these do not."""
+        return (self.budget - self._of_projections(d)) // (d + self.n_classes)
+
+    def _of_projections(self, d: int) -> int:
+        return -(-d * self.projection_bits // 8) * self.n_features
+
+    @property
+    def fewest_prototypes(self) -> int:
+        """The fewest that are of use."""
+        two = self.n_classes == 2
+        return _FEWEST_OF_TWO_CLASSES if two else self.n_classes * _FEWEST_A_CLASS
 
 
 def _outputs_for(budget: int, n_classes: int) -> int:
@@ -107,25 +128,19 @@ def _outputs_for(budget: int, n_classes: int) -> int:
     return _MOST_OUTPUTS[two]
 
 
-def _lowered(d: int, budget: int, n_features: int, n_classes: int) -> int:
+def _lowered(d: int, room: _Room) -> int:
     """Lower d until there is room for the fewest prototypes that are of use, or d is 1."""
-    fewest = _fewest_prototypes(n_classes)
-    while d > 1 and _prototypes_for(d, budget, n_features, n_classes) < fewest:
+    while d > 1 and room.prototypes_beside(d) < room.fewest_prototypes:
         d -= 1
     return d
 
 
-def _raised(d: int, budget: int, n_features: int, n_classes: int, n_points: int) -> int:
+def _raised(d: int, room: _Room, n_points: int) -> int:
     """Raise d as long as there is room for as many prototypes as are enough."""
-    a_class = _ENOUGH_A_CLASS_OF_MANY if n_classes > n_features else _ENOUGH_A_CLASS
-    enough = max(a_class * n_classes, _fewest_prototypes(n_classes))
-    highest = min(n_features, _OUTPUT_LIMIT)
-    while d < highest and _prototypes_for(d + 1, budget, n_features, n_classes) >= min(
-        enough, n_points
-    ):
+    many = room.n_classes > room.n_features
+    a_class = _ENOUGH_A_CLASS_OF_MANY if many else _ENOUGH_A_CLASS
+    enough = min(max(a_class * room.n_classes, room.fewest_prototypes), n_points)
+    highest = min(room.n_features, _OUTPUT_LIMIT)
+    while d < highest and room.prototypes_beside(d + 1) >= enough:
         d += 1
     return d
-
-
-def _fewest_prototypes(n_classes: int) -> int:
-    return _FEWEST_OF_TWO_CLASSES if n_classes == 2 else n_classes * _FEWEST_A_CLASS

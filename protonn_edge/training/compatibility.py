@@ -183,6 +183,21 @@ REFUSALS: tuple[Refusal, ...] = (
         "nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
         ("budget",),
     ),
+    Refusal(
+        lambda case: case.settings.projection_bits < 8 and case.for_floats_alone,
+        "{projection_bits} is {settings.projection_bits}, on a device, which takes neither sets of "
+        "labels nor the {normalization} 'l2'; leave it out",
+        ("projection_bits",),
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.projection_bits != case.settings.weight_bits
+            and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
+        ),
+        "{projection_bits} is {settings.projection_bits}, but the model to start from has "
+        "{settings.weight_bits}, which it keeps; leave it out, or the model",
+        ("projection_bits",),
+    ),
     # Everybody has a number of projections, so only the command line knows who asked for it.
     _decided_by_budget("n_projections", lambda case: "n_projections" in case.given),
     _decided_by_budget("n_prototypes", lambda case: case.settings.n_prototypes is not None),

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.model import GAMMAS, ProtoNNModel
+from protonn_edge.model.protonn import PROJECTION_BITS
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible, refusal_of
@@ -34,6 +35,7 @@ from protonn_edge.training.options import (
     SHARE,
     TURNS,
     Choices,
+    Counts,
     real,
 )
 from protonn_edge.training.points import Float32, Indices
@@ -67,6 +69,10 @@ class ProtoNNClassifier(DeviceClassifier):
     ----------
     n_projections : int, default=10
         Dimension d of the projected space; no more than there are features, or averages, is used.
+    projection_bits : {8, 4}, default=8
+        Bits of a weight of W on the device. With 4, two weights share a byte, so that the same
+        flash holds twice as many, and large ones are clipped; `quantization_aware` training learns
+        that, other training does not.
     n_prototypes : int, default=None
         Number m of prototypes, shared evenly by the classes to start with. None: see
         `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
@@ -74,8 +80,9 @@ class ProtoNNClassifier(DeviceClassifier):
         Another way to say `n_prototypes`; give one of the two. None for both is 4 a class, or, for
         sets of labels, 2 a label and at most 200.
     budget : int, default=None
-        Bytes that W, B and Z may take as int8 on the device; chooses the two above by the rules in
-        `protonn_edge.training.budget_rules`. `n_projections` is then not used.
+        Bytes that W, B and Z may take on the device; chooses the numbers of projections and
+        prototypes by the rules in `protonn_edge.training.budget_rules`. `n_projections` is then not
+        used.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     optimizer : {"joint", "alternating"}, default="joint"
@@ -122,8 +129,8 @@ class ProtoNNClassifier(DeviceClassifier):
     gamma : float, default=None
         The RBF's width at the start, in place of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
-        A model to go on from, with its normalizer and pooling; sizes and initializations are then
-        not used.
+        A model to go on from, with its normalizer, pooling and bits; sizes and initializations are
+        then not used.
     augment : bool, default=False
         Whether the joint optimizer shifts, turns, scales and distorts the images a little at
         random: worth it where a model is large enough to fit the training points, and not below.
@@ -157,6 +164,7 @@ class ProtoNNClassifier(DeviceClassifier):
     """
 
     n_projections: int = 10
+    projection_bits: int = 8
     n_prototypes: int | None = None
     prototypes_per_class: int | None = None
     budget: int | None = None
@@ -185,6 +193,7 @@ class ProtoNNClassifier(DeviceClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_projections": [COUNT],
+        "projection_bits": [Counts(PROJECTION_BITS)],
         "n_prototypes": [COUNT, None],
         "prototypes_per_class": [COUNT, None],
         "budget": [COUNT, None],
@@ -213,6 +222,10 @@ class ProtoNNClassifier(DeviceClassifier):
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "n_projections": ("--projection-dim", "d, outputs of the projection."),
+        "projection_bits": (
+            "--projection-bits",
+            "Bits of a weight of the projection; with 4, two of them share a byte.",
+        ),
         "n_prototypes": (
             "--prototypes",
             f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} a class]",

@@ -85,6 +85,7 @@ class ProtoNNTraining:
             labels=Z,
             gamma=self._gamma,
             cutoff=trained.cutoff,
+            projection_bits=self._settings.weight_bits,
             **self.prepared.parts,
         )
 
@@ -120,7 +121,9 @@ class ProtoNNTraining:
             input_noise=self.choose_noise(data.X, prepared.generator),
             sparsity=settings.sparsity,
         )
-        rounding = QuantizationAware(self._gamma, prepared.normalizer, prepared.inputs)
+        rounding = QuantizationAware(
+            self._gamma, prepared.normalizer, prepared.inputs, settings.weight_bits
+        )
         return minimize(
             start,
             prepared.source(data),
@@ -195,6 +198,7 @@ class ProtoNNTraining:
             n_classes=self.prepared.n_classes,
             n_points=self.prepared.n_rows,
             n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
+            projection_bits=settings.weight_bits,
         )
 
     def _prototype_count(self) -> int:

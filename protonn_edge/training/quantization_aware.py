@@ -36,10 +36,19 @@ class QuantizationAware:
         What turned raw features into the points of training.
     inputs : InputStatistics
         Statistics of the raw features, or of their averages.
+    projection_bits : {8, 4}
+        Bits of a weight of W.
     """
 
-    def __init__(self, gamma: float, normalizer: Normalizer, inputs: InputStatistics) -> None:
+    def __init__(
+        self,
+        gamma: float,
+        normalizer: Normalizer,
+        inputs: InputStatistics,
+        projection_bits: int = 8,
+    ) -> None:
         self._gamma = np.float32(gamma)
+        self._projection_bits = projection_bits
         self._normalizer = normalizer
         self._inputs = inputs
         self._precision: Precision | None = None
@@ -85,6 +94,7 @@ class QuantizationAware:
             prototypes=(C / self._gamma).astype(np.float32),
             labels=Z,
             gamma=float(self._gamma),
+            projection_bits=self._projection_bits,
             normalizer=self._normalizer,
             inputs=self._inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),

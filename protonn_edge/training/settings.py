@@ -61,6 +61,7 @@ class ProtoNNSettings(TrainingSettings):
     """What the training of a ProtoNN reads besides; see `ProtoNNClassifier`."""
 
     n_projections: int
+    projection_bits: int
     n_prototypes: int | None
     prototypes_per_class: int | None
     budget: int | None
@@ -87,6 +88,12 @@ class ProtoNNSettings(TrainingSettings):
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)
             object.__setattr__(self, "init_projection", given)
+
+    @property
+    def weight_bits(self) -> int:
+        """Bits of a weight of W, those of the model to start from if there is one."""
+        given = self.initial_model
+        return self.projection_bits if given is None else given.projection_bits
 
     @property
     def sparsity(self) -> tuple[float, float, float]:

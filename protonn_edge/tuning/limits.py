@@ -26,7 +26,7 @@ class Figures:
 
     Attributes
     ----------
-    kernel : {"columns", "masked", "unrolled"}
+    kernel : {"columns", "masked", "unrolled", "packed"}
         Of the projection, in the plan that these are the figures of.
     flash_bytes, sram_bytes : int
         By the planner, without the firmware around it (serial protocol, buffers, stack).

@@ -58,6 +58,7 @@ def train(data: Path, *options: object) -> ProtoNNModel:
             [2, 4],
         ),
         (["--batch-size", 8], "batch_size", 8),
+        (["--projection-bits", 4], "projection_bits", 4),
         (["--classifier", "protonn"], "optimizer", "joint"),
     ],
 )
@@ -84,6 +85,33 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         further.record["settings"]["initial_model"]
         == f"model {hashlib.sha256(model_bytes(first)).hexdigest()}"
     )
+
+
+def test_a_model_to_start_from_keeps_its_bits(data: Path) -> None:
+    for bits, other in ((4, 8), (8, 4)):
+        train(data, "--projection-bits", bits)
+        first = data.parent / f"first{bits}.npz"
+        first.write_bytes((data.parent / "model.npz").read_bytes())
+        assert train(data, "--start-from", first).projection_bits == bits
+        result = run_train(data, "--start-from", first, "--projection-bits", other)
+        assert result.exit_code == 2
+        said = f"--projection-bits is {other}, but the model to start from has {bits}"
+        assert said in " ".join(result.stderr.split())
+
+
+def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
+    inspected = []
+    for bits in (8, 4):
+        train(data, "--projection-dim", 4, "--projection-bits", bits)
+        inspected.append(run("inspect", data.parent / "model.npz", "--json"))
+    wide, packed = (json.loads(result.stdout) for result in inspected)
+    assert wide["model_bytes"] - packed["model_bytes"] == 4 * 12 // 2
+    assert packed["projection_bits"] == 4
+    assert "projection bits" in run("inspect", data.parent / "model.npz").stdout
+    options = [data.parent / "model.npz", "-o", data.parent / "project", "--plan", "packed"]
+    result = run("build", *options, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["plan"]["kernel"] == "packed"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +143,8 @@ def test_training_goes_on_from_a_file(data: Path) -> None:
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
         (["--projection-dim", 13], "--projection-dim is 13, the data has 12 features"),
         (["--prototypes", 61], "--prototypes is 61, the data has 60 points"),
+        (["--projection-bits", 5], "'5' is not one of"),
+        (["--projection-bits", 4, "--normalization", "l2"], "--projection-bits is 4, on a device"),
         (["--lambda-w", 0], "0"),
         (["--lambda-b", 1.5], "1.5"),
         (["--learning-rate", 1e9], "diverges at the learning rate 1e+09"),

@@ -11,6 +11,7 @@ from model_factory import (
     tiny_deskew_model,
     tiny_gradients_model,
     tiny_integer_model,
+    tiny_packed_model,
     tiny_pooling_model,
     tiny_windows_model,
 )
@@ -22,6 +23,7 @@ from protonn_edge.system.files import write_atomically
 CASES = {
     "golden": (tiny_integer_model, "columns"),
     "golden_masked": (tiny_integer_model, "masked"),
+    "golden_packed": (tiny_packed_model, "packed"),
     "golden_pooling": (tiny_pooling_model, "unrolled"),
     "golden_deskew": (tiny_deskew_model, "columns"),
     "golden_gradients": (tiny_gradients_model, "columns"),

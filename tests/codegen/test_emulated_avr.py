@@ -19,7 +19,7 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
-from plans import keeps_averages, plan_with
+from plans import keeps_averages, of_weights_for, plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, Wishes, build, trial_build
@@ -215,6 +215,7 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
             features=100, projections=projections, prototypes=3, gamma_numerator=gamma_numerator
         )
     )
+    model = of_weights_for(kernel, model)
     plan = plan_with(model, kernel)
     for count in (0, 1, 13, 16):
         for feature, bound in ((0, plan.push.zero), (1, plan.push.value)):
@@ -224,7 +225,15 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
 
 
 @pytest.mark.parametrize(
-    "model", ["golden", "golden_masked", "golden_pooling", "golden_deskew", "golden_windows"]
+    "model",
+    [
+        "golden",
+        "golden_masked",
+        "golden_packed",
+        "golden_pooling",
+        "golden_deskew",
+        "golden_windows",
+    ],
 )
 @pytest.mark.parametrize("flags", ["-O0", "-O1", "-Os", "-O3", "-Os -flto"])
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])  # the latter has no multiplier

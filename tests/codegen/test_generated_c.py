@@ -19,10 +19,11 @@ from model_factory import (
     tiny_deskew_model,
     tiny_gradients_model,
     tiny_integer_model,
+    tiny_packed_model,
     tiny_pooling_model,
     tiny_windows_model,
 )
-from plans import plan_with
+from plans import of_weights_for, plan_with
 
 from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.context import c_comment, c_string
@@ -41,6 +42,7 @@ HERE = Path(__file__).parent
     [
         ("golden", tiny_integer_model(), "columns"),
         ("golden_masked", tiny_integer_model(), "masked"),
+        ("golden_packed", tiny_packed_model(), "packed"),
         ("golden_pooling", tiny_pooling_model(), "unrolled"),
         ("golden_deskew", tiny_deskew_model(), "columns"),
         ("golden_gradients", tiny_gradients_model(), "columns"),
@@ -62,6 +64,7 @@ def test_small_model_renders_to_the_golden_file(
 def test_golden_model_gives_the_reference_scores_under_sanitizers(
     model: IntegerModel, kernel: KernelName
 ) -> None:
+    model = of_weights_for(kernel, model)
     with host_program(model, plan_with(model, kernel), sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 200, model))
 
@@ -159,7 +162,7 @@ def test_features_without_weights_give_the_reference_scores(
     projection = model.projection.copy()
     projection[10:, without] = 0
     projection[:, 19 if without == 19 else 20 :] = 0
-    model = dataclasses.replace(model, projection=projection)
+    model = of_weights_for(kernel, dataclasses.replace(model, projection=projection))
     with host_program(model, plan_with(model, kernel)) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 50, model))
 

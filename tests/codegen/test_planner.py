@@ -15,9 +15,10 @@ from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
 from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
+from protonn_edge.stages.matvec.cycles import KernelName
 
 UNO = load_board("uno")
 
@@ -36,7 +37,7 @@ def test_smallest_plan_is_tried_where_none_seems_to_fit() -> None:
     model = quantize(random_model(features=200))
     choices = plans(model, Limits(flash_bytes=100))
     assert len(choices) == 1
-    every = [plan_with(model, kernel) for kernel in KERNELS]
+    every = [plan_with(model, kernel) for kernel in ("columns", "masked", "unrolled")]
     assert choices[0].flash_bytes == min(plan.flash_bytes for plan in every)
 
 
@@ -44,8 +45,28 @@ def test_masks_are_smaller_where_most_weights_are_0() -> None:
     model = quantize(random_model(features=200, projections=10))
     sparse = np.where(np.arange(200) % 5 == 0, model.projection, 0).astype(np.int8)
     model = replace(model, projection=sparse, bias=model.bias * 0)
-    sizes = {kernel: plan_with(model, kernel).flash_bytes for kernel in KERNELS}
+    sizes = {
+        kernel: plan_with(model, kernel).flash_bytes for kernel in ("columns", "masked", "unrolled")
+    }
     assert min(sizes, key=lambda kernel: sizes[kernel]) == "masked"
+
+
+def test_two_weights_a_byte_are_as_fast_and_half_as_large() -> None:
+    """That is where columns are best: too many weights for instructions."""
+    model = quantize(replace(random_model(features=128, projections=16), projection_bits=4))
+    columns, packed = (plan_with(model, kernel) for kernel in ("columns", "packed"))
+    assert columns.table_bytes - packed.table_bytes == 128 * 16 // 2
+    assert packed.worst_cycles < columns.worst_cycles
+    limits = Limits(flash_bytes=columns.flash_bytes)
+    assert make_plan(model, limits).kernel == "packed"
+
+
+def test_weights_that_need_more_bits_are_not_packed() -> None:
+    model = quantize(random_model())
+    with pytest.raises(
+        InputError, match=r"--plan packed needs weights of -7\.\.7, which the model"
+    ):
+        make_plan(model, kernel="packed")
 
 
 def test_mean_is_known_only_with_the_points_that_it_is_the_mean_of() -> None:
@@ -60,13 +81,21 @@ def test_mean_is_known_only_with_the_points_that_it_is_the_mean_of() -> None:
 @needs_emulated_avr
 @pytest.mark.parametrize(
     ("kernel", "sram_bytes", "projections"),
-    [("columns", None, 10), ("masked", None, 9), ("unrolled", None, 10), ("columns", 400, 18)],
+    [
+        ("columns", None, 10),
+        ("masked", None, 9),
+        ("unrolled", None, 10),
+        ("packed", None, 10),
+        ("columns", 400, 18),
+        ("packed", 400, 13),
+    ],
 )
 def test_cycles_are_those_that_the_emulator_counts(
     kernel: KernelName, sram_bytes: int | None, projections: int
 ) -> None:
     """The mean within 3 %, and no input above the bound, whether it was searched or not."""
     model = random_model(features=150, projections=projections, prototypes=30, classes=10)
+    model = replace(model, projection_bits=4 if kernel == "packed" else 8)
     integer_model = quantize(model)
     Q = random_inputs(3, 40, integer_model)
     wishes = Wishes(None, sram_bytes, kernel, measure_activity(integer_model, Q))

@@ -22,7 +22,7 @@ from model_factory import (
     tiny_windows_model,
     window_features_of,
 )
-from plans import plan_with
+from plans import of_weights_for, plan_with
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
@@ -53,7 +53,7 @@ def test_every_feature_gives_the_reference_scores_under_sanitizers(
 ) -> None:
     """With 352 inputs, more than a byte counts, for the last one."""
     window_features = window_features_of(EVERY, window, channels)
-    model = quantize(random_window_model(window_features))
+    model = of_weights_for(kernel, quantize(random_window_model(window_features)))
     assert_host_c_equals_reference(model, random_windows(1, 60, window_features), kernel)
 
 

@@ -24,6 +24,10 @@ def instances() -> Iterator[Instance]:
     many = random_model(7, features=40, projections=21, prototypes=5, gamma_numerator=100.0)
     many = replace(many, prototypes=many.prototypes * np.float32(0.02))
     yield _instance("21 coordinates", quantize(many))
+    few = random_model(2, features=60, projections=6, prototypes=20)
+    yield _instance("4 bits in sums of 24", _with_weights_of_4_bits(quantize(few)))
+    odd = random_model(3, features=100, projections=9, prototypes=20)
+    yield _instance("4 bits", quantize(replace(odd, projection_bits=4)))
 
 
 def _instance(name: str, model: IntegerModel) -> Instance:
@@ -36,8 +40,18 @@ def _instance(name: str, model: IntegerModel) -> Instance:
 
 def _with_large_weights(model: IntegerModel) -> IntegerModel:
     weights = np.random.default_rng(0).integers(-128, 128, model.projection.shape, np.int8)
+    return _in_24_bits(model, weights, 400)
+
+
+def _with_weights_of_4_bits(model: IntegerModel) -> IntegerModel:
+    weights = np.random.default_rng(1).integers(-7, 8, model.projection.shape, np.int8)
+    return _in_24_bits(model, weights, 20)
+
+
+def _in_24_bits(model: IntegerModel, weights: np.ndarray, largest: int) -> IntegerModel:
     centre = -model.inputs.maximum * weights.sum(axis=1, dtype=np.int64) // 2
-    return _reaching(replace(model, projection=weights, bias=centre, accumulator_bits=24), 400)
+    wide = replace(model, projection=weights, bias=centre, accumulator_bits=24)
+    return _reaching(wide, largest)
 
 
 def _reaching(model: IntegerModel, largest: int) -> IntegerModel:

@@ -105,6 +105,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         replace(plain, activity=measure_activity(integers, random_inputs(0, 20, integers))),
         replace(plain, threshold=0.25, clipped=True, cutoff=1 / 128),
         replace(plain, rejection=Rejection(0.1, 0.2, 0.05)),
+        replace(plain, projection_bits=4),
         replace(plain, normalizer=Normalizer.identity(12, "l2")),
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
         random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),

@@ -284,6 +284,17 @@ def test_a_file_of_the_third_format_still_loads() -> None:
     assert not model.clipped
 
 
+def test_bits_of_the_projection_are_in_the_file_where_they_are_not_8(tmp_path: Path) -> None:
+    plain = make_model()
+    assert "projection_bits" not in arrays_of(plain)
+    model = replace(plain, projection_bits=4)
+    assert arrays_of(model)["projection_bits"] == 4
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.projection_bits == 4
+    assert model_bytes(loaded) == model_bytes(model)
+
+
 def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
     for rate in (None, 50.0):
         window_features = replace(window_features_of("mean,crossings:3,bands:2", 16, 3), rate=rate)
@@ -614,6 +625,9 @@ def test_a_format_before_the_first_is_refused(tmp_path: Path) -> None:
         ({"Z": np.array([["a"] * 4] * 2)}, "'Z' has the type"),
         ({"gamma": np.float64(-1)}, "'gamma' is -1"),
         ({"gamma": np.ones(2)}, "'gamma' has the shape"),
+        ({"projection_bits": np.int64(5)}, "'projection_bits' is 5; it must be 8 or 4"),
+        ({"projection_bits": np.float64(4)}, "'projection_bits'"),
+        ({"projection_bits": np.full(2, 4)}, "'projection_bits' has the shape"),
         ({"normalizer_scale": np.full(5, np.inf)}, "'normalizer_scale'"),
         ({"normalizer_scale": np.ones(4)}, "'normalizer_scale' has 4 features"),
         ({"normalizer_offset": np.ones(5, dtype=np.float32)}, "'normalizer_offset' has the type"),

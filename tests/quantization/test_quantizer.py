@@ -42,6 +42,32 @@ def test_wide_accumulators_are_taken_where_narrow_ones_cost_too_much() -> None:
     assert quantize(model).accumulator_bits == 24
 
 
+def test_weights_of_4_bits_are_clipped_to_7_steps_in_16_bits() -> None:
+    for features in (12, 200, 1500):
+        model = random_model(features=features, projections=3, gamma_numerator=12.0)
+        integers = quantize(dataclasses.replace(model, projection_bits=4))
+        residuals = integers.projection
+        assert np.abs(residuals.astype(int)).max() == 7
+        assert integers.accumulator_bits == 16
+        assert integers.model_bytes == 2 * features + 3 * 9 + 4 * 9
+
+
+def test_weights_of_4_bits_keep_their_axes() -> None:
+    """Training has fitted them to few steps, which other axes would not have."""
+    model = dataclasses.replace(random_model(features=40), projection_bits=4)
+    rows = quantize(model).projection.astype(int)
+    unit = np.abs(model.projection * model.normalizer.scale).max()
+    alike = np.corrcoef(rows, model.projection / unit)[:5, 5:]
+    assert sorted(alike.argmax(axis=1)) == list(range(5))
+    assert alike.max(axis=1).min() > 0.8
+
+
+def test_bits_of_the_projection_are_no_matter_of_the_floats() -> None:
+    model = random_model()
+    X = random_points(0, 50, 12)
+    assert np.array_equal(dataclasses.replace(model, projection_bits=4).scores(X), model.scores(X))
+
+
 def test_feature_that_rests_at_its_upper_end_is_counted_down_from_there() -> None:
     statistics = InputStatistics(
         lower=np.array([0.0, 0.0, 7.0]),

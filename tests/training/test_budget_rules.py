@@ -42,6 +42,18 @@ def test_a_budget_is_kept_and_nothing_fits_below_the_least(
     assert found.device_bytes(D, L) <= budget
 
 
+@given(st.integers(1, 20_000), st.integers(1, 1_000), st.integers(2, 100))
+def test_a_budget_is_kept_by_weights_of_4_bits(budget: int, D: int, L: int) -> None:
+    try:
+        found = sizes(budget, D, L, projection_bits=4)
+    except InputError:
+        assert budget < D + L + L * L
+        return
+    d, m = found.n_projections, found.n_prototypes
+    assert (d + 1) // 2 * D + (d + L) * m <= budget
+    assert d >= sizes(budget, D, L).n_projections
+
+
 @pytest.mark.parametrize(
     ("kilobytes", "d"), [(0.5, 5), (1, 5), (2, 10), (4, 15)]
 )  # 2, 4, 8, 16 in the paper
@@ -97,6 +109,12 @@ def test_the_integers_of_a_model_stay_within_its_budget(budget: int, optimizer: 
     assert taken <= budget
     assert taken > budget - model.n_features - 2 * model.n_prototypes - model.n_classes - 100
     assert model.record["settings"]["budget"] == budget
+
+
+def test_weights_of_4_bits_stay_within_a_budget_with_more_projections() -> None:
+    wide, packed = (fit(budget=2_000, projection_bits=bits).to_model() for bits in (8, 4))
+    assert packed.n_projections > wide.n_projections
+    assert quantize(packed).model_bytes <= 2_000
 
 
 def test_a_projection_that_is_given_is_kept_within_a_budget() -> None:

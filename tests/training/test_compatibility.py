@@ -117,6 +117,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"dead_zone": 0.1, **AVERAGES}, {}, "dead_zone is 0.1, but images are pooled"),
     ({"budget": 900, "initial_model": PLAIN}, {}, "budget is 900, but the model to start from has"),
     ({"budget": 900, "normalization": "l2"}, {}, "budget is 900, in bytes on a device"),
+    ({"projection_bits": 4, "normalization": "l2"}, {}, "projection_bits is 4, on a device"),
+    ({"projection_bits": 4, "initial_model": PLAIN}, {}, "is 4, but the model to start from has 8"),
     (
         {"budget": 900},
         {"given": {"n_projections"}},
@@ -202,6 +204,8 @@ CHOICES: dict[str, dict[str, Any]] = {
     "sample": {"init_prototypes": "sample"},
     "a model": {"initial_model": PLAIN},
     "a model that clips": {"initial_model": CLIPPED},
+    "4 bits": {"projection_bits": 4},
+    "a model of 4 bits": {"initial_model": replace(PLAIN, projection_bits=4)},
     "a model of windows": {"initial_model": OF_WINDOWS},
     "a model of averages": {"initial_model": OF_AVERAGES},
     "a model of sets": {"initial_model": OF_SETS},

@@ -24,13 +24,21 @@ def trained_model(**settings: object) -> ProtoNNModel:
 
 
 def rounding_of(model: ProtoNNModel) -> tuple[QuantizationAware, Parameters]:
-    rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs)
+    rounding = QuantizationAware(model.gamma, model.normalizer, model.inputs, model.projection_bits)
     return rounding, parameters_of(model, scores_are_logits=False)
 
 
-@pytest.mark.parametrize("normalization", ["standard", "minmax", "none"])
-def test_scores_in_training_are_the_integer_models(normalization: str) -> None:
-    model = trained_model(normalization=normalization)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"normalization": "standard"},
+        {"normalization": "minmax"},
+        {"normalization": "none"},
+        {"projection_bits": 4},
+    ],
+)
+def test_scores_in_training_are_the_integer_models(settings: dict[str, object]) -> None:
+    model = trained_model(**settings)
     rounding, parameters = rounding_of(model)
     assert rounding.choose_precision(parameters)
     rounded = rounding.rounded(parameters)
@@ -62,6 +70,26 @@ def test_a_dead_zone_makes_more_inputs_zero_and_costs_little() -> None:
         rights.append(np.mean(integers.predict(Q) == DIGITS.y_test))
     assert zeros[1] > zeros[0] + 0.1
     assert rights[1] > rights[0] - 0.02
+
+
+def test_twice_the_weights_of_4_bits_are_as_small_and_better() -> None:
+    plain, packed = (
+        trained_model(n_projections=d, projection_bits=bits, epochs=60)
+        for d, bits in ((7, 8), (14, 4))
+    )
+    rights = []
+    for model in (plain, packed):
+        integers = quantize(model)
+        rights.append(np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test))
+    assert quantize(packed).model_bytes - quantize(plain).model_bytes == 7 * 30  # of B alone
+    assert rights[1] > rights[0]
+
+
+def test_a_model_of_4_bits_stays_one() -> None:
+    model = trained_model(projection_bits=4, epochs=2)
+    assert model.projection_bits == 4
+    again = trained_model(initial_model=model, epochs=2)
+    assert again.projection_bits == 4
 
 
 def test_a_dead_zone_of_pooled_images_is_refused() -> None:

@@ -33,7 +33,7 @@ class LinearContext:
 
 @dataclass(frozen=True, eq=False)
 class LinearKernel(MatvecKernel):
-    """Scores with weights in columns, behind masks, or as instructions."""
+    """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "linear/linear.j2"
 
@@ -87,4 +87,4 @@ class LinearKernel(MatvecKernel):
 
 def kernels(stage: IntegerLinear, core: Core) -> tuple[Kernel, ...]:
     """Return a kernel for each way to read W."""
-    return tuple(LinearKernel(stage, name, core) for name in kernel_names(core))
+    return tuple(LinearKernel(stage, name, core) for name in kernel_names(stage, core))

@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-KernelName = Literal["columns", "masked", "unrolled"]
-KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled")
+KernelName = Literal["columns", "masked", "unrolled", "packed"]
+KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 
 # Multiply and add, by the bytes of a sum: lpm, mulsu, add, adc; a sign and one more adc for each
 # byte above the second.
@@ -117,6 +117,19 @@ def _masked(weights: NDArray[np.int8], width: int, _: int) -> _Cycles:
     return _both(14, looking + (MULTIPLY_ADD[width] - 1) * np.count_nonzero(weights, axis=0))
 
 
+def _packed(weights: NDArray[np.int8], width: int, _: int) -> _Cycles:
+    pairs, alone = divmod(len(weights), 2)
+    cycles = 7 + width + (9 + 2 * width) * pairs + (5 + width) * alone
+    return _both(9, np.full(weights.shape[1], cycles))
+
+
+def unpacking_cycles(block: Block) -> int:
+    """Return what a call takes to take off what packed weights have added to them."""
+    width, pairs = block.width, block.size // 2
+    sixteen_times = 3 * width + width * (width - 1) // 2
+    return 8 + 5 * width + 2 * sixteen_times * pairs + width * block.size
+
+
 def _both(zero: int, other: NDArray[np.int64]) -> _Cycles:
     return np.stack([np.full(len(other), zero), other])
 
@@ -129,7 +142,7 @@ def _unrolled(weights: NDArray[np.int8], width: int, largest: int) -> _Cycles:
     return cycles
 
 
-_CYCLES = {"columns": _columns, "masked": _masked, "unrolled": _unrolled}
+_CYCLES = {"columns": _columns, "masked": _masked, "unrolled": _unrolled, "packed": _packed}
 
 
 @dataclass(frozen=True)
@@ -240,6 +253,10 @@ def projection_bytes(
     loops = sum(60 + (2 * block.width + 4) * block.size for block in blocks)
     if kernel == "columns":
         return d * D, moves + loops
+    if kernel == "packed":
+        width, pairs = blocks[0].width, d // 2
+        unpacking = (14 + 8 * width) * len(blocks) + (16 * width - 2) * pairs
+        return (pairs + d % 2) * D, moves + loops + unpacking
     if kernel == "masked":
         masks = sum(1 + -(-block.size // 8) for block in blocks)
         return nonzero + D * masks, moves + loops + 4 * d
@@ -250,9 +267,13 @@ def projection_bytes(
     return 0, moves + 2 * words + len(blocks) * (10 * -(-D // GROUP) + 120)
 
 
-def blocks_of(outputs: int, width: int) -> tuple[Block, ...]:
-    """Split `outputs` into as few blocks as possible, of nearly equal size."""
+def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
+    """Split `outputs` into as few blocks as possible, of nearly equal size.
+
+    So many outputs stay `together`, a divisor of what a block can have.
+    """
     at_most = _REGISTERS[width] // width
     number = -(-outputs // at_most)
-    bounds = [outputs * i // number for i in range(number + 1)]
+    groups = -(-outputs // together)
+    bounds = [min(together * (groups * i // number), outputs) for i in range(number + 1)]
     return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))

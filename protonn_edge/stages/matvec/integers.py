@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
+
+NIBBLE_MAXIMUM = 7
+"""The largest weight, of either sign, of those that fit into half a byte each."""
+
+PACKED_BITS = 24
+"""The most bits that an accumulator of such weights may have."""
+
+NIBBLE_OFFSET = 8
+"""What is added to a weight there, so that it is not negative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +69,27 @@ class IntegerMatvec(IntegerStage):
         """What the accumulators can be."""
         return range_of_products(self.weights, self.bias, self.input_maximum)
 
-    def parameters(self) -> Iterator[NDArray[np.int8]]:
-        """Yield W."""
-        yield self.weights
+    @cached_property
+    def packs(self) -> bool:
+        """Whether two weights fit into a byte, and sums are short enough for it."""
+        fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
+        return fits and self.accumulator_bits <= PACKED_BITS
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield W, two weights a byte where that is possible."""
+        yield packed(self.weights) if self.packs else self.weights
+
+
+def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Return weights (d, D) of -7..7 as bytes, (D, ceil(d / 2)): those of two outputs in each.
+
+    With the offset, the first one is the lower half of the byte. If d is odd, the upper half of the
+    last byte is 0.
+    """
+    halves = (weights.T + NIBBLE_OFFSET).astype(np.uint8)
+    halves = np.pad(halves, ((0, 0), (0, halves.shape[1] % 2)))
+    pairs: NDArray[np.uint8] = halves[:, ::2] | halves[:, 1::2] << np.uint8(4)
+    return pairs
 
 
 def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:

@@ -37,8 +37,9 @@ from protonn_edge.stages.matvec.cycles import (
     feature_cycles,
     lines_of,
     projection_bytes,
+    unpacking_cycles,
 )
-from protonn_edge.stages.matvec.integers import IntegerMatvec
+from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM, IntegerMatvec, packed
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -105,7 +106,8 @@ class Matvec:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The passes over the inputs."""
-        return blocks_of(len(self.weights), self.width)
+        together = 2 if self.kernel == "packed" else 1
+        return blocks_of(len(self.weights), self.width, together)
 
     @cached_property
     def features(self) -> FeatureCycles:
@@ -125,6 +127,8 @@ class Matvec:
         call += self.core.call_cycles * (2 + len(blocks))
         if self.kernel == "unrolled":
             call += self.core.tablejump_cycles * len(blocks)
+        if self.kernel == "packed":
+            call += sum(map(unpacking_cycles, blocks))
         return call + SPLIT_BY_COMPILER * self.splits
 
     @property
@@ -154,7 +158,7 @@ class Matvec:
             whole=whole,
             more=features.other - features.zero,
             least=int(np.minimum(features.zero, features.other).sum()),
-            skips_zeros=self.kernel == "columns",
+            skips_zeros=self.kernel in ("columns", "packed"),
         )
 
     @property
@@ -245,12 +249,11 @@ class Matvec:
     @property
     def state(self) -> int:
         """SRAM of the sums, of how many inputs there were, and of what the kernel keeps."""
-        kept = {"columns": 0, "masked": 2 * len(self.blocks), "unrolled": GROUP + 1}[self.kernel]
-        return self.sum_bytes + 2 + kept
+        kept = {"masked": 2 * len(self.blocks), "unrolled": GROUP + 1}
+        return self.sum_bytes + 2 + kept.get(self.kernel, 0)
 
     def context(self, bias: NDArray[np.int64], ends: tuple[int, int]) -> MatvecContext:
         """Lay the product out as the generated program reads it; `ends` are those of all sums."""
-        columns = self.weights.T.tolist()
         return MatvecContext(
             kernel=self.kernel,
             n_inputs=self.weights.shape[1],
@@ -262,7 +265,7 @@ class Matvec:
             blocks=tuple(
                 WeightsContext(
                     **_place(block),
-                    rows=self._rows(columns, block),
+                    rows=self._rows(block),
                     lines=self._lines(block),
                 )
                 for block in self.blocks
@@ -272,17 +275,19 @@ class Matvec:
             far_calls=self.core.return_bytes > 2,
         )
 
-    def _rows(self, columns: list[list[int]], block: Block) -> Rows:
+    def _rows(self, block: Block) -> Rows:
         """Return the outputs of one block, a row per input."""
-        part = [column[block.first : block.first + block.size] for column in columns]
-        rows = [_masked(row) for row in part] if self.kernel == "masked" else part
-        return tuple(tuple(row) for row in rows)
+        part = self._part(block)
+        rows = (packed(part) if self.kernel == "packed" else part.T).tolist()
+        return tuple(tuple(_masked(row) if self.kernel == "masked" else row) for row in rows)
 
     def _lines(self, block: Block) -> tuple[Line, ...]:
         if self.kernel != "unrolled":
             return ()
-        part = self.weights[block.first : block.first + block.size]
-        return tuple(lines_of(part, self.maximum))
+        return tuple(lines_of(self._part(block), self.maximum))
+
+    def _part(self, block: Block) -> NDArray[np.int8]:
+        return self.weights[block.first : block.first + block.size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,9 +311,17 @@ class MatvecKernel(Kernel):
         return self.matvec.context(self.stage.bias, self.stage.accumulators.ends)
 
 
-def kernel_names(core: Core) -> tuple[KernelName, ...]:
-    """Return the ways to read weights: as instructions if the chip multiplies."""
-    return tuple(name for name in KERNELS if core.multiplies or name != "unrolled")
+def kernel_names(stage: IntegerMatvec, core: Core) -> tuple[KernelName, ...]:
+    """Return the ways to read weights: as instructions if the chip multiplies, two if they fit."""
+    able = {"unrolled": core.multiplies, "packed": stage.packs}
+    return tuple(name for name in KERNELS if able.get(name, True))
+
+
+def why_not(name: str, core: Core) -> str:
+    """Return what a way to read weights needs that is not there, the middle of a sentence."""
+    if name == "packed":
+        return f"weights of -{NIBBLE_MAXIMUM}..{NIBBLE_MAXIMUM}, which the model does not have"
+    return f"a hardware multiplier, which {core.chip} has not"
 
 
 def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:

@@ -46,7 +46,7 @@ class ProjectionContext:
 
 @dataclass(frozen=True, eq=False)
 class ProjectionKernel(MatvecKernel):
-    """The projection with weights in columns, behind masks, or as instructions."""
+    """The projection with weights in columns, behind masks, as instructions, or two to a byte."""
 
     template: ClassVar[str] = "projection/projection.j2"
 
@@ -101,4 +101,4 @@ class ProjectionKernel(MatvecKernel):
 
 def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
     """Return a kernel for each way to read W."""
-    return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(core))
+    return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(stage, core))

@@ -10,7 +10,7 @@ from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from generated_programs import assert_equal_to_reference, write_c
 from model_factory import random_inputs, tiny_integer_model
-from plans import plan_with
+from plans import of_weights_for, plan_with
 
 from protonn_edge.codegen.host import host_program
 from protonn_edge.stages.matvec.cycles import KERNELS
@@ -26,7 +26,7 @@ def model_without(names):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("names", ZEROED)
 def test_it_compiles_on_the_host(names, kernel):
-    model = model_without(names)
+    model = of_weights_for(kernel, model_without(names))
     with host_program(model, plan_with(model, kernel)) as program:  # with -Wall ... -Werror
         assert_equal_to_reference(program, model, random_inputs(0, 20, model))
 
@@ -34,7 +34,7 @@ def test_it_compiles_on_the_host(names, kernel):
 @needs_avr_gcc
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_it_compiles_for_the_uno(tmp_path, kernel):
-    model = model_without(("projection",))
+    model = of_weights_for(kernel, model_without(("projection",)))
     write_c(model, tmp_path, plan_with(model, kernel))
     flags = ("-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "pnn_model.c")
     text = '#include "pnn_model.h"\nint main(void)\n{\n    return PNN_FEATURES & 1;\n}\n'
