@@ -29,9 +29,9 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
-from presets import PRESETS
+from presets import PRESETS, Preset
 from printing import print_table
-from rows import Row, chosen
+from rows import chosen
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
@@ -91,7 +91,7 @@ int main(void)
 
 
 @dataclass(frozen=True)
-class Case(Row):
+class Case(Preset):
     """A row; `kernel` forces a plan, `precision` is that of the build."""
 
     kernel: KernelName | None = None
@@ -108,7 +108,14 @@ def _case(
 ) -> Case:
     """Return a row for one of the models whose accuracy `accuracy.py` measures."""
     model = next(each for each in PRESETS if each.name == preset)
-    return Case(name, model.file, {**model.settings, **settings}, kernel, precision)
+    return Case(
+        name,
+        model.file,
+        {**model.settings, **settings},
+        halves=model.halves,
+        kernel=kernel,
+        precision=precision,
+    )
 
 
 # Chosen for few cycles, on points held out of the training data and not without having seen test
@@ -121,7 +128,14 @@ CASES = [
     _case("usps10", "usps10-small", **_CHEAP),
     _case("usps10-sparse", "usps10-small", **_SPARSE),
     _case("mnist10", "mnist10"),
-    *(_case(name, name) for name in (preset.name for preset in PRESETS) if "gradients" in name),
+    _case("mnist10-gradients", "mnist10-gradients"),
+    _case("mnist10-gradients-5kB", "mnist10-gradients-5kB"),
+    _case("mnist10-gradients-2kB", "mnist10-gradients-2kB"),
+    _case("mnist10-gradients-2kB-packed", "mnist10-gradients-2kB", kernel="packed"),
+    _case("mnist10-gradients-fast", "mnist10-gradients-fast"),
+    _case("mnist2-gradients-2kB", "mnist2-gradients-2kB"),
+    _case("usps10-gradients", "usps10-gradients"),
+    _case("usps10-gradients-2kB", "usps10-gradients-2kB"),
     _case("letter26", "letter26"),
     _case("har", "har"),
     _case("usps10-float", "usps10-small", precision="float32", **_CHEAP),

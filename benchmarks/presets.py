@@ -112,7 +112,7 @@ PRESETS = [
             **{**_UPRIGHT, "deskew": False}, epochs=60),
     _preset("mnist2-gradients-2kB", "mnist10", 2_000, 16, 54, paper=_MNIST2, halves=True,
             **_GRADIENTS_2KB, epochs=60),
-    _preset("usps10-gradients", "usps10_libsvm", 5_200, 16, 120, paper=_USPS10,
+    _preset("usps10-gradients", "usps10_libsvm", 5_200, 16, 90, paper=_USPS10,
             **_USPS_GRADIENTS, epochs=100, input_noise=0.25),
     _preset("usps10-gradients-2kB", "usps10_libsvm", 2_000, 16, 37, paper=_USPS10,
             **_USPS_GRADIENTS, epochs=120, input_noise=0.15, projection_bits=4),
