@@ -121,7 +121,7 @@ def _built(model: Model, dataset: Dataset) -> dict[str, float]:
         assert isinstance(trial.plan, Plan)
         return {
             "cycles": trial.plan.mean_cycles or 0.0,
-            "flash": trial.usage.flash,
+            "flash": trial.usage.flash_bytes,
         }
 
 
