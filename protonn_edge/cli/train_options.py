@@ -20,7 +20,10 @@ from protonn_edge.training.registry import CLASSIFIERS
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_TYPES: dict[str, click.ParamType[Any]] = {"budget": Bytes()}  # of numbers with a unit
+_TYPES: dict[str, click.ParamType[Any]] = {
+    "budget": Bytes(),
+    "size_budget": Bytes(),
+}  # of numbers with a unit
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options that become parameters of other names
 
 

@@ -57,8 +57,9 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """How the weights of the first matrix product are read."""
-        return next(kernel.name for kernel in self.kernels if kernel.name in KERNELS)
+        """How the weights of the first matrix product are read, or how scores are made without."""
+        of_products = (kernel.name for kernel in self.kernels if kernel.name in KERNELS)
+        return next(of_products, self.kernels[-2].name)
 
     @property
     def steps(self) -> tuple[Step, ...]:

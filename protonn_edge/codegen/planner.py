@@ -100,6 +100,11 @@ def every_plan(
 ) -> Iterator[Plan]:
     """Yield every plan that there is for a kind of chip, whether it fits or not."""
     choices = [_wished(stage, core, kernel) for stage in reversed(model.stages)]
+    if kernel is not None and not any(each.name == kernel for able in choices for each in able):
+        raise InputError(
+            f"--plan {kernel} says how the weights of a matrix product are read, but the model "
+            "has no such product; leave it out"
+        )
     for kernels in product(*choices):
         for held in kernels[-1].feedings:
             yield plan_with(kernels[::-1], activity, held=held)

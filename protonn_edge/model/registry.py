@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from protonn_edge.model.base import Model
+from protonn_edge.model.forest import ForestModel
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.model.protonn import ProtoNNModel
 
 MODELS: dict[str, type[Model]] = {
     ProtoNNModel.kind: ProtoNNModel,
     LinearModel.kind: LinearModel,
+    ForestModel.kind: ForestModel,
 }

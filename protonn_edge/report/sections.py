@@ -46,6 +46,7 @@ _STAGE_NAMES = {
     "float": "none of it",
     "inputs": "the inputs",
     "W": "and W",
+    "leaves": "and the leaves: all of it",
     "prototypes": "and B, the RBF",
     "Z": "and Z: all of it",
 }

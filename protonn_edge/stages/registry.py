@@ -9,6 +9,7 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling import kernels as average_pooling
 from protonn_edge.stages.decision import kernels as decision
 from protonn_edge.stages.deskew import kernels as deskew
+from protonn_edge.stages.forest import kernels as forest
 from protonn_edge.stages.gradients import kernels as gradients
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
@@ -25,6 +26,7 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "projection": projection.kernels,
     "prototypes": prototypes.kernels,
     "linear": linear.kernels,
+    "forest": forest.kernels,
     "decision": decision.kernels,
 }
 """What finds the kernels of an integer stage, by its kind."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.forest import ForestClassifier
 from protonn_edge.training.linear import LinearClassifier
 from protonn_edge.training.protonn import ProtoNNClassifier
 
 CLASSIFIERS: dict[str, type[DeviceClassifier]] = {
     "protonn": ProtoNNClassifier,
     "linear": LinearClassifier,
+    "forest": ForestClassifier,
 }
 """The first one is the default."""

@@ -122,7 +122,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
         (["--augment"], "--augment is True, but --image-shape is None"),
         (["--group-shift", 2], "--group-shift is given without --groups"),
-        (["--classifier", "forest"], "'forest' is not "),
+        (["--classifier", "trees"], "'trees' is not "),
         (
             [
                 "--clip",

@@ -25,6 +25,7 @@ from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.decision.integers import IntegerDecision
 from protonn_edge.stages.deskew.deskew import row_shifts, sheared
 from protonn_edge.stages.deskew.integers import IntegerDeskew
+from protonn_edge.stages.forest.integers import IntegerForest
 from protonn_edge.stages.gradients.cells import Cells
 from protonn_edge.stages.gradients.integers import IntegerGradients
 from protonn_edge.stages.integer_stage import IntegerStage, Range
@@ -119,6 +120,15 @@ class PrototypesThatRound(IntegerPrototypes):
         return half
 
 
+class ForestThatGoesRightIfEqual(IntegerForest):
+    """Goes right from a node whose threshold is met."""
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        below = np.maximum(self.thresholds, 1) - 1
+        fields = (self.features, below, self.leaves, self.bias, self.n_features)
+        return IntegerForest(*fields).run(x)
+
+
 class DecisionForTheLast(IntegerDecision):
     """Gives ties to the last class."""
 
@@ -137,6 +147,7 @@ ROUNDING_DIFFERENTLY: dict[str, type[IntegerStage]] = {
         WindowFeaturesThatRoundUp,
         ProjectionThatRoundsDown,
         PrototypesThatRound,
+        ForestThatGoesRightIfEqual,
         DecisionForTheLast,
     )
 }
@@ -246,6 +257,7 @@ def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
         ("projection", "coordinates"),
         ("prototypes", "rows"),
         ("prototypes", "table"),
+        ("forest", "lines"),
     ],
 )
 def test_an_array_that_is_one_too_short_fails(kind: str, array: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from forest_factory import random_forest_model
 from fuzz.mutation import (
     mutated_arrays,
     mutated_bytes,
@@ -112,6 +113,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_window_model(replace(windows, rate=50.0)),
+        random_forest_model(3),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution
 
+from protonn_edge.training.registry import CLASSIFIERS
 from protonn_edge.tuning import Here, Points, SearchSpace, candidates
 from protonn_edge.tuning.trial import sketch
 
@@ -27,7 +28,7 @@ def with_fixed(points: Points, classifier: str = "protonn", **fixed: Any) -> Poi
     return replace(points, fixed=fixed, classifier=classifier)
 
 
-@pytest.mark.parametrize("classifier", ["protonn", "linear"])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_images_are_tried_with_every_kind_of_feature(make_points, classifier):
     points = with_fixed(make_points(), classifier, **IMAGES)
     assert {name: each.n_inputs for name, each in points.alternatives.items()} == TRIED
@@ -35,7 +36,7 @@ def test_images_are_tried_with_every_kind_of_feature(make_points, classifier):
     assert drawn == CategoricalDistribution(tuple(points.alternatives))
 
 
-@pytest.mark.parametrize("classifier", ["protonn", "linear"])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, classifier):
     points = with_fixed(make_points(), classifier, **IMAGES)
     space = SearchSpace.of(points)

@@ -1,0 +1,148 @@
+"""The float forest: scores that leaves of decision trees add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model.base import Model
+from protonn_edge.model.checks import checked_matrix, checked_vector, set_checked
+from protonn_edge.model.remedies import Remedies
+from protonn_edge.model.sizes import Size
+from protonn_edge.stages.activity import Sizes
+from protonn_edge.stages.array_checks import Arrays, check_type
+from protonn_edge.stages.forest.trees import LEAF, Trees, sum_of_leaves
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ForestModel(Model):
+    """Trained decision trees: a random forest, extra trees, or gradient boosting.
+
+    The scores of a point are the bias and the sum of the values of the leaves in which it ends, one
+    in each tree. It has the fields of every `Model`, too.
+
+    Attributes
+    ----------
+    features : ndarray of shape (N,), int64
+        All trees in preorder: the feature that an inner node asks for, `trees.LEAF` at leaves.
+    thresholds : ndarray of shape (inner nodes,), float64
+        A point goes left if the node's feature, normalized, is at most this.
+    leaves : ndarray of shape (leaves, L), float32
+        What they add to the scores.
+    bias : ndarray of shape (L,), float64
+        What the scores begin with.
+
+    Raises
+    ------
+    InputError
+        If shapes, values or names do not fit together; the sentence names the array.
+    """
+
+    kind: ClassVar[str] = "forest"
+    title: ClassVar[str] = "forest"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --size-budget",),
+        sram="fewer classes",
+        cycles="fewer --trees",
+        accuracy="more --trees",
+    )
+    ARRAYS: ClassVar[tuple[str, ...]] = ("nodes", "thresholds", "leaves", "bias")
+
+    features: NDArray[np.int64]
+    thresholds: Float64
+    leaves: NDArray[np.float32]
+    bias: Float64
+
+    def __post_init__(self) -> None:
+        set_checked(self, "features", self._checked_features())
+        inner = int(self.trees.inner.sum())
+        if inner or np.size(self.thresholds):  # a forest may be of lone leaves
+            checked = checked_vector(self.thresholds, "thresholds", size=inner)
+            set_checked(self, "thresholds", checked)
+        set_checked(self, "bias", checked_vector(self.bias, "bias"))
+        rows, columns = len(self.features) - inner, len(self.bias)
+        leaves = checked_matrix(self.leaves, "leaves", rows=rows, columns=columns)
+        set_checked(self, "leaves", leaves)
+        super().__post_init__()
+
+    def _checked_features(self) -> NDArray[np.int64]:
+        given = np.asarray(self.features)
+        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
+            raise InputError(
+                f"array 'nodes' has the shape {given.shape} and the type {given.dtype.name}; it "
+                "must be a vector of whole numbers, one a node; train the model again"
+            )
+        low, high = int(given.min()), int(given.max())
+        if low < LEAF or high >= self.n_inputs:
+            raise InputError(
+                f"array 'nodes' has numbers in {low:,}..{high:,}; those of features are "
+                f"0..{self.n_inputs - 1:,}, and leaves have {LEAF}; train the model again"
+            )
+        features = given.astype(np.int64)
+        features.flags.writeable = False
+        Trees(features).roots  # noqa: B018  (refuses trees without an end)
+        return features
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The trees' shape."""
+        return Trees(self.features)
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return len(self.normalizer.scale)
+
+    @property
+    def n_classes(self) -> int:
+        """L."""
+        return len(self.bias)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of trees and leaves."""
+        trees = Size("trees", "T", len(self.trees.roots))
+        return trees, Size("leaves", "n", len(self.leaves))
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """What was learned."""
+        return {
+            "nodes": self.features,
+            "thresholds": self.thresholds,
+            "leaves": self.leaves,
+            "bias": self.bias,
+        }
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """Those of the features, and a share for each leaf."""
+        return {**super().activity_sizes, "forest": (len(self.leaves),)}
+
+    @classmethod
+    def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
+        """Return the trees of a file's arrays."""
+        for name, wanted in (("nodes", "i8"), ("thresholds", "f8"), ("leaves", "f4")):
+            check_type(arrays[name], name, wanted)
+        check_type(arrays["bias"], "bias", "f8")
+        names = {"features": "nodes", "thresholds": "thresholds", "leaves": "leaves"}
+        return {field: arrays[name] for field, name in names.items()} | {"bias": arrays["bias"]}
+
+    @property
+    def _values_a_point(self) -> int:
+        return self.n_features + 4 * len(self.trees.roots) + self.n_classes
+
+    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
+        return self.scores_of_normalized(X), np.ones(len(X))
+
+    def scores_of_normalized(self, X: Float64) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D)."""
+        ends = self.trees.leaves_of(X, self.thresholds)
+        return np.asarray(sum_of_leaves(ends, self.leaves.astype(np.float64), self.bias))

@@ -1,0 +1,225 @@
+"""The integer model of a forest, and how it is made of the float model.
+
+Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. A node
+that asks whether a feature is at most a threshold asks whether its byte is at most one::
+
+    leaf_t = where tree t ends, going left while q_i <= threshold, else right
+    s_l = bias_l + sum_t value_tl(leaf_t)             16 bits, never overflows
+    class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
+
+What was trained on bytes is the same in integers, node by node; other thresholds become the byte
+that is nearest. The values of leaves have one scale, which is that of the scores: the finest for
+which they fit int8 and all scores 16 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model.forest import ForestModel
+from protonn_edge.model.remedies import Remedies
+from protonn_edge.model.sizes import Size
+from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.quantization.folding import RESIDUAL_MAXIMUM
+from protonn_edge.quantization.integer_chain import IntegerChain
+from protonn_edge.quantization.integer_kind import Scored
+from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.forest.integers import SCORE_BITS, IntegerForest
+from protonn_edge.stages.forest.table import MOST_FEATURES
+from protonn_edge.stages.forest.trees import Trees
+from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage
+
+_ROWS_AT_ONCE = 512
+_COARSER = 1.02  # from unit to unit, until all scores fit when values are rounded, too
+_HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
+_SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestChain(IntegerChain):
+    """All integers of a quantized forest; see the module's text for the arithmetic.
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (N,), int64
+        Which input inner nodes ask for; see `IntegerForest.features`.
+    thresholds : ndarray of shape (inner nodes,), uint8
+        What they compare it with.
+    leaves : ndarray of shape (leaves, L), int8
+        What a leaf adds to the scores.
+    bias : ndarray of shape (L,), int64
+        What scores begin with.
+    """
+
+    title: ClassVar[str] = ForestModel.title
+    remedies: ClassVar[Remedies] = ForestModel.remedies
+
+    nodes: IntArray
+    thresholds: NDArray[np.uint8]
+    leaves: NDArray[np.int8]
+    bias: IntArray
+
+    @cached_property
+    def forest_stage(self) -> IntegerForest:
+        """From bytes to scores."""
+        inputs = len(self.inputs.zero)
+        return IntegerForest(self.nodes, self.thresholds, self.leaves, self.bias, inputs)
+
+    @property
+    def own_stages(self) -> tuple[IntegerStage, ...]:
+        """The forest."""
+        return (self.forest_stage,)
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score."""
+        return SCORE_BITS
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of trees and leaves."""
+        trees = Size("trees", "T", len(self.forest_stage.trees.roots))
+        return trees, Size("leaves", "n", len(self.leaves))
+
+
+def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
+    """Return the quantizer of features whose training values had these statistics.
+
+    Each feature's range is cut into 255 steps, from its lower end, so that bytes are in the order
+    of the features. A constant feature gets a step of 1 and always reads 0.
+    """
+    step = (statistics.upper - statistics.lower) / BYTE_MAXIMUM
+    return InputQuantizer(statistics.lower, np.where(step == 0, 1.0, step), BYTE_MAXIMUM)
+
+
+def device_bytes(
+    statistics: InputStatistics, stage: FeatureStage | None, X: NDArray[Any]
+) -> NDArray[np.uint8]:
+    """Return what the trees are given on the device, (n, D), of raw points (n, features)."""
+    inputs = byte_inputs(statistics)
+    if stage is None:
+        return inputs.quantize(X)
+    made = np.empty((len(X), stage.n_outputs), np.uint8)
+    stages, fed = stage.integer_stages(inputs), stage.device_inputs(inputs)
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        values = fed.quantize(X[start : start + _ROWS_AT_ONCE])
+        for each in stages:
+            values = each.run(values)
+        made[start : start + _ROWS_AT_ONCE] = values
+    return made
+
+
+def quantize(model: ForestModel) -> ForestChain:
+    """Return the integer model of a float model.
+
+    Parameters
+    ----------
+    model : ForestModel
+        A validated float model with D features and L classes.
+
+    Returns
+    -------
+    ForestChain
+        Its scores times `score_scale` approximate the float model's scores.
+
+    Raises
+    ------
+    InputError
+        If all leaves are the same, or numbers are too large to compute with.
+    """
+    if model.n_inputs > MOST_FEATURES:
+        raise InputError(
+            f"the model has {model.n_inputs:,} inputs, a node counts up to {MOST_FEATURES:,}; "
+            "train it on fewer features"
+        )
+    inputs = byte_inputs(model.inputs)
+    leaves, bias, unit = quantized_leaves(model.trees, model.leaves, model.bias)
+    rejection = model.rejection
+    return ForestChain(
+        inputs=inputs,
+        nodes=model.features,
+        thresholds=_byte_thresholds(model, inputs),
+        leaves=leaves,
+        bias=bias,
+        score_scale=unit,
+        classes=model.classes,
+        feature_stage=model.feature_stage,
+        rejection=None if rejection is None else rejection.in_integers(unit, 1),
+        raw_exponents=model.units,
+        feature_names=model.feature_names,
+    )
+
+
+def _byte_thresholds(model: ForestModel, inputs: InputQuantizer) -> NDArray[np.uint8]:
+    """Return the largest bytes of features that are at most the thresholds."""
+    asked, normalizer = model.features[model.trees.inner], model.normalizer
+    raw = model.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
+    steps = (raw - inputs.zero[asked]) / inputs.step[asked]
+    if not np.isfinite(steps).all():
+        raise InputError(
+            "the normalizer or the input statistics are too large to compute with; train the "
+            "model again with features of ordinary size"
+        )
+    return np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
+
+
+def threshold_of(
+    bytes_: NDArray[np.uint8], inputs: InputQuantizer, asked: IntArray
+) -> NDArray[np.float64]:
+    """Return the raw numbers up to which features `asked` are at most some bytes."""
+    thresholds: NDArray[np.float64] = inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)
+    return thresholds
+
+
+def quantized_leaves(
+    trees: Trees, leaves: NDArray[Any], bias: NDArray[np.float64]
+) -> tuple[NDArray[np.int8], IntArray, float]:
+    """Return the values of leaves (leaves, L), the bias (L,), and what one of their units is worth.
+
+    Raises
+    ------
+    InputError
+        If all values are 0, or the bias leaves no integer scale for them.
+    """
+    values, starts = leaves.astype(np.float64), trees.leaf_starts
+    largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)
+    unit = max(np.abs(values).max() / RESIDUAL_MAXIMUM, float(largest.max()) / _SCORE_LIMIT)
+    while unit > 0 and np.isfinite(unit):
+        rounded = np.rint(values / unit)
+        begin = np.rint(bias / unit)
+        reached = np.maximum.reduceat(np.abs(rounded), starts).sum(axis=0) + np.abs(begin)
+        if reached.max() > _SCORE_LIMIT:
+            unit *= _COARSER
+            continue
+        if not rounded.any():
+            break
+        return rounded.astype(np.int8), begin.astype(np.int64), float(unit)
+    raise InputError(
+        "all leaves add nothing to the scores beside what these begin with, so every point would "
+        "have the same; train with more --trees or a larger --size-budget"
+    )
+
+
+def scores_by_step(
+    model: ForestModel, integers: ForestChain, X: NDArray[np.float32]
+) -> Iterator[Scored]:
+    """Yield the scores (n, L) of raw points X (n, features) after each step.
+
+    float   the float model
+    inputs  features, or what is made of them, as the bytes that the nodes ask for
+    leaves  all integers: what the device computes
+    """
+    yield "float", model.scores(X)
+    fed = integers.quantize(X)
+    restored = integers.inputs.restore(integers.own_inputs(fed))
+    yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
+    yield "leaves", integers.scores(fed)

@@ -1,0 +1,222 @@
+"""Forests as a scikit-learn estimator for devices: trained on the bytes that these are fed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+
+from protonn_edge.datasets.rows import dense_rows
+from protonn_edge.model.forest import ForestModel
+from protonn_edge.quantization.forest import byte_inputs, device_bytes, threshold_of
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.grown_trees import GrownTrees, fitting
+from protonn_edge.training.options import COUNT, Choices, real
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import EpochReport, Learned
+from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
+from protonn_edge.training.settings import TrainingSettings
+
+ENSEMBLES = ("random", "extra", "boosting")
+LEAVES = ("votes", "shares")
+
+_BOOSTED_DEPTH = 3  # where no depth is given
+
+
+@dataclass(kw_only=True, eq=False)
+class ForestSettings(TrainingSettings):
+    """What the training of a forest reads besides; see `ForestClassifier`."""
+
+    ensemble: str
+    n_trees: int
+    max_depth: int | None
+    min_samples_leaf: int
+    shrinkage: float
+    leaves: str
+    size_budget: int | None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestClassifier(DeviceClassifier):
+    """A random forest, extra trees, or gradient boosting, trained by scikit-learn.
+
+    Points become the bytes that the device is fed first, and trees are trained on these: so the
+    device goes the way through each tree that scikit-learn goes. The scores of random forests and
+    extra trees are the shares of the classes, those of boosting their logits, to which no leaf adds
+    more than L times the shrinkage, or 4 times if there are fewer classes.
+
+    Its further parameters are those of `DeviceClassifier`; the normalization has no influence.
+
+    Parameters
+    ----------
+    ensemble : {"random", "extra", "boosting"}, default="random"
+        scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
+        `GradientBoostingClassifier`.
+    n_trees : int, default=10
+        Trees; of boosting rounds, which have a tree for each class, or one for two classes.
+    max_depth : int, default=None
+        Most questions on the way to a leaf; None is 3 for boosting, and no limit for the others.
+    min_samples_leaf : int, default=1
+        Training points that a leaf has at least.
+    shrinkage : float, default=0.1
+        What a tree of boosting counts: scikit-learn's ``learning_rate``.
+    leaves : {"votes", "shares"}, default="votes"
+        What a leaf of a random forest or extra trees adds to the scores: a vote for its most
+        frequent class, which takes one byte, or the share of each class, as scikit-learn does.
+    size_budget : int, default=16000
+        Most bytes of the trees on the device; None is no limit. Random forests and extra trees are
+        cut by minimal cost-complexity pruning, with the least ``ccp_alpha`` that is enough;
+        boosting ends with the last round that fits.
+
+    Examples
+    --------
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.training.forest import ForestClassifier
+    >>> digits = load_digits_dataset()
+    >>> classifier = ForestClassifier(n_trees=20, random_state=0)
+    >>> classifier = classifier.fit(digits.X_train, digits.y_train)
+    >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.9)
+    True
+    """
+
+    normalization: str = "none"
+    ensemble: str = "random"
+    n_trees: int = 10
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    shrinkage: float = 0.1
+    leaves: str = "votes"
+    size_budget: int | None = 16_000
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ensemble": [Choices(ENSEMBLES)],
+        "n_trees": [COUNT],
+        "max_depth": [COUNT, None],
+        "min_samples_leaf": [COUNT],
+        "shrinkage": [real(1e-6, 1.0)],
+        "leaves": [Choices(LEAVES)],
+        "size_budget": [COUNT, None],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "ensemble": ("--ensemble", "Forest: random forest, extra trees or gradient boosting."),
+        "n_trees": ("--trees", "Forest: trees; of boosting rounds, with a tree a class."),
+        "max_depth": ("--max-depth", "Forest: most questions on the way to a leaf."),
+        "min_samples_leaf": ("--min-leaf", "Forest: training points that a leaf has at least."),
+        "shrinkage": ("--shrinkage", "Forest: what a tree of boosting counts."),
+        "leaves": ("--leaves", "Forest: what they add to scores, but for boosting."),
+        "size_budget": ("--size-budget", "Forest: most bytes of the trees, such as 16kB (16,000)."),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.multilabel,
+            "points have sets of labels, but a forest gives each point one class; take another "
+            "kind of classifier",
+        ),
+        Refusal(
+            lambda case: case.in_blocks > 0,
+            "a forest needs all points in memory, but {case.in_blocks:,} B of points are read in "
+            "blocks; train on fewer points, or take another kind of classifier",
+        ),
+    )
+
+    @classmethod
+    def searched(cls, room: Room) -> Searched:
+        """Return the kind of forest, trees, bytes, and what is done to the features."""
+        features = {name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")}
+        most = max(2_000, room.parameter_bytes)
+        begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
+        starts = (("random", 10), ("extra", 10), ("boosting", 30), ("random", 30))
+        return Searched(
+            {
+                "ensemble": Among(ENSEMBLES),
+                "n_trees": Between(5, 200),
+                "min_samples_leaf": Between(1, 10),
+                "leaves": Among(LEAVES),
+                "size_budget": Between(most // 8, most),
+                **features,
+            },
+            tuple(
+                {"ensemble": kind, "n_trees": n, "size_budget": most, **begun} for kind, n in starts
+            ),
+            columns={"ensemble": ("ensemble",), "trees": ("n_trees",), "bytes": ("size_budget",)},
+        )
+
+    def training_settings(self) -> ForestSettings:
+        """Return what training reads: the parameters, as they are now."""
+        return ForestSettings.of(self.get_params(deep=False))
+
+    @property
+    def _scores_are_logits(self) -> bool:
+        return self.ensemble == "boosting"
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        settings, data = self.training_settings(), prepared.training_set()
+        Q = _bytes_of(prepared)
+        forest = new_ensemble(settings, prepared.seed).fit(Q, data.y, sample_weight=data.weights)
+        grown = GrownTrees.of(forest, Q[:1])
+        if settings.leaves == "votes" and not grown.boosted:
+            grown = grown.voting()
+        trees, facts = fitting(grown, settings.size_budget)
+        inner = trees.shape.inner
+        inputs, asked = byte_inputs(prepared.inputs), trees.features[inner]
+        raw = threshold_of(trees.thresholds[inner], inputs, asked)
+        normalizer = prepared.normalizer
+        model = ForestModel(
+            features=trees.features,
+            thresholds=(raw - normalizer.offset[asked]) * normalizer.scale[asked],
+            leaves=trees.leaves,
+            bias=trees.bias,
+            **prepared.parts,
+        )
+        report = _report(model, prepared)
+        if self.callback is not None:
+            self.callback(report)
+        return Learned(model, (report,), facts={"trainer": type(forest).__name__, **facts})
+
+
+def new_ensemble(settings: ForestSettings, seed: int) -> Any:
+    """Return scikit-learn's own estimator of these settings."""
+    shared = {
+        "n_estimators": settings.n_trees,
+        "min_samples_leaf": settings.min_samples_leaf,
+        "random_state": seed,
+    }
+    if settings.ensemble == "boosting":
+        depth = settings.max_depth or _BOOSTED_DEPTH
+        rate = float(settings.shrinkage)
+        return GradientBoostingClassifier(max_depth=depth, learning_rate=rate, **shared)
+    kind = RandomForestClassifier if settings.ensemble == "random" else ExtraTreesClassifier
+    return kind(max_depth=settings.max_depth, **shared)
+
+
+def _bytes_of(prepared: PreparedPoints) -> NDArray[np.float32]:
+    """Return the bytes (n, D) that trees are trained on, in the type that scikit-learn takes."""
+    raw = prepared.raw
+    points = dense_rows(raw, slice(None)) if issparse(raw) else raw
+    made = device_bytes(prepared.inputs, prepared.making.stage, points)
+    return made.astype(np.float32)
+
+
+def _report(model: ForestModel, prepared: PreparedPoints) -> EpochReport:
+    """Return the report of the one epoch that there is; its loss is the share of errors."""
+    accuracy = _share_right(model, *prepared.calibration)
+    return EpochReport(
+        epoch=1,
+        epochs=1,
+        objective=1 - accuracy,
+        accuracy=accuracy,
+        test_accuracy=None if prepared.test is None else _share_right(model, *prepared.test),
+    )
+
+
+def _share_right(model: ForestModel, X: Any, y: Any) -> float:
+    return float(np.mean(model.predict(X) == y))

@@ -1,0 +1,220 @@
+"""Trees as scikit-learn has grown them, and what is left of them in a number of bytes.
+
+Minimal cost-complexity pruning (Breiman et al., 1984): of all subtrees with the same root, the one
+that is taken has the least sum of its leaves' risks and alpha for each of them. With one alpha for
+all trees, leaves go first that are worth least wherever they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization.forest import quantized_leaves
+from protonn_edge.stages.forest.table import ForestTable
+from protonn_edge.stages.forest.trees import LEAF, Trees
+
+Float64 = NDArray[np.float64]
+
+_OF_NODES = ("features", "thresholds", "values", "risks")
+
+# What a leaf of boosting adds at most, by the shrinkage: L, about as much as one of the first round
+# does that has points of one class alone; of few classes LogitBoost's limit (Friedman et al., 2000,
+# section 4.3). scikit-learn divides by what may be almost 0, and has no limit.
+_LEAST_LIMIT = 4.0
+
+_ALPHAS = 1e-9  # the least that is tried, of the largest risk
+_HALVINGS = 24  # of the alphas' logarithms
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTrees:
+    """The nodes of all trees, in preorder, trained on bytes.
+
+    Attributes
+    ----------
+    features : ndarray of shape (N,), int64
+        See `Trees`.
+    thresholds : ndarray of shape (N,), uint8
+        A byte that is at most this goes left; 0 at leaves.
+    values : ndarray of shape (N, L), float64
+        What each node would add to the scores, were it a leaf.
+    risks : ndarray of shape (N,), float64
+        Its impurity by its share of the tree's points.
+    bias : ndarray of shape (L,), float64
+        What the scores begin with.
+    boosted : int
+        Trees of a round of boosting; 0 where each tree stands for itself.
+    """
+
+    features: NDArray[np.int64]
+    thresholds: NDArray[np.uint8]
+    values: Float64
+    risks: Float64
+    bias: Float64
+    boosted: int = 0
+
+    @classmethod
+    def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
+        """Return the trees of an ensemble of scikit-learn's; `some` is any point, (1, D)."""
+        if isinstance(forest, GradientBoostingClassifier):
+            return cls._of_boosting(forest, some)
+        count, bias = len(forest.estimators_), np.zeros(len(forest.classes_))
+        each = []
+        for estimator in forest.estimators_:
+            counts = estimator.tree_.value[:, 0]
+            each.append(_nodes(estimator.tree_, counts / counts.sum(axis=1)[:, None] / count))
+        return cls(**_joined(each), bias=bias)
+
+    @classmethod
+    def _of_boosting(cls, forest: GradientBoostingClassifier, some: NDArray[np.float32]) -> Self:
+        """Return the trees; of two classes they add to the second one's score alone."""
+        L, together = len(forest.classes_), forest.estimators_.shape[1]
+        each, bias, limit = [], np.zeros(L), max(_LEAST_LIMIT, L)
+        first = [each.predict(some)[0] for each in forest.estimators_[0]]
+        behind_first = next(forest.staged_decision_function(some)).ravel()
+        bias[L - together :] = behind_first - forest.learning_rate * np.array(first)
+        for estimators in forest.estimators_:
+            for place, estimator in enumerate(estimators, L - together):
+                tree = estimator.tree_
+                added, values = tree.value[:, 0, 0], np.zeros((tree.node_count, L))
+                values[:, place] = forest.learning_rate * np.clip(added, -limit, limit)
+                each.append(_nodes(tree, values))
+        return cls(**_joined(each), bias=bias, boosted=together)
+
+    @cached_property
+    def shape(self) -> Trees:
+        """The trees' shape."""
+        return Trees(self.features)
+
+    @property
+    def leaves(self) -> NDArray[np.float32]:
+        """The values of leaves (leaves, L), as a model has them."""
+        return self.values[~self.shape.inner].astype(np.float32)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that they take on the device."""
+        inner = self.shape.inner
+        leaves, bias, _ = quantized_leaves(self.shape, self.leaves, self.bias)
+        return ForestTable(self.shape, self.thresholds[inner], leaves, bias).n_bytes
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the subtree of each node ends."""
+        right, ends = self.shape.right.tolist(), list(range(1, len(self.features) + 1))
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            ends[place] = ends[right[place]]
+        return ends
+
+    def pruned(self, alpha: float) -> Self:
+        """Return what is left with this cost of a leaf; see the module's text."""
+        costs = (self.risks + alpha).tolist()
+        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            below = costs[place + 1] + costs[right[place]]
+            leaf[place] = costs[place] <= below
+            costs[place] = min(costs[place], below)
+        kept, place = [], 0
+        while place < len(leaf):
+            kept.append(place)
+            place = self._ends[place] if leaf[place] else place + 1
+        left, ends = self._part(np.array(kept)), np.array(leaf)[kept]
+        return replace(
+            left,
+            features=np.where(ends, LEAF, left.features),
+            thresholds=np.where(ends, 0, left.thresholds).astype(np.uint8),
+        )
+
+    def voting(self) -> Self:
+        """Return the trees each of whose leaves gives its whole share to its first class."""
+        votes = np.zeros_like(self.values)
+        votes[np.arange(len(votes)), self.values.argmax(axis=1)] = self.values.sum(axis=1)
+        return replace(self, values=votes)
+
+    def first(self, count: int) -> Self:
+        """Return the first trees."""
+        end = len(self.features) if count >= len(self.shape.roots) else self.shape.roots[count]
+        return self._part(np.arange(end))
+
+    def _part(self, nodes: NDArray[np.int64]) -> Self:
+        return replace(
+            self,
+            **{name: getattr(self, name)[nodes] for name in _OF_NODES},
+        )
+
+
+def fitting(grown: GrownTrees, budget: int | None) -> tuple[GrownTrees, dict[str, Any]]:
+    """Return the trees that fit a number of bytes, and what the model's record says of it.
+
+    Raises
+    ------
+    InputError
+        If nothing is left that fits.
+    """
+    if budget is None or grown.n_bytes <= budget:
+        return grown, {}
+    if grown.boosted:
+        return _first_rounds(grown, budget)
+    low, high = np.log(grown.risks.max() * np.array([_ALPHAS, 1.0]))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (
+            (low, middle) if grown.pruned(np.exp(middle)).n_bytes <= budget else (middle, high)
+        )
+    pruned = grown.pruned(float(np.exp(high)))
+    if pruned.n_bytes > budget or not pruned.shape.inner.any():
+        raise _too_small(budget, len(grown.shape.roots))
+    return pruned, {"ccp_alpha": float(np.exp(high))}
+
+
+def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, dict[str, Any]]:
+    """Return as many rounds of boosting as fit."""
+    low, high = 0, len(grown.shape.roots) // grown.boosted
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = grown.first(middle * grown.boosted).n_bytes <= budget
+        low, high = (middle, high) if fits else (low, middle)
+    if low == 0:
+        raise _too_small(budget, grown.boosted)
+    return grown.first(low * grown.boosted), {"rounds": low}
+
+
+def _too_small(budget: int, trees: int) -> InputError:
+    return InputError(
+        f"a budget of {budget:,} B leaves nothing of {trees:,} trees; train with a larger "
+        "--size-budget or fewer --trees"
+    )
+
+
+def _joined(trees: list[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
+    """Return the arrays of all trees' nodes by their names."""
+    joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
+    return dict(zip(_OF_NODES, joined, strict=True))
+
+
+def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+    """Return features, thresholds, values and risks of a tree of scikit-learn's, in preorder."""
+    order, waiting = [], [0]
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if left[node] >= 0:
+            waiting += [right[node], left[node]]
+    places = np.array(order)
+    inner = tree.children_left[places] >= 0
+    thresholds = np.where(inner, np.floor(tree.threshold[places]), 0)
+    risks = (tree.impurity * tree.weighted_n_node_samples)[places]
+    return (
+        np.where(inner, tree.feature[places], LEAF).astype(np.int64),
+        thresholds.astype(np.uint8),
+        values[places],
+        risks / tree.weighted_n_node_samples[0],
+    )

@@ -1,0 +1,62 @@
+"""Forests: leaves that add to one score and to many, many inputs, long subtrees, lone leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from conformance.instances import Instance
+from forest_factory import ends_of_range, random_chain, tiny_chain
+from model_factory import random_inputs
+
+from protonn_edge.quantization.forest import ForestChain
+from protonn_edge.stages.forest.integers import IntegerForest
+from protonn_edge.stages.forest.trees import LEAF
+
+
+def instances() -> Iterator[Instance]:
+    """Yield forests."""
+    apart = random_chain(0, trees=6, features=120, depth=4, classes=3, apart=True)
+    yield _instance("no shared feature", apart, ends_of_range(apart.forest_stage))
+    yield _instance("one score a leaf", random_chain(1, trees=20, features=60, share=0, classes=9))
+    yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
+    many = random_chain(7, trees=9, features=254, vote=1, classes=4)
+    yield _instance("votes, and features like marks", many)
+    yield _instance("many inputs", random_chain(2, features=400, depth=6, share=0, classes=2))
+    yield _instance("long subtrees", random_chain(3, trees=5, depth=8, features=40))
+    wide = random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0)
+    yield _instance("many inputs, long subtrees", wide)
+    yield _instance("a lone leaf", tiny_chain())
+
+
+def _instance(name: str, model: ForestChain, ends: np.ndarray | None = None) -> Instance:
+    stage = model.forest_stage
+    corners = np.array([[0], [255]]) * np.ones(stage.n_inputs, np.int64)
+    extremes = corners if ends is None else ends
+    return Instance(
+        name, model, stage, random_inputs(8, 20, model), extremes, reached=ends is not None
+    )
+
+
+def reference(stage: IntegerForest, point: list[int]) -> list[int]:
+    """Return the scores of inputs."""
+    scores = stage.bias.tolist()
+    nodes = iter(stage.features.tolist())
+    thresholds, leaves = iter(stage.thresholds.tolist()), iter(stage.leaves.tolist())
+
+    def walk(reached: bool) -> None:
+        feature = next(nodes)
+        if feature == LEAF:
+            values = next(leaves)
+            for label, value in enumerate(values if reached else ()):
+                scores[label] += value
+            return
+        left = point[feature] <= next(thresholds)
+        walk(reached and left)
+        walk(reached and not left)
+
+    while True:
+        try:
+            walk(True)
+        except StopIteration:
+            return scores

@@ -1,0 +1,247 @@
+"""The trainer: scikit-learn's own forests on the device's bytes, cut to a budget."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.training.forest import ForestClassifier
+from protonn_edge.training.grown_trees import GrownTrees
+
+DIGITS = load_digits_dataset()
+SOME = slice(0, 600)
+
+
+def fitted(**settings: Any) -> ForestClassifier:
+    settings = {"n_trees": 10, "size_budget": None, "random_state": 0, **settings}
+    return ForestClassifier(**settings).fit(DIGITS.X_train[SOME], DIGITS.y_train[SOME])
+
+
+def integers_of(classifier: ForestClassifier) -> Any:
+    return quantize(classifier.to_model())
+
+
+def bytes_of(classifier: ForestClassifier, X: np.ndarray) -> np.ndarray:
+    """Return what the trees of a classifier are given, as scikit-learn takes it."""
+    integers = integers_of(classifier)
+    return integers.own_inputs(integers.quantize(X)).astype(np.float32)
+
+
+@parametrize_with_checks([ForestClassifier(n_trees=5)])
+def test_scikit_learns_conventions_hold(estimator: ForestClassifier, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def own_forest(classifier: ForestClassifier, kind: Any, y: Any = DIGITS.y_train[SOME]) -> Any:
+    """Return scikit-learn's own forest, trained on the bytes of the same points in their order."""
+    X, caught = DIGITS.X_train[SOME], {}
+
+    class Caught(kind):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            caught.update(X=X, y=y, sample_weight=sample_weight, self=self)
+            return super().fit(X, y, sample_weight)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"protonn_edge.training.forest.{kind.__name__}", Caught)
+        classifier.fit(X, y)
+    own = kind(**caught["self"].get_params())
+    return own.fit(caught["X"], caught["y"], caught["sample_weight"])
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "kind"), [("random", RandomForestClassifier), ("extra", ExtraTreesClassifier)]
+)
+def test_shares_of_classes_are_scikit_learns_own(ensemble: str, kind: Any) -> None:
+    classifier = ForestClassifier(
+        ensemble=ensemble,
+        leaves="shares",
+        n_trees=10,
+        size_budget=None,
+        min_samples_leaf=3,
+        random_state=0,
+    )
+    own = own_forest(classifier, kind)
+    Q = bytes_of(classifier, DIGITS.X_test)
+    integers = integers_of(classifier)
+    expected = own.predict_proba(Q)
+    scores = integers.scores(Q.astype(np.uint8)) * integers.score_scale
+    np.testing.assert_allclose(scores, expected, atol=0.5 / 127 + 1e-6)
+    stage = integers.forest_stage
+    ends = stage.trees.leaves_of(Q, stage.thresholds)
+    for ours, theirs in zip(ends.T, own.apply(Q).T, strict=True):
+        assert len(np.unique(ours)) == len(np.unique(theirs))
+        assert len(np.unique(np.stack([ours, theirs]), axis=1).T) == len(np.unique(ours))
+    sure = np.diff(np.sort(expected)[:, -2:])[:, 0] > 1 / 127
+    assert (scores.argmax(axis=1) == own.predict(Q))[sure].all()
+
+
+def test_whole_trees_vote_exactly_as_scikit_learns() -> None:
+    classifier = ForestClassifier(n_trees=15, size_budget=None, random_state=0)
+    own = own_forest(classifier, RandomForestClassifier)
+    Q = bytes_of(classifier, DIGITS.X_test)
+    assert (integers_of(classifier).predict(Q.astype(np.uint8)) == own.predict(Q)).all()
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_boosting_gives_scikit_learns_own_scores(classes: int) -> None:
+    classifier = ForestClassifier(ensemble="boosting", n_trees=10, size_budget=None, random_state=0)
+    y = DIGITS.y_train[SOME] * classes // 10
+    own = own_forest(classifier, GradientBoostingClassifier, y)
+    for estimator in own.estimators_.ravel():
+        values = estimator.tree_.value
+        np.clip(values, -max(4, classes), max(4, classes), out=values)
+    Q = bytes_of(classifier, DIGITS.X_test)
+    expected = own.decision_function(Q)
+    if classes == 2:
+        expected = np.stack([np.zeros(len(Q)), expected], axis=1)
+    model, integers = classifier.to_model(), integers_of(classifier)
+    np.testing.assert_allclose(model.scores(DIGITS.X_test), expected, atol=1e-5)
+    np.testing.assert_allclose(
+        classifier.predict_proba(DIGITS.X_test), own.predict_proba(Q), atol=1e-5
+    )
+    scores = integers.scores(Q.astype(np.uint8)) * integers.score_scale
+    rounding = 0.5 * (10 + 1) * integers.score_scale  # a tree a round and score, and the bias
+    np.testing.assert_allclose(scores, expected, atol=rounding + 1e-5)
+    sure = np.diff(np.sort(expected)[:, -2:])[:, 0] > 2 * rounding
+    assert sure.mean() > 0.9
+    assert (scores.argmax(axis=1) == expected.argmax(axis=1))[sure].all()
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.004, 0.02])
+def test_pruning_is_scikit_learns_own(alpha: float) -> None:
+    X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
+    whole = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y)
+    own = RandomForestClassifier(n_estimators=5, random_state=0, ccp_alpha=alpha).fit(X, y)
+    pruned = GrownTrees.of(whole, X[:1]).pruned(alpha)
+    expected = GrownTrees.of(own, X[:1])
+    assert (pruned.features == expected.features).all()
+    assert (pruned.thresholds == expected.thresholds).all()
+    np.testing.assert_allclose(pruned.values, expected.values)
+
+
+@pytest.mark.parametrize("ensemble", ["random", "extra", "boosting"])
+def test_a_budget_is_kept_and_used(ensemble: str) -> None:
+    whole = fitted(ensemble=ensemble)
+    budget = integers_of(whole).model_bytes // 2
+    small = fitted(ensemble=ensemble, size_budget=budget)
+    assert 0.8 * budget < integers_of(small).model_bytes <= budget
+    shares = [each.score(DIGITS.X_test, DIGITS.y_test) for each in (whole, small)]
+    assert shares[1] > shares[0] - 0.05
+    record = small.to_model().record
+    assert record["rounds"] < 10 if ensemble == "boosting" else 0 < record["ccp_alpha"] < 0.1
+
+
+def test_its_integers_are_as_accurate() -> None:
+    classifier = fitted()
+    integers = integers_of(classifier)
+    share = np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test)
+    assert abs(share - classifier.score(DIGITS.X_test, DIGITS.y_test)) < 0.01
+
+
+def test_the_normalization_has_no_influence() -> None:
+    hashes = {
+        integers_of(fitted(normalization=each)).model_sha256
+        for each in ("none", "minmax", "standard")
+    }
+    assert len(hashes) == 1
+
+
+def test_classes_may_count_alike() -> None:
+    X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME] == 3
+    found = [
+        np.mean(
+            ForestClassifier(class_weight=each, n_trees=10, max_depth=1, random_state=0)
+            .fit(X, y)
+            .predict(X)
+        )
+        for each in (None, "balanced")
+    ]
+    assert found[0] < found[1]
+
+
+def test_sparse_points_give_the_same() -> None:
+    dense = fitted()
+    sparse = ForestClassifier(n_trees=10, size_budget=None, random_state=0)
+    sparse.fit(csr_array(DIGITS.X_train[SOME]), DIGITS.y_train[SOME])
+    test = sparse.predict(csr_array(DIGITS.X_test))
+    assert np.mean(test == dense.predict(DIGITS.X_test)) > 0.85
+
+
+def test_there_is_one_report_and_a_record() -> None:
+    reports: list[Any] = []
+    classifier = ForestClassifier(n_trees=7, random_state=0, callback=reports.append)
+    classifier.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
+    (report,) = classifier.history_
+    assert reports == [report]
+    assert (report.epoch, report.epochs, classifier.n_iter_) == (1, 1, 1)
+    assert report.accuracy == classifier.score(DIGITS.X_train, DIGITS.y_train)
+    assert report.test_accuracy == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test))
+    record = classifier.to_model().record
+    assert record["settings"]["n_trees"] == 7
+    assert record["trainer"] == "RandomForestClassifier"
+
+
+@pytest.mark.parametrize(
+    ("settings", "features"),
+    [
+        ({"image_shape": (8, 8), "reduced_shape": (4, 4)}, 16),
+        ({"image_shape": (8, 8), "reduced_shape": (4, 4), "deskew": True}, 16),
+        ({"features": "mean,deviation,max", "window_shape": (8, 8)}, 24),
+    ],
+)
+def test_trees_are_trained_on_what_the_device_makes(
+    settings: dict[str, Any], features: int
+) -> None:
+    classifier = fitted(**settings)
+    model, integers = classifier.to_model(), integers_of(classifier)
+    assert (model.n_inputs, model.n_features) == (features, 64)
+    assert [stage.kind for stage in integers.stages][-2:] == ["forest", "decision"]
+    X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
+    answers = integers.predict(integers.quantize(X))
+    assert np.mean(answers == y) > 0.99  # whole trees know their points
+
+
+def test_it_rejects_by_score_and_margin(tmp_path: Path) -> None:
+    classifier = fitted(n_trees=30)
+    classifier.calibrate_rejection(
+        DIGITS.X_train[SOME], DIGITS.y_train[SOME], rate=0.1, by=("score", "margin")
+    ).save(tmp_path / "model.npz")
+    unknown = classifier.predict(DIGITS.X_test, unknown=-1) == -1
+    assert 0.02 < np.mean(unknown) < 0.4
+    integers = quantize(load_model(tmp_path / "model.npz"))
+    answers = integers.predict(integers.quantize(DIGITS.X_test))
+    assert np.mean((answers == 255) == unknown) > 0.95
+    with pytest.raises(InputError, match="a forest model has no distance to reject points by"):
+        classifier.calibrate_rejection(DIGITS.X_train[SOME], DIGITS.y_train[SOME], by=("distance",))
+
+
+@pytest.mark.parametrize(
+    ("settings", "y", "words"),
+    [
+        ({}, np.eye(10, dtype=int)[DIGITS.y_train], "sets of labels, but a forest"),
+        ({"size_budget": 40}, DIGITS.y_train, "a budget of 40 B leaves nothing of 10 trees"),
+        ({"ensemble": "bagged"}, DIGITS.y_train, "'ensemble' parameter of ForestClassifier"),
+        ({"n_trees": 0}, DIGITS.y_train, "'n_trees' parameter of ForestClassifier"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(settings: dict[str, Any], y: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ForestClassifier(random_state=0, **settings).fit(DIGITS.X_train, y)

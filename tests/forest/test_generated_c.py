@@ -1,0 +1,132 @@
+"""The C of forests: as it was read, and for shapes at the ends."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_emulated_avr
+from forest_factory import TINY_LEAVES, random_chain, tiny_chain
+from generated_programs import READING_THE_TIMER, assert_equal_to_reference, longest_push
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from measured_predictions import build_program, measure
+from model_factory import random_inputs
+
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
+from protonn_edge.quantization.forest import ForestChain
+from protonn_edge.system.scratch import scratch_folder
+
+HERE = Path(__file__).parent
+GOLDEN = runpy.run_path(str(HERE / "renew_golden.py"))
+
+shapes = {
+    "seed": st.integers(0, 10_000),
+    "trees": st.sampled_from([1, 2, 5, 30]),
+    "features": st.sampled_from([1, 7, 255, 256, 300]),
+    "depth": st.integers(1, 7),
+    "classes": st.sampled_from([2, 3, 11]),
+    "share": st.sampled_from([0.0, 0.3, 1.0]),
+    "vote": st.sampled_from([0, 0, 1, 127]),
+}
+
+
+@pytest.mark.parametrize("folder", GOLDEN["CASES"])
+def test_the_small_model_renders_to_the_golden_file(folder: str) -> None:
+    """Renew the files with ``python tests/forest/renew_golden.py`` and read the difference."""
+    for name, text in GOLDEN["rendered"](GOLDEN["CASES"][folder]).items():
+        assert text == (HERE / folder / name).read_text()
+
+
+@pytest.mark.parametrize("leaves", TINY_LEAVES)
+def test_every_plan_gives_the_reference_scores_under_sanitizers(leaves: str) -> None:
+    chain = tiny_chain(leaves)
+    for plan in every_plan(chain):
+        with host_program(chain, plan, sanitize=True) as program:
+            assert_equal_to_reference(program, chain, random_inputs(0, 100, chain))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"trees": 1, "features": 1, "depth": 1, "classes": 2},
+        {"trees": 1_300, "depth": 2, "classes": 26, "share": 0.0},
+        {"trees": 3, "depth": 10, "classes": 255, "share": 0.1},
+        {"trees": 20, "features": 1_500},
+        {"trees": 20, "features": 300, "classes": 255, "vote": 100},
+        {"trees": 20, "features": 1_500, "classes": 254, "vote": 100},
+    ],
+)
+def test_extreme_sizes_give_the_reference_scores_under_sanitizers(sizes: dict[str, float]) -> None:
+    chain = random_chain(0, **sizes)
+    with host_program(chain, sanitize=True) as program:
+        assert_equal_to_reference(program, chain, random_inputs(1, 50, chain))
+
+
+@given(**shapes)
+@settings(max_examples=12, deadline=None)
+def test_random_forests_give_the_reference_scores(seed: int, **sizes: float) -> None:
+    chain = random_chain(seed, **sizes)
+    with host_program(chain) as program:
+        assert_equal_to_reference(program, chain, random_inputs(seed, 60, chain))
+
+
+@needs_emulated_avr
+@given(**shapes)
+@settings(max_examples=5, deadline=None)
+def test_random_forests_give_the_same_on_the_uno_in_the_cycles_that_are_planned(
+    seed: int, **sizes: float
+) -> None:
+    chain = random_chain(seed, **{**sizes, "depth": min(5, sizes["depth"])})
+    assert_agrees_on_the_uno(chain, seed)
+
+
+def assert_agrees_on_the_uno(chain: ForestChain, seed: int) -> None:
+    """Compare classes, scores and cycles on the emulated Uno with the reference and the plan."""
+    Q, plan = random_inputs(seed, 15, chain), make_plan(chain)
+    with scratch_folder() as folder:
+        measured = measure(build_program(chain, plan, folder), chain, Q)
+    classes, scores = chain.answers(Q)
+    assert (measured.labels == classes).all()
+    assert (measured.scores == scores).all()
+    assert plan.least_cycles <= measured.cycles.min()
+    assert measured.cycles.max() <= plan.worst_cycles
+
+
+PUSH_FEATURES = """
+static void push_all(void)
+{
+    pnn_begin();
+    for (uint16_t done = 0; done < PNN_FEATURES; done += COUNT) {
+        push(COUNT);
+    }
+}
+"""
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("features", [60, 300])
+def test_pushing_stays_within_the_bound_that_the_header_states(
+    features: int, tmp_path: Path
+) -> None:
+    chain = random_chain(0, features=features)
+    plan = plan_of(chain, {"feeding": "streamed"})
+    for count in (1, 7, 32):
+        taken = longest_push(chain, PUSH_FEATURES, tmp_path, count, plan)
+        bound = plan.push.call + count * plan.push.value
+        assert 0 < taken <= bound + READING_THE_TIMER, count
+
+
+@needs_emulated_avr
+def test_a_way_takes_the_cycles_of_its_nodes() -> None:
+    """Two points differ by exactly what their ways do."""
+    chain = random_chain(5, trees=12, features=60, depth=6)
+    Q, plan = random_inputs(5, 30, chain), make_plan(chain)
+    kernel, stage = plan.of("forest"), chain.forest_stage
+    with scratch_folder() as folder:
+        measured = measure(build_program(chain, plan, folder), chain, Q)
+    ends = stage.trees.leaves_of(Q, stage.thresholds)
+    around = measured.cycles.astype(int) - kernel.leaf_cycles[ends].sum(axis=1)
+    assert around.max() - around.min() <= chain.n_classes  # the decision's

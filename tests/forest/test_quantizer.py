@@ -1,0 +1,158 @@
+"""From float trees to integers: the same ways, scores as near as a byte, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from forest_factory import random_chain, random_forest_model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import random_points
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import Normalizer
+from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
+from protonn_edge.quantization.forest import ForestChain, quantized_leaves
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+from protonn_edge.stages.forest.integers import IntegerForest
+from protonn_edge.stages.forest.trees import LEAF, Trees
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    features=st.integers(1, 300),
+    classes=st.integers(2, 30),
+    trees=st.integers(1, 30),
+)
+@settings(max_examples=40, deadline=None)
+def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
+    seed: int, features: int, classes: int, trees: int
+) -> None:
+    model = random_forest_model(seed, features=features, classes=classes, trees=trees)
+    integers = quantize(model)
+    Q = integers.quantize(random_points(seed, 200, features))
+    stage = integers.forest_stage
+    normalized = model.normalizer.apply(integers.inputs.restore(Q))
+    ends = model.trees.leaves_of(normalized, model.thresholds)
+    same = stage.trees.leaves_of(Q, stage.thresholds) == ends
+    assert same.mean() > 0.95  # a threshold may be nearer to another byte's middle
+    rounded = trees * 0.5 + 0.5
+    scores, expected = integers.scores(Q), model.scores_of_normalized(normalized)
+    whole = same.all(axis=1)
+    error = np.abs(scores * integers.score_scale - expected)[whole]
+    assert (error <= (rounded + 1e-6) * integers.score_scale).all()
+
+
+@given(seed=st.integers(0, 10_000), trees=st.integers(1, 40), classes=st.integers(2, 12))
+@settings(max_examples=40, deadline=None)
+def test_every_input_is_within_the_proven_range(seed: int, trees: int, classes: int) -> None:
+    integers = quantize(random_forest_model(seed, trees=trees, classes=classes))
+    assert isinstance(integers, ForestChain)
+    Q = np.random.default_rng(seed).integers(0, 256, (500, 12)).astype(np.uint8)
+    scores, (low, high) = integers.scores(Q), integers.score_range()
+    assert -(1 << 15) <= low <= scores.min()
+    assert scores.max() <= high < 1 << 15
+
+
+def test_many_trees_have_coarser_values() -> None:
+    shape = Trees(np.array([0, LEAF, LEAF] * 1_000))
+    leaves, _, unit = quantized_leaves(shape, np.ones((2_000, 2)), np.zeros(2))
+    assert leaves.max() == 32
+    assert unit == pytest.approx(1 / 32, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sizes"),
+    [
+        ({"features": 255, "depth": 3}, (1, 1)),
+        ({"features": 300, "trees": 30, "depth": 3}, (2, 1)),
+        ({"features": 20, "depth": 9, "trees": 3}, (1, 2)),
+    ],
+)
+def test_nodes_have_the_bytes_that_they_need(
+    settings: dict[str, int], sizes: tuple[int, int]
+) -> None:
+    table = random_chain(1, **settings).forest_stage.table
+    assert (table.feature_bytes, table.skip_bytes) == sizes
+    assert len(table.content) == table.n_bytes
+
+
+def test_the_error_of_each_step_is_told() -> None:
+    model = random_forest_model(3)
+    X = random_points(3, 300, 12).astype(np.float32)
+    losses = stage_losses(model, X, model.predict(X))
+    assert [loss.stage for loss in losses] == ["float", "inputs", "leaves"]
+    assert losses[0].accuracy == 1
+    assert losses[-1].accuracy > 0.95
+
+
+def test_thresholds_are_those_of_the_float_model() -> None:
+    model = replace(random_forest_model(3), rejection=Rejection(score=0.7, rbf=0, margin=0.2))
+    X = random_points(3, 300, 12)
+    integers = quantize(model)
+    answers, expected = integers.predict(integers.quantize(X)), model.predict(X)
+    assert np.mean(answers == expected) > 0.95
+    assert 0 < np.mean(answers == UNKNOWN) < 1
+
+
+def test_there_are_no_float_builds() -> None:
+    model = random_forest_model()
+    assert precisions_of(model) == ("int8",)
+    with pytest.raises(InputError, match="no float builds of forest models"):
+        device_model(model, "float32")
+
+
+def test_what_has_no_integers_is_refused() -> None:
+    model = random_forest_model()
+    with pytest.raises(InputError, match="leaves add nothing"):
+        quantize(replace(model, leaves=np.zeros_like(model.leaves)))
+    with pytest.raises(InputError, match="leaves add nothing"):
+        quantize(replace(model, bias=np.full(4, 1e30)))
+    with pytest.raises(InputError, match="normalization 'l2'"):
+        quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"bias": np.array([32_700, 0])}, "scores in "),
+        ({"bias": np.array([-32_700, 0])}, "scores in "),
+        ({"bias": np.array([40_000, 0]), "leaves": None}, "scores in "),
+    ],
+)
+def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
+    fields = {
+        "features": np.array([0, LEAF, LEAF]),
+        "thresholds": np.array([7], np.uint8),
+        "leaves": np.array([[100, 0], [-100, 0]], np.int8),
+        "bias": np.array([0, 0]),
+        "n_features": 1,
+    }
+    IntegerForest(**fields)
+    with pytest.raises(InputError, match=words):
+        IntegerForest(**fields | {k: v for k, v in changes.items() if v is not None})
+
+
+def test_what_no_counter_holds_is_refused() -> None:
+    n = 12_000
+    stage = IntegerForest(
+        features=np.array([0, LEAF] * n + [LEAF]),
+        thresholds=np.zeros(n, np.uint8),
+        leaves=np.ones((n + 1, 2), np.int8),
+        bias=np.zeros(2, np.int64),
+        n_features=1,
+    )
+    with pytest.raises(InputError, match="bytes in a tree, generated code counts up to 65,535"):
+        stage.table.content  # noqa: B018
+
+
+def test_the_hash_depends_on_every_number() -> None:
+    chain = random_chain(0)
+    changed = [replace(chain, bias=chain.bias + np.array([0, 0, 0, 1]))]
+    for name in ("nodes", "thresholds", "leaves"):
+        array = getattr(chain, name).copy()
+        array[tuple(np.argwhere(array > 0)[-1])] ^= 1
+        changed.append(replace(chain, **{name: array}))
+    assert len({each.model_sha256 for each in (chain, *changed)}) == 5
