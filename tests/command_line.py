@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import click
 from click.testing import CliRunner, Result
 
-from protonn_edge.cli import main
+from protonn_edge.cli import COMMANDS, main
+
+
+def every_command() -> dict[str, click.Command]:
+    """Return all commands by their names."""
+    found = {name: main.get_command(click.Context(main), name) for name in COMMANDS}
+    assert None not in found.values()
+    return found
 
 
 def run(*arguments: object) -> Result:

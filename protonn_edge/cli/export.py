@@ -94,7 +94,7 @@ def export_command(
             [
                 ("files", f"{len(done.files)}"),
                 ("test vectors", f"{done.vectors}"),
-                ("weights", done.plan.kernel),
+                ("kernel", done.plan.kernel),
                 ("flash, about", _flash_of(done.flash_bytes, board)),
             ]
         ),

@@ -144,7 +144,7 @@ def _threshold(values: Floats, rate: float, name: str) -> float:
         below = 100 * float(np.mean(values <= 0))
         raise InputError(
             f"{below:.4g} % of the known points have a {name} that is the least there is; ask for "
-            "more false alarms, or train with more prototypes or a smaller gamma"
+            "more false alarms, reject by another statistic, or train a larger model"
         )
     return threshold
 

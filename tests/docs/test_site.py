@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import click
 import pytest
 from checkout import CHECKOUT
+from command_line import every_command
 from doc_blocks import PAGES, blocks_of
 
-from protonn_edge.cli import main
 from protonn_edge.model.file import _ARRAYS, _OPTIONAL_ARRAYS
 
 DEADLINE_S = 300.0
@@ -89,7 +89,7 @@ def test_no_page_names_the_machine_it_was_made_on(site: Path):
 
 def test_every_command_is_in_the_reference(site: Path):
     text = (site / "commands.html").read_text("utf-8")
-    for name, command in main.commands.items():
+    for name, command in every_command().items():
         assert f"protonn-edge-{name}" in text
         options = [each.opts[0] for each in command.params if isinstance(each, click.Option)]
         assert [option for option in options if option not in text] == []

@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run, succeed
+from command_line import assert_one_sentence, every_command, run, succeed
 from model_factory import random_model
 
-from protonn_edge.cli import main
 from protonn_edge.cli.paths import NameOrPath, OutputFile, check_paths
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, save_model
@@ -25,7 +24,7 @@ def is_output(parameter: click.Parameter) -> bool:
 
 PAIRS = [
     pytest.param(command, read, written, id=f"{name}-{read.name}-{written.name}")
-    for name, command in sorted(main.commands.items())
+    for name, command in sorted(every_command().items())
     for written in command.params
     if is_output(written)
     for read in command.params
