@@ -15,15 +15,11 @@ from protonn_edge.cli.quantities import Bytes, ShapeType
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.features.registry import AllFeatures
-from protonn_edge.training.options import Choices, Counts, Shape
+from protonn_edge.training.options import ByteCount, Choices, Counts, Shape
 from protonn_edge.training.registry import CLASSIFIERS
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_TYPES: dict[str, click.ParamType[Any]] = {
-    "budget": Bytes(),
-    "size_budget": Bytes(),
-}  # of numbers with a unit
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options that become parameters of other names
 
 
@@ -57,9 +53,9 @@ def feature_options(command: _F) -> _F:
 
 def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
     """Return what an option for a parameter of a kind of classifier takes."""
-    if parameter in _TYPES:
-        return _TYPES[parameter]
     values = kind._parameter_constraints[parameter]
+    if any(isinstance(each, ByteCount) for each in values):
+        return Bytes()
     shapes = [each for each in values if isinstance(each, Shape)]
     if shapes:
         return ShapeType(shapes[0].sides, shapes[0].what, shapes[0].second)

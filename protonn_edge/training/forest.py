@@ -19,7 +19,7 @@ from protonn_edge.model.forest import ForestModel
 from protonn_edge.quantization.forest import byte_inputs, device_bytes, threshold_of
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.grown_trees import GrownTrees, fitting
-from protonn_edge.training.options import COUNT, Choices, real
+from protonn_edge.training.options import COUNT, ByteCount, Choices, real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
 from protonn_edge.training.refusals import Refusal
@@ -104,7 +104,7 @@ class ForestClassifier(DeviceClassifier):
         "min_samples_leaf": [COUNT],
         "shrinkage": [real(1e-6, 1.0)],
         "leaves": [Choices(LEAVES)],
-        "size_budget": [COUNT, None],
+        "size_budget": [ByteCount(), None],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "ensemble": ("--ensemble", "Forest: random forest, extra trees or gradient boosting."),

@@ -19,6 +19,13 @@ MULTIPLE = Interval(Real, 0, 100, closed="both")
 AUTO = StrOptions({"auto"})
 
 
+class ByteCount(Interval):
+    """Some bytes, at least one, which the command line takes with a unit."""
+
+    def __init__(self) -> None:
+        super().__init__(Integral, 1, None, closed="left")
+
+
 class Choices(StrOptions):
     """One of some words, which the command line shows in this order."""
 
