@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model.base import Model
 from protonn_edge.model.checks import checked_matrix, checked_vector, set_checked
 from protonn_edge.model.remedies import Remedies
-from protonn_edge.model.sizes import Size
+from protonn_edge.model.sizes import Size, Sized
 from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays, check_type
 from protonn_edge.stages.forest.trees import LEAF, Trees, sum_of_leaves
@@ -21,8 +22,33 @@ from protonn_edge.stages.forest.trees import LEAF, Trees, sum_of_leaves
 Float64 = NDArray[np.float64]
 
 
+class SizedByTrees(Sized):
+    """The sizes of whatever has trees and the values (leaves, L) of their leaves."""
+
+    title: ClassVar[str] = "forest"
+    remedies: ClassVar[Remedies] = Remedies(
+        flash=("a smaller --size-budget",),
+        sram="fewer classes",
+        cycles="fewer --trees",
+        accuracy="more --trees",
+    )
+
+    leaves: NDArray[Any]
+
+    @property
+    @abstractmethod
+    def trees(self) -> Trees:
+        """The trees' shape."""
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The numbers of trees and leaves."""
+        trees = Size("trees", "T", len(self.trees.roots))
+        return trees, Size("leaves", "n", len(self.leaves))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ForestModel(Model):
+class ForestModel(SizedByTrees, Model):
     """Trained decision trees: a random forest, extra trees, or gradient boosting.
 
     The scores of a point are the bias and the sum of the values of the leaves in which it ends, one
@@ -46,13 +72,6 @@ class ForestModel(Model):
     """
 
     kind: ClassVar[str] = "forest"
-    title: ClassVar[str] = "forest"
-    remedies: ClassVar[Remedies] = Remedies(
-        flash=("a smaller --size-budget",),
-        sram="fewer classes",
-        cycles="fewer --trees",
-        accuracy="more --trees",
-    )
     ARRAYS: ClassVar[tuple[str, ...]] = ("nodes", "thresholds", "leaves", "bias")
 
     features: NDArray[np.int64]
@@ -104,12 +123,6 @@ class ForestModel(Model):
     def n_classes(self) -> int:
         """L."""
         return len(self.bias)
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The numbers of trees and leaves."""
-        trees = Size("trees", "T", len(self.trees.roots))
-        return trees, Size("leaves", "n", len(self.leaves))
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:

@@ -17,18 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.model.forest import ForestModel
-from protonn_edge.model.remedies import Remedies
-from protonn_edge.model.sizes import Size
+from protonn_edge.model.forest import ForestModel, SizedByTrees
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.quantization.folding import RESIDUAL_MAXIMUM
-from protonn_edge.quantization.integer_chain import IntegerChain
+from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
 from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.forest.integers import SCORE_BITS, IntegerForest
@@ -45,7 +43,7 @@ _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForestChain(IntegerChain):
+class ForestChain(SizedByTrees, IntegerChain):
     """All integers of a quantized forest; see the module's text for the arithmetic.
 
     Attributes
@@ -59,9 +57,6 @@ class ForestChain(IntegerChain):
     bias : ndarray of shape (L,), int64
         What scores begin with.
     """
-
-    title: ClassVar[str] = ForestModel.title
-    remedies: ClassVar[Remedies] = ForestModel.remedies
 
     nodes: IntArray
     thresholds: NDArray[np.uint8]
@@ -85,10 +80,9 @@ class ForestChain(IntegerChain):
         return SCORE_BITS
 
     @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The numbers of trees and leaves."""
-        trees = Size("trees", "T", len(self.forest_stage.trees.roots))
-        return trees, Size("leaves", "n", len(self.leaves))
+    def trees(self) -> Trees:
+        """The trees' shape."""
+        return self.forest_stage.trees
 
 
 def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
@@ -143,19 +137,14 @@ def quantize(model: ForestModel) -> ForestChain:
         )
     inputs = byte_inputs(model.inputs)
     leaves, bias, unit = quantized_leaves(model.trees, model.leaves, model.bias)
-    rejection = model.rejection
     return ForestChain(
         inputs=inputs,
         nodes=model.features,
         thresholds=_byte_thresholds(model, inputs),
         leaves=leaves,
         bias=bias,
-        score_scale=unit,
-        classes=model.classes,
-        feature_stage=model.feature_stage,
-        rejection=None if rejection is None else rejection.in_integers(unit, 1),
         raw_exponents=model.units,
-        feature_names=model.feature_names,
+        **shared_fields(model, unit),
     )
 
 

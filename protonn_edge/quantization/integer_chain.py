@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.model.base import Model
 from protonn_edge.model.sizes import Sized
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
 from protonn_edge.stages.decision.integers import IntegerDecision, decide
@@ -284,6 +285,28 @@ class IntegerChain(Sized):
     def score_range(self) -> tuple[int, int]:
         """Return bounds of the scores on any input."""
         return self.own_stages[-1].output.ends
+
+
+def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dict[str, Any]:
+    """Return the fields of an integer model that a float model has, whatever its kind.
+
+    Parameters
+    ----------
+    model : Model
+        The float model.
+    score_scale : float
+        What one unit of an integer score is worth in its scores.
+    rbf_maximum : int
+        The integer that stands for an RBF of 1.
+    """
+    rejection = model.rejection
+    return {
+        "score_scale": score_scale,
+        "classes": model.classes,
+        "feature_stage": model.feature_stage,
+        "rejection": rejection and rejection.in_integers(score_scale, rbf_maximum),
+        "feature_names": model.feature_names,
+    }
 
 
 def check_counts(**counts: int) -> None:

@@ -34,7 +34,7 @@ from protonn_edge.quantization.folding import (
     RoundedWeights,
     input_quantizer,
 )
-from protonn_edge.quantization.integer_chain import IntegerChain
+from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
 from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage
@@ -132,18 +132,13 @@ def quantize(model: LinearModel) -> LinearChain:
     best = _best(model)
     # Of two classes a score is half of what the one row gives.
     score_scale = best.unit * (1.0 if len(model.weights) > 1 else 0.5)
-    rejection = model.rejection
     return LinearChain(
         inputs=best.inputs,
         weights=best.residuals,
         bias=best.bias,
         accumulator_bits=best.accumulator_bits,
-        score_scale=score_scale,
-        classes=model.classes,
-        feature_stage=model.feature_stage,
-        rejection=None if rejection is None else rejection.in_integers(score_scale, 1),
         raw_exponents=model.units,
-        feature_names=model.feature_names,
+        **shared_fields(model, score_scale),
     )
 
 

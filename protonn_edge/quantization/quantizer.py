@@ -36,6 +36,7 @@ from protonn_edge.quantization.folding import (
     RoundedWeights,
     input_quantizer,
 )
+from protonn_edge.quantization.integer_chain import shared_fields
 from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.principal_axes import along_principal_axes
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
@@ -162,7 +163,6 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
             raise _no_scale()
         best = fitted
     score_scale = float(np.abs(model.labels).max()) / label_maximum / RBF_MAXIMUM
-    rejection = model.rejection
     return IntegerModel(
         inputs=best.inputs,
         projection=best.residuals,
@@ -174,12 +174,8 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         distance_shift=prototypes.distance_shift,
         table=exponential_table(),
         labels=_quantize_labels(model, label_maximum),
-        score_scale=score_scale,
-        classes=model.classes,
-        feature_stage=model.feature_stage,
-        rejection=None if rejection is None else rejection.in_integers(score_scale, RBF_MAXIMUM),
         raw_exponents=model.units if precision is None else None,  # training has no use for it
-        feature_names=model.feature_names,
+        **shared_fields(model, score_scale, RBF_MAXIMUM),
     )
 
 
