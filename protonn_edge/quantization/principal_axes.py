@@ -8,6 +8,7 @@ have more weights.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -42,29 +43,38 @@ def principal_axes(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     m = points.shape[1]
     centred = points - _product(points, np.full((m, 1), 1.0 / m))
-    C = _product(centred, centred.T)
-    axes = np.eye(len(points))
+    turned = np.hstack([_product(centred, centred.T), np.eye(len(points))])
+    C, axes = np.hsplit(turned, 2)
     for _ in range(_SWEEPS):
         for p in range(len(C) - 1):
             for q in range(p + 1, len(C)):
-                if C[p, q] != 0.0:
-                    _annihilate(C, axes, p, q)
-    return axes
+                rotation = _rotation(C.item(p, p), C.item(q, q), C.item(p, q))
+                if rotation is not None:
+                    _turn(turned, p, q, *rotation)
+                    _turn(C.T, p, q, *rotation)
+    return np.array(axes)
 
 
-def _annihilate(C: NDArray[np.float64], axes: NDArray[np.float64], p: int, q: int) -> None:
-    """Turn axes p and q, in place, such that C has no covariance of theirs."""
-    with np.errstate(over="ignore", divide="ignore"):  # next to no covariance: the angle is 0
-        ratio = (C[q, q] - C[p, p]) / (2.0 * C[p, q])
-        if not np.isfinite(ratio):
-            return
-        tangent = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
+def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
+    """Return cosine and sine of the angle by which two axes lose their covariance, `of_both`.
+
+    None if it is 0, or next to it.
+    """
+    ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
+    if not math.isfinite(ratio):
+        return None
+    tangent = 1.0 / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
     tangent = -tangent if ratio < 0 else tangent
-    cosine = 1.0 / np.sqrt(tangent * tangent + 1.0)
-    sine = tangent * cosine
-    for matrix in (C, C.T, axes):
-        row_p, row_q = matrix[p].copy(), matrix[q].copy()
-        matrix[p], matrix[q] = cosine * row_p - sine * row_q, sine * row_p + cosine * row_q
+    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+    return cosine, tangent * cosine
+
+
+def _turn(rows: NDArray[np.float64], p: int, q: int, cosine: float, sine: float) -> None:
+    """Turn rows p and q, in place."""
+    of_p, of_q = rows[p], rows[q]
+    turned = cosine * of_p - sine * of_q
+    rows[q] = sine * of_p + cosine * of_q
+    rows[p] = turned
 
 
 def _is_dense(W: NDArray[np.float64]) -> bool:

@@ -8,6 +8,7 @@ that chips of the ATmega328P's kind do not have.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import NamedTuple
 
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
@@ -116,7 +117,7 @@ class Instruction(NamedTuple):
         In lower case; conditional branches are ``brbs`` and ``brbc``, ``sei`` is ``bset``.
     address, size : int
         In bytes.
-    operands : dict of str to int
+    operands : mapping of str to int
         By the letters of the manual: register numbers as they are, `k` as the byte address of the
         target, all else as encoded.
     moved : int or None
@@ -126,7 +127,7 @@ class Instruction(NamedTuple):
     name: str
     address: int
     size: int
-    operands: dict[str, int]
+    operands: Mapping[str, int]
     moved: int | None = None
 
     @property
@@ -145,19 +146,19 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Instruction | None:
     if first is None or encoding is None:
         return None
     name = encoding.name
-    operands = _operands(encoding, first)
+    operands = _operands(first)
     if name not in _TWO_WORDS:
         if name in _DISTANCE_BITS:
             bits = _DISTANCE_BITS[name]
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
             target = address + 2 + 2 * distance
-            operands["k"] = target % wraps_at if wraps_at else target
+            operands = {**operands, "k": target % wraps_at if wraps_at else target}
         return Instruction(name, address, 2, operands, encoding.moved)
     second = _word(code, address + 2)
     if second is None:
         return None
     if name in {"jmp", "call"}:
-        operands["k"] = 2 * (operands["k"] << 16 | second)
+        operands = {**operands, "k": 2 * (operands["k"] << 16 | second)}
     return Instruction(name, address, 4, operands)
 
 
@@ -199,8 +200,11 @@ def _encoding(word: int) -> _Encoding | None:
     return next((line for line in _TABLE if word & line.mask == line.value), None)
 
 
-def _operands(encoding: _Encoding, word: int) -> dict[str, int]:
-    """Return the fields of a first word, registers by their numbers."""
+@functools.cache
+def _operands(word: int) -> Mapping[str, int]:
+    """Return the fields of the first word of an instruction, registers by their numbers."""
+    encoding = _encoding(word)
+    assert encoding is not None
     operands: dict[str, int] = {}
     for letter, bit in zip(encoding.pattern, f"{word:016b}", strict=True):
         if letter not in "01":

@@ -88,7 +88,7 @@ class Constants:
     contents: bytes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinkedProgram:
     """A linked firmware, as whatever checks it needs it.
 

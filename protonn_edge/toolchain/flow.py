@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -126,15 +126,37 @@ def _restarts(program: LinkedProgram, address: int) -> bool:
     return first is not None and first.name in JUMPS and first.operands["k"] == 0
 
 
-def follow(program: LinkedProgram, names: Names, entry: int) -> Function:
-    """Follow the function at the byte address `entry`; `names` are the program's.
+class Flow:
+    """The functions of a program, each followed once, for all who ask.
 
-    Raises
-    ------
-    CheckFailed
-        If its use of the stack has no bound, or none that can be seen.
+    Attributes
+    ----------
+    names : Names
+        The program's.
     """
-    return _Explorer(program, names, entry).function()
+
+    def __init__(self, program: LinkedProgram) -> None:
+        self.names = Names(program.symbols)
+        self._program = program
+        self._functions: dict[int, Function] = {}
+
+    def function(self, entry: int) -> Function:
+        """Return the function at the byte address `entry`.
+
+        Raises
+        ------
+        CheckFailed
+            If its use of the stack has no bound, or none that can be seen.
+        """
+        if entry not in self._functions:
+            self._functions[entry] = _Explorer(self._program, self.names, entry).function()
+        return self._functions[entry]
+
+
+@functools.lru_cache(maxsize=2)
+def flow_of(program: LinkedProgram) -> Flow:
+    """Return the functions of a program; several checks look at the same ones."""
+    return Flow(program)
 
 
 class _Explorer:
@@ -232,7 +254,7 @@ class _Explorer:
         """Note a call, and yield where it returns to."""
         if target == here.end:  # the shortest way to reserve two bytes, or three
             depth = state.depth + self._return_bytes
-            deeper = dataclasses.replace(state, depth=depth, pushed=())
+            deeper = state._replace(depth=depth, pushed=())
             yield here.end, self._bounded(deeper)
             return
         known = self._calls.get(target)

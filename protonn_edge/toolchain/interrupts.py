@@ -25,8 +25,7 @@ from protonn_edge.toolchain.flow import (
     JUMPS,
     RETURNS,
     SKIPS,
-    Names,
-    follow,
+    flow_of,
     interrupt_handlers,
 )
 
@@ -139,7 +138,8 @@ class _Spans:
     def __init__(self, program: LinkedProgram, bounds: Mapping[str, int]) -> None:
         self._program = program
         self._code = program.code
-        self._names = Names(program.symbols)
+        self._flow = flow_of(program)
+        self._names = self._flow.names
         self._longer = program.core.return_bytes - 2
         longer = {name: _CYCLES[name] + self._longer for name in _WITH_RETURN_ADDRESS}
         self._cycles = _CYCLES | longer
@@ -163,7 +163,7 @@ class _Spans:
             entry = pending.pop()
             if entry not in seen:
                 seen.add(entry)
-                function = follow(self._program, self._names, entry)
+                function = self._flow.function(entry)
                 pending.extend(function.calls)
                 found.update(filter(self._is_cli, function.addresses))
         yield from sorted(found)

@@ -6,8 +6,6 @@ Compilers reserve local variables by computing with copies of the stack pointer,
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge.toolchain.avr import Instruction
@@ -41,8 +39,7 @@ _CARRY_KEEPERS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """What is known before an instruction.
 
     Attributes
@@ -102,8 +99,21 @@ class State:
         changed = self._results(here)
         if name in _LOW_BYTE_SUMS:
             carry = self._taken(here)
-        registers = tuple(changed.get(number, value) for number, value in enumerate(self.registers))
-        return State(depth, registers, self.pointer, carry, pushed=self._pushed_after(here))
+        return State(
+            depth,
+            self._registers_with(changed),
+            self.pointer,
+            carry,
+            pushed=self._pushed_after(here),
+        )
+
+    def _registers_with(self, changed: dict[int, _Value]) -> tuple[_Value, ...]:
+        if not changed:
+            return self.registers
+        registers = list(self.registers)
+        for number, value in changed.items():
+            registers[number] = value
+        return tuple(registers)
 
     def _pushed_after(self, here: Instruction) -> tuple[_Value, ...]:
         if here.name == "push":
@@ -117,16 +127,16 @@ class State:
         if value is None:
             return None
         if low is None or top is None:
-            return dataclasses.replace(self, pointer=halves)
+            return self._replace(pointer=halves)
         if isinstance(low, int) and isinstance(top, int):
-            return dataclasses.replace(
-                self, depth=0, pointer=(None, None), starts_anew=True, pushed=()
+            return self._replace(
+                depth=0, pointer=(None, None), starts_anew=True, pushed=()
             )
         if not isinstance(low, _Half) or not isinstance(top, _Half) or low.high or not top.high:
             return None
         if (low.below - top.below) % 256 != 0:
             return None
-        return dataclasses.replace(self, depth=_signed(top.below), pointer=(None, None), pushed=())
+        return self._replace(depth=_signed(top.below), pointer=(None, None), pushed=())
 
     def _results(self, here: Instruction) -> dict[int, _Value]:
         """Return the registers that an instruction changes, with what is known of them."""

@@ -33,8 +33,7 @@ from protonn_edge.toolchain.elf import LinkedProgram
 from protonn_edge.toolchain.flow import (
     Depth,
     Function,
-    Names,
-    follow,
+    flow_of,
     interrupt_handlers,
     variable_size,
 )
@@ -78,7 +77,7 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
         array of variable size, an interrupt handler that allows others; the message names the
         function.
     """
-    if Names(program.symbols).address_of("__vectors") != 0:
+    if flow_of(program).names.address_of("__vectors") != 0:
         raise InputError(
             f"{program.path} has no symbol for its interrupt vectors; link it with the start-up "
             "code of avr-libc, and do not strip it"
@@ -131,7 +130,8 @@ class _Firmware:
     def __init__(self, program: LinkedProgram, usage: Mapping[str, _StackUsage]) -> None:
         self._program = program
         self._usage = usage
-        self._names = Names(program.symbols)
+        self._flow = flow_of(program)
+        self._names = self._flow.names
         self._functions: dict[int, Function] = {}
         self._worst: dict[tuple[int, bool], StackReport] = {}
 
@@ -173,8 +173,8 @@ class _Firmware:
     def _function(self, entry: int) -> Function:
         """Return what following the code from `entry` found."""
         if entry not in self._functions:
-            function = follow(self._program, self._names, entry)
             return_bytes = self._program.core.return_bytes
+            function = self._flow.function(entry)
             self._functions[entry] = _corrected(function, self._usage, return_bytes)
         return self._functions[entry]
 

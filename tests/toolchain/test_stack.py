@@ -10,7 +10,7 @@ from avr_tools import needs
 
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.toolchain.elf import read_program
-from protonn_edge.toolchain.flow import Names, follow
+from protonn_edge.toolchain.flow import flow_of
 from protonn_edge.toolchain.stack import worst_case_stack
 
 PRELUDE = """
@@ -99,8 +99,8 @@ def test_arguments_pushed_for_a_call_count_during_the_call(compile_avr):
     """
     elf = compile_avr(firmware)
     program = read_program(elf)
-    names_of = Names(program.symbols)
-    called = follow(program, names_of, names_of.address_of("many"))
+    flow = flow_of(program)
+    called = flow.function(flow.names.address_of("many"))
     assert stack_of(elf).bytes == CALL + 4 + CALL + called.peak.bytes
 
 
@@ -117,8 +117,8 @@ def test_the_worst_interrupt_handler_comes_on_top(compile_avr):
     )
     elf = compile_avr(firmware)
     program = read_program(elf)
-    names = Names(program.symbols)
-    handler = follow(program, names, names.address_of("__vector_13"))
+    flow = flow_of(program)
+    handler = flow.function(flow.names.address_of("__vector_13"))
     report = stack_of(elf)
     assert handler.peak.bytes >= 12  # it saves all that a function may change
     on_top = CALL + handler.peak.bytes + (CALL + 2 + 30)
@@ -235,13 +235,13 @@ def test_what_the_compiler_says_of_its_functions_includes_the_return_address(com
     )
     elf = compile_avr(firmware)
     program = read_program(elf)
-    names = Names(program.symbols)
+    flow = flow_of(program)
     lines = (elf.parent / "firmware.su").read_text().splitlines()
     assert len(lines) == 10
     for line in lines:
         where, size, kind = line.split("\t")
         assert kind == "static"
-        function = follow(program, names, names.address_of(where.rpartition(":")[2]))
+        function = flow.function(flow.names.address_of(where.rpartition(":")[2]))
         assert function.peak.bytes + CALL == int(size), where
 
 

@@ -18,11 +18,9 @@ which the least h_j counts, and the interval that allows most prototypes is halv
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +30,7 @@ from protonn_edge.stages.prototypes.integers import IntegerPrototypes
 FloatArray = NDArray[np.float64]
 
 _FIRST_INTERVALS = 8
-_HALVINGS = 16
+_ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
 
 # How often the centre moves to where the bound says that most prototypes may be near, by which part
 # of the way; by half as much each time that this is no better.
@@ -74,6 +72,12 @@ class _Shell:
     start: float
     end: float
     direction: FloatArray | None = field(compare=False)
+
+    @property
+    def halves(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where its inner and its outer half start and end."""
+        middle = (self.start + self.end) / 2
+        return (self.start, middle), (middle, self.end)
 
 
 @lru_cache(maxsize=16)
@@ -121,27 +125,25 @@ def _worst_shell(a: FloatArray, limit: int, least: float = -math.inf) -> _Shell:
         return _Shell(0.0, 0.0, 0.0, None)  # from the centre all are
     variances = _VARIANCE * ((a @ (a.T @ a)) * a).sum(axis=1) / lengths.sum() + _ROUNDING
     ends = np.linspace(0, math.sqrt(lengths.max()) + math.sqrt(limit), _FIRST_INTERVALS + 1)
-    shells = _shells(a, excess, variances, ends)
-    heapq.heapify(shells)
-    for left in range(_HALVINGS, 0, -1):
-        if sum(shell.spare <= least for shell in shells) > left:
+    shells = sorted(_shells(a, excess, variances, np.stack([ends[:-1], ends[1:]], axis=1)))
+    for left in range(_ROUNDS, 0, -1):
+        if sum(shell.spare <= least for shell in shells) > left * _HALVED:
             break  # each halving takes one of them away
-        worst = heapq.heappop(shells)
-        halves = np.array([worst.start, (worst.start + worst.end) / 2, worst.end])
-        for half in _shells(a, excess, variances, halves):
-            heapq.heappush(shells, half)
+        worst, others = shells[:_HALVED], shells[_HALVED:]
+        halves = [half for shell in worst for half in shell.halves]
+        shells = sorted([*others, *_shells(a, excess, variances, np.array(halves))])
     return shells[0]
 
 
 def _shells(
     a: FloatArray, excess: FloatArray, variances: FloatArray, ends: FloatArray
 ) -> list[_Shell]:
-    """Return the shells between `ends`, (s + 1,), with bounds of the prototypes near their points.
+    """Return the shells between `ends`, (s, 2), with bounds of the prototypes near their points.
 
     `excess` is |a|^2 less the limit, `variances` about that of each a's product with u.
     """
     roots = np.sqrt(np.maximum(excess, 0))
-    distance = np.minimum(np.maximum(roots, ends[:-1, None]), ends[1:, None])  # of the least h_j
+    distance = np.minimum(np.maximum(roots, ends[:, :1]), ends[:, 1:])  # of the least h_j
     over = excess + distance * distance
     far = over > 0
     h = np.divide(over, 2 * distance, out=np.zeros_like(over), where=far)
@@ -151,7 +153,7 @@ def _shells(
     return [
         _Shell(spare, start, end, direction if any_far else None)
         for spare, (start, end), direction, any_far in zip(
-            spares.tolist(), pairwise(ends.tolist()), directions, far.any(axis=1), strict=True
+            spares.tolist(), ends.tolist(), directions, far.any(axis=1), strict=True
         )
     ]
 
