@@ -65,16 +65,18 @@ def test_avrdude_uploads_and_the_firmware_runs_after_every_reset(
     with EmulatedUno(None, bootloader=True, link=link_kind) as uno:
         assert uno.stats().state == "empty"
         upload(uno, image)
+        assert uno.stats().overruns == 0
         for _ in range(2):
             link = connect(uno)
             assert ask_until_answered(link, b"0", b"B")
+            # Questions that a busy machine sends late come all at once, and some may be lost.
+            lost = uno.stats().overruns
             link.timeout = 20
             link.write(b"echo")
             assert link.read(4) == b"echo"
+            assert uno.stats().overruns == lost
             link.close()
-        stats = uno.stats()
-    assert stats.faults == ()
-    assert stats.overruns == 0
+        assert uno.stats().faults == ()
 
 
 def test_a_firmware_may_be_there_from_the_start_and_be_replaced(compile_firmware, connect):

@@ -179,10 +179,13 @@ def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple
     features = []
     for column in weights.T.tolist():
         before, multiples = 0, []
-        for size in sorted({abs(weight) for weight in column} - {0}):
-            plus = tuple(k for k, weight in enumerate(column) if weight == size)
-            minus = tuple(k for k, weight in enumerate(column) if weight == -size)
-            multiples.append(Multiple(size, plus, minus, *_made_of(before, size, largest)))
+        outputs: dict[int, tuple[list[int], list[int]]] = {}
+        for k, weight in enumerate(column):
+            if weight:
+                outputs.setdefault(abs(weight), ([], []))[weight < 0].append(k)
+        for size, (plus, minus) in sorted(outputs.items()):
+            made = _made_of(before, size, largest)
+            multiples.append(Multiple(size, tuple(plus), tuple(minus), *made))
             before = size
         features.append(tuple(multiples))
     return features

@@ -34,7 +34,7 @@ _ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
 
 # How often the centre moves to where the bound says that most prototypes may be near, by which part
 # of the way; by half as much each time that this is no better.
-_MOVES = 8
+_MOVES = 4
 _PART = 0.3
 
 # A direction along which prototypes vary more than on average; the linear part times these are
