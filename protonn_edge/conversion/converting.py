@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 import protonn_edge
 from protonn_edge.boards import Board, load_board
@@ -33,6 +32,7 @@ from protonn_edge.model import InputStatistics, ProtoNNModel
 from protonn_edge.quantization import IntegerModel, check_counts, measure_activity
 from protonn_edge.quantization.quantizer import quantize
 from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF
+from protonn_edge.system.threads import one_thread
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.budget_rules import ModelSizes
 from protonn_edge.training.points import Float32
@@ -152,7 +152,7 @@ def from_sklearn(
         n_projections,
         n_prototypes,
     )
-    with threadpool_limits(limits=1):  # the same numbers everywhere
+    with one_thread():  # the same numbers everywhere
         found = _Search(fitted, points, names, room, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)

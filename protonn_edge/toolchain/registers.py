@@ -129,9 +129,7 @@ class State(NamedTuple):
         if low is None or top is None:
             return self._replace(pointer=halves)
         if isinstance(low, int) and isinstance(top, int):
-            return self._replace(
-                depth=0, pointer=(None, None), starts_anew=True, pushed=()
-            )
+            return self._replace(depth=0, pointer=(None, None), starts_anew=True, pushed=())
         if not isinstance(low, _Half) or not isinstance(top, _Half) or low.high or not top.high:
             return None
         if (low.below - top.below) % 256 != 0:

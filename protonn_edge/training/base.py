@@ -22,7 +22,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
@@ -30,6 +29,7 @@ from protonn_edge.datasets.rows import Sparse
 from protonn_edge.model import NORMALIZER_KINDS
 from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.stages.decision.rejection import Statistic
+from protonn_edge.system.threads import one_thread
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of
@@ -225,7 +225,7 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
         case = Case.of(settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None)
         check_compatible(case, self.refusals)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with threadpool_limits(limits=1):  # faster for such small products, and the same everywhere
+        with one_thread():  # faster for such small products, and the same everywhere
             moved = numbers if settings.group_shift > 0 else None
             prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
             if evaluate_on is not None:

@@ -12,12 +12,12 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.model import GAMMAS, ProtoNNModel
 from protonn_edge.model.protonn import PROJECTION_BITS
+from protonn_edge.system.threads import one_thread
 from protonn_edge.training.alternating import STEP_SIZES
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.compatibility import check_compatible, refusal_of
@@ -333,7 +333,7 @@ class ProtoNNClassifier(DeviceClassifier):
             rows = np.flatnonzero(weights)
             points, targets, weights = points[rows], targets[rows], weights[rows]
         self.classes_ = known
-        with threadpool_limits(limits=1):
+        with one_thread():
             online = self._online or self._began_online(settings, points, targets, weights)
             told = len(online.restarts)
             report = online.learn(points, targets, weights)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.system.threads import one_thread
 from protonn_edge.training import DeviceClassifier, EpochReport
 from protonn_edge.training.registry import CLASSIFIERS
 from protonn_edge.training.searched import FEATURES, Searched
@@ -156,7 +156,7 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed
     rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))
     classifier = points.untrained({**settings, **searched.sketch}, seed)
     X, y = points.X[rows], points.y[rows]
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
+    with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
         model = quantize(classifier.fit(X, y).model_)
         Q = model.quantize(X[:: -(-len(X) // _ACTIVITY_POINTS)])
@@ -176,7 +176,7 @@ def run_fold(points: Points, job: Job) -> FoldResult:
         classifier.callback = watch.note
     began = time.perf_counter()
     try:
-        with warnings.catch_warnings(), threadpool_limits(limits=1):
+        with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", ConvergenceWarning)
             groups = None if points.groups is None else points.groups[~tested]
             classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
