@@ -1,8 +1,9 @@
-"""Numbers with a unit or a shape, as options take them."""
+"""Numbers with a unit or a shape, and lists of words, as options take them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import click
@@ -38,6 +39,25 @@ class ShapeType(click.ParamType[tuple[int, int]]):
 def image_shape() -> ShapeType:
     """Return the type of height and width of an image, such as 16x16."""
     return ShapeType("HxW", "a height and a width, such as 16x16")
+
+
+class Some(click.ParamType[tuple[str, ...]]):
+    """Some of a few words, each once, such as W,B."""
+
+    name = "NAME[,NAME...]"
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(words)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """Return the words."""
+        words = tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+        if not set(words) <= set(self._words) or len(set(words)) < len(words):
+            known = ", ".join(self._words)
+            self.fail(f"{value!r} is not some of {known}, such as {self._words[0]}", param, ctx)
+        return words
 
 
 class Bytes(click.ParamType[int]):

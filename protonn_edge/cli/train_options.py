@@ -11,11 +11,11 @@ from click.core import ParameterSource
 from sklearn.utils._param_validation import Interval
 
 from protonn_edge.cli.command import FiniteRange
-from protonn_edge.cli.quantities import Bytes, ShapeType
+from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.features.registry import AllFeatures
-from protonn_edge.training.options import ByteCount, Choices, Counts, Shape
+from protonn_edge.training.options import ByteCount, Choices, Counts, Shape, Subset
 from protonn_edge.training.registry import CLASSIFIERS
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -51,20 +51,22 @@ def feature_options(command: _F) -> _F:
     return command
 
 
+_TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
+    ByteCount: lambda _: Bytes(),
+    Shape: lambda each: ShapeType(each.sides, each.what, each.second),
+    Subset: lambda each: Some(each.words),
+    Choices: lambda each: click.Choice(each.words),
+    Counts: lambda each: click.Choice(each.numbers),
+}
+
+
 def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
     """Return what an option for a parameter of a kind of classifier takes."""
     values = kind._parameter_constraints[parameter]
-    if any(isinstance(each, ByteCount) for each in values):
-        return Bytes()
-    shapes = [each for each in values if isinstance(each, Shape)]
-    if shapes:
-        return ShapeType(shapes[0].sides, shapes[0].what, shapes[0].second)
-    choices = [each.words for each in values if isinstance(each, Choices)]
-    if choices:
-        return click.Choice(choices[0])
-    counts = [each.numbers for each in values if isinstance(each, Counts)]
-    if counts:
-        return click.Choice(counts[0])
+    for values_of, taking in _TAKING.items():
+        for each in values:
+            if isinstance(each, values_of):
+                return taking(each)
     if "boolean" in values:
         return click.BOOL
     return click.STRING if str in values else _range_of(kind._parameter_constraints[parameter])

@@ -21,6 +21,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
+    MATRICES,
     Loss,
     Matrix,
     Parameters,
@@ -45,7 +46,6 @@ FULL_BATCH_SCORES = 2**24
 MINI_BATCH_SIZE = 1_024  # the reference implementation's
 
 _ORDER = ("Z", "B", "W")
-_PLACES = {"W": 0, "B": 1, "Z": 2}  # in Parameters, and in a schedule's sparsity
 _SUFFICIENT_DECREASE = 0.3
 _STEP_FACTOR = 2.0
 _LONGEST_STEP = 1024.0
@@ -74,6 +74,8 @@ class AlternatingSchedule:
         The paper's or the poster's; see the module's text.
     sparsity : tuple of three floats
         Shares of non-zero entries of W, B and Z, in (0, 1].
+    trained : tuple of str
+        Names in `MATRICES` of those that have turns; the others stay what they are at the start.
     """
 
     loss: str
@@ -82,6 +84,7 @@ class AlternatingSchedule:
     batch_size: int
     step_sizes: str
     sparsity: tuple[float, float, float]
+    trained: tuple[str, ...] = MATRICES
 
 
 def batch_size_for(n_points: int, n_classes: int) -> int:
@@ -108,7 +111,7 @@ def alternate(
     start : Parameters
         float32, gamma folded in.
     callback : callable, optional
-        Called with an `EpochReport` after each matrix's pass, three times an iteration.
+        Called with an `EpochReport` after each matrix's pass, so often in an iteration.
 
     Raises
     ------
@@ -118,12 +121,13 @@ def alternate(
     loss = _loss_for(schedule, data)
     parameters = _thresholded(start, schedule.sparsity)
     generator = np.random.default_rng(seed)
-    longest = dict.fromkeys(_ORDER, _LONGEST_STEP)
-    total = 3 * schedule.iterations * schedule.epochs
+    turns = [name for name in _ORDER if name in schedule.trained]
+    longest = dict.fromkeys(turns, _LONGEST_STEP)
+    total = len(turns) * schedule.iterations * schedule.epochs
     value = _mean_loss(parameters, data, loss)
     history: list[EpochReport] = []
     for iteration in range(1, schedule.iterations + 1):
-        for name in _ORDER:
+        for name in turns:
             moved, first_step = _pass(parameters, name, data, schedule, longest[name], generator)
             reached = _mean_loss(moved, data, loss)
             if reached <= value:
@@ -137,7 +141,7 @@ def alternate(
             history.append(report)
             if callback is not None:
                 callback(report)
-    return Trained(parameters, longest["W"], tuple(history))
+    return Trained(parameters, longest[turns[-1]], tuple(history))
 
 
 def _shares(
@@ -162,7 +166,7 @@ def _pass(
     generator: np.random.Generator,
 ) -> tuple[Parameters, float]:
     """Return the parameters with one matrix improved, and the first step that it took."""
-    place = _PLACES[name]
+    place = MATRICES.index(name)
     share = schedule.sparsity[place]
     slope = _SLOPES[name](parameters, data, _loss_for(schedule, data))
     batches = _batches(len(data), schedule.batch_size, schedule.epochs, generator)

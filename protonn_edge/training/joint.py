@@ -10,6 +10,7 @@ loss is that of the integer model.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabu
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
+    MATRICES,
     OUTLIER_EXPOSURE_LOSSES,
     Loss,
     Matrix,
@@ -73,6 +75,8 @@ class Schedule:
         Deviation of the Gaussian noise added to the normalized inputs, in their unit.
     sparsity : tuple of three floats
         Shares of non-zero entries of V, C and Z, in (0, 1].
+    trained : tuple of str
+        Names in `MATRICES`; the others stay what they are at the start.
     """
 
     loss: str
@@ -81,6 +85,7 @@ class Schedule:
     learning_rate: float
     input_noise: float
     sparsity: tuple[float, float, float]
+    trained: tuple[str, ...] = MATRICES
 
 
 def minimize(
@@ -147,7 +152,8 @@ class _Run:
         self._loss = _losses_for(data)[schedule.loss]
         self._noise = np.float32(schedule.input_noise) * data.changing
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
-        self._adam, self._sparsifier = Adam(parameters), Sparsifier(schedule.sparsity)
+        self._adam = Adam(parameters, schedule.trained)
+        self._sparsifier = Sparsifier(schedule.sparsity)
         self._step = 0
         self._rounding = False
 
@@ -222,11 +228,13 @@ def _losses_for(data: Source) -> dict[str, Loss]:
 
 
 class Adam:
-    """Adam's moments of the gradient."""
+    """Adam's moments of the gradient; matrices that are not `trained` stay as they are."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> None:
         n_features = parameters.projection.shape[1]
-        self._factors = (min(1.0, math.sqrt(_REFERENCE_FEATURES / n_features)), 1.0, 1.0, 1.0)
+        factors = (min(1.0, math.sqrt(_REFERENCE_FEATURES / n_features)), 1.0, 1.0)
+        moved = (name in trained for name in MATRICES)
+        self._factors = (*map(operator.mul, factors, moved), 1.0)
         self._means = [np.zeros_like(matrix) for matrix in parameters]
         self._squares = [np.zeros_like(matrix) for matrix in parameters]
         self._steps = 0

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[Any]
 
+MATRICES = ("W", "B", "Z")
+"""What is trained, in the order of `Parameters`."""
+
 LABEL_RARITY = 4.0
 """Log odds against a label where all RBFs vanish; scores then need not be negative there."""
 
@@ -23,6 +26,7 @@ EXPOSURE_LOGIT = 8.0
 """Logit of "none of the classes" in outlier exposure: what all classes stay below there."""
 
 _BRIER_WEIGHT = 4
+_LEAST_SHARE = 1e-4  # of a class: else prototypes that all leave together would be as good
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +159,23 @@ def hinge(
     return value, _weighted(slope, weights), np.zeros_like(sharpness)
 
 
+def neighbour_likelihood(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``-log(s_iy / sum_l s_il)`` and its derivatives, scores below 0 as 0.
+
+    Where each prototype has a class of its own, which is not trained, the share is the probability
+    that a neighbour drawn at random is of the point's class: the loss of stochastic neighbour
+    compression (Kusner et al., ICML 2014, equation 3).
+    """
+    shares = np.maximum(scores, 0.0) + scores.dtype.type(_LEAST_SHARE)
+    totals, labels = shares.sum(axis=1), Y.sum(axis=1)
+    losses = labels * np.log(totals) - np.einsum("ij,ij->i", Y, np.log(shares))
+    slope = (labels / totals)[:, None] - Y / shares
+    slope *= (scores > 0) / scores.dtype.type(len(Y))
+    return _mean(losses, weights), _weighted(slope, weights), np.zeros_like(sharpness)
+
+
 def _mean(losses: Matrix, weights: Matrix | None) -> float:
     return float(losses.sum() if weights is None else losses @ weights) / len(losses)
 
@@ -167,6 +188,7 @@ LOSSES: dict[str, Loss] = {
     "cross_entropy": cross_entropy,
     "squared_error": squared_error,
     "hinge": hinge,
+    "neighbour_likelihood": neighbour_likelihood,
 }
 LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
 """The same names where the targets are sets of labels."""

@@ -102,7 +102,7 @@ class OnlineTraining:
         start = self.training.start()
         self.training.choose_noise(prepared.normalized(points), self._generator)
         self._parameters = _with_all_classes(start, present, n_classes)
-        self._adam = Adam(self._parameters)
+        self._adam = Adam(self._parameters, settings.trained)
         self._sparsifier = Sparsifier(settings.sparsity)
         self._background = prepared.inputs.background
         if model is not None:

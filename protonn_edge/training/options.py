@@ -42,6 +42,25 @@ class Counts(Options):
         super().__init__(Integral, set(self.numbers))
 
 
+class Subset(Options):
+    """Some of a few words, each once, which the command line takes with commas in between."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(words)
+        super().__init__(tuple, set())
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value is a sequence of some of the words."""
+        return (
+            isinstance(val, tuple | list)
+            and 0 < len(val) == len(set(map(str, val)))
+            and all(word in self.words for word in val)
+        )
+
+    def __str__(self) -> str:
+        return f"a tuple of some of {', '.join(map(repr, self.words))}"
+
+
 class Shape(Options):
     """Two whole numbers, and how the command line reads them.
 

@@ -25,7 +25,7 @@ from protonn_edge.training.given_points import class_indices, classes_to_go_on, 
 from protonn_edge.training.initialization import PROJECTIONS, PROTOTYPES
 from protonn_edge.training.label_sets import are_label_sets
 from protonn_edge.training.normalization import dense_unless_kept, normalized
-from protonn_edge.training.objective import LABEL_RARITY, LOSSES
+from protonn_edge.training.objective import LABEL_RARITY, LOSSES, MATRICES
 from protonn_edge.training.online import OnlineTraining
 from protonn_edge.training.options import (
     AUTO,
@@ -37,6 +37,7 @@ from protonn_edge.training.options import (
     ByteCount,
     Choices,
     Counts,
+    Subset,
     real,
 )
 from protonn_edge.training.points import Float32, Indices
@@ -86,13 +87,16 @@ class ProtoNNClassifier(DeviceClassifier):
         used.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
+    trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")
+        What the optimizer moves; the others stay where they start, as in the paper's figure 5.
     optimizer : {"joint", "alternating"}, default="joint"
         "joint" moves all three matrices together with Adam; "alternating" is the paper's algorithm,
         which takes them in turn.
-    loss : {"cross_entropy", "squared_error", "hinge"}, default="cross_entropy"
+    loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
         What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
         scores, or of a sigmoid for each label of a set (with its Brier score), generalizes better,
-        and makes scores logits; the hinge holds each class against the rest.
+        and makes scores logits; the hinge holds each class against the rest. The likelihood of
+        neighbours is that of stochastic neighbour compression, which `trained` ("B",) then is.
     gamma_numerator : float, default=1.5
         The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper has
         2.5.
@@ -172,6 +176,7 @@ class ProtoNNClassifier(DeviceClassifier):
     sparsity_projection: float = 1.0
     sparsity_prototypes: float = 1.0
     sparsity_labels: float = 1.0
+    trained: tuple[str, ...] = MATRICES
     optimizer: str = "joint"
     loss: str = "cross_entropy"
     gamma_numerator: float = 1.5
@@ -201,6 +206,7 @@ class ProtoNNClassifier(DeviceClassifier):
         "sparsity_projection": [SHARE],
         "sparsity_prototypes": [SHARE],
         "sparsity_labels": [SHARE],
+        "trained": [Subset(MATRICES)],
         "optimizer": [Choices(["joint", "alternating"])],
         "loss": [Choices(LOSSES)],
         "gamma_numerator": [real(1e-6, 1e6)],
@@ -238,6 +244,7 @@ class ProtoNNClassifier(DeviceClassifier):
         "sparsity_projection": ("--lambda-w", "Non-zero share of W."),
         "sparsity_prototypes": ("--lambda-b", "Non-zero share of B."),
         "sparsity_labels": ("--lambda-z", "Non-zero share of Z."),
+        "trained": ("--trained", "Which of W, B and Z are; the others stay where they start."),
         "optimizer": ("--optimizer", "All three matrices together, or in turn as in the paper."),
         "loss": ("--loss", "What is minimized."),
         "gamma_numerator": ("--gamma-numerator", "Gamma times the median distance."),
@@ -439,7 +446,7 @@ class ProtoNNClassifier(DeviceClassifier):
     def planned_epochs(self) -> int:
         """Epochs that the last report will have counted."""
         if self.optimizer == "alternating":
-            return 3 * self.iterations * self.pass_epochs
+            return len(self.trained) * self.iterations * self.pass_epochs
         return self.epochs
 
     @property

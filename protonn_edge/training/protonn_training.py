@@ -106,6 +106,7 @@ class ProtoNNTraining:
             batch_size=batch_size_for(*data.Y.shape) if size == "auto" else int(size),
             step_sizes=settings.step_sizes,
             sparsity=settings.sparsity,
+            trained=settings.trained,
         )
         return alternate(start, data, schedule, seed=self.prepared.seed, callback=settings.callback)
 
@@ -120,6 +121,7 @@ class ProtoNNTraining:
             learning_rate=settings.learning_rate,
             input_noise=self.choose_noise(data.X, prepared.generator),
             sparsity=settings.sparsity,
+            trained=settings.trained,
         )
         rounding = QuantizationAware(
             self._gamma, prepared.normalizer, prepared.inputs, settings.weight_bits

@@ -68,6 +68,7 @@ class ProtoNNSettings(TrainingSettings):
     sparsity_projection: float
     sparsity_prototypes: float
     sparsity_labels: float
+    trained: tuple[str, ...]
     optimizer: str
     loss: str
     gamma_numerator: float
@@ -88,6 +89,7 @@ class ProtoNNSettings(TrainingSettings):
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)
             object.__setattr__(self, "init_projection", given)
+        object.__setattr__(self, "trained", tuple(self.trained))
 
     @property
     def weight_bits(self) -> int:

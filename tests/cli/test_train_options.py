@@ -59,6 +59,7 @@ def train(data: Path, *options: object) -> ProtoNNModel:
         ),
         (["--batch-size", 8], "batch_size", 8),
         (["--projection-bits", 4], "projection_bits", 4),
+        (["--trained", "B,Z"], "trained", ["B", "Z"]),
         (["--classifier", "protonn"], "optimizer", "joint"),
     ],
 )
@@ -145,6 +146,8 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--prototypes", 61], "--prototypes is 61, the data has 60 points"),
         (["--projection-bits", 5], "'5' is not one of"),
         (["--projection-bits", 4, "--normalization", "l2"], "--projection-bits is 4, on a device"),
+        (["--trained", "W,W"], "'W,W' is not some of W, B, Z"),
+        (["--trained", "V"], "'V' is not some of W, B, Z"),
         (["--lambda-w", 0], "0"),
         (["--lambda-b", 1.5], "1.5"),
         (["--learning-rate", 1e9], "diverges at the learning rate 1e+09"),

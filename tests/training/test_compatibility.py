@@ -187,6 +187,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "alternating, inverse": {**IN_TURN, "step_sizes": "inverse"},
     "squared error": {"loss": "squared_error"},
     "hinge": {"loss": "hinge"},
+    "compression": {"loss": "neighbour_likelihood", "trained": ("B",)},
     "gamma": {"gamma": 0.5, "gamma_numerator": 1.0},
     "minmax": {"normalization": "minmax"},
     "none": {"normalization": "none"},
