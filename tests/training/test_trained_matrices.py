@@ -62,7 +62,7 @@ def test_the_alternating_optimizer_has_no_other_turns() -> None:
 def test_the_likelihood_of_neighbours_is_the_share_of_those_of_the_class() -> None:
     scores = np.array([[0.3, 0.1], [0.0, 0.5]])
     value, _, _ = neighbour_likelihood(scores, np.eye(2), np.zeros(1), None)
-    assert value == pytest.approx(-np.log([0.75, 1.0]).mean())
+    assert value == pytest.approx(-np.log([0.75, 1.0]).mean(), abs=1e-3)  # of a floor
 
 
 def test_prototypes_that_move_are_better_neighbours() -> None:
