@@ -329,6 +329,8 @@ def check_counts(**counts: int) -> None:
 
 
 def _canonical_bytes(value: object) -> bytes:
+    if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
+        return b"".join(map(_canonical_bytes, value))
     if isinstance(value, np.ndarray):
         little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
