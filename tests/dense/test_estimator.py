@@ -79,7 +79,7 @@ def test_the_weights_that_matter_most_remain() -> None:
 
 
 def test_steps_that_are_too_large_are_made_smaller() -> None:
-    with pytest.warns(ConvergenceWarning, match="training diverged at the learning rate 30 in epoch 4"):
+    with pytest.warns(ConvergenceWarning, match="diverged at the learning rate 30 in epoch 4"):
         classifier = fitted(learning_rate=30.0, epochs=4)
     assert classifier.restarts_
 
