@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 from printing import Columns, print_table
-from rows import Row, chosen
+from rows import SplitRow, chosen
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.boards import load_board
@@ -46,33 +45,15 @@ from protonn_edge.training.linear import LinearClassifier
 SEED = 0
 
 
-@dataclass(frozen=True)
-class Case(Row):
-    """A row; with `split` there are two classes, the labels below it and the others."""
-
-    split: int | None = None
-
-    def dataset(self) -> Dataset | None:
-        """Return the data set, or None where this machine does not have it."""
-        found = super().dataset()
-        if found is None or self.split is None:
-            return found
-        merged = {
-            "y_train": (found.y_train >= self.split).astype(np.int64),
-            "y_test": (found.y_test >= self.split).astype(np.int64),
-        }
-        return replace(found, classes=(f"below {self.split}", f"from {self.split}"), **merged)
-
-
 # Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
 # people, mnist2 a fourth of its points. Of 1e-5, 3e-5, 1e-4 and so on, to beyond where accuracy
 # falls, the regularization is the largest with which integers are within a standard error of the
 # best, that of a share of so many points. har's clip, of 0, 0.001, 0.005, 0.02, 0.05 and 0.1, is
 # the best one with that regularization.
 CASES = [
-    Case("usps10", "usps10_libsvm.npz", {"normalization": "minmax", "regularization": 1e-4}),
-    Case("mnist2", "mnist10.npz", {"normalization": "minmax", "regularization": 1e-4}, split=5),
-    Case("har", "har_hapt.npz", {"clip": 0.05, "regularization": 3e-3}),
+    SplitRow("usps10", "usps10_libsvm.npz", {"normalization": "minmax", "regularization": 1e-4}),
+    SplitRow("mnist2", "mnist10.npz", {"normalization": "minmax", "regularization": 1e-4}, split=5),
+    SplitRow("har", "har_hapt.npz", {"clip": 0.05, "regularization": 3e-3}),
 ]
 COLUMNS: Columns = [
     ("model", lambda r: r["name"]),
@@ -93,7 +74,7 @@ COLUMNS: Columns = [
 ]
 
 
-def measure_case(case: Case, dataset: Dataset) -> dict[str, Any]:
+def measure_case(case: SplitRow, dataset: Dataset) -> dict[str, Any]:
     """Train a model, build it, and run all test points."""
     classifier = LinearClassifier(random_state=SEED, **case.settings)
     begin = time.perf_counter()

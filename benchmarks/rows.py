@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import numpy as np
 
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
 from protonn_edge.evaluation.accuracy import share_right
@@ -60,6 +61,24 @@ class Row:
         """Return the accuracy of the integers of a trained model on the test part, 0..1."""
         integers = quantize(self.train(dataset, seed)[0])
         return share_right(integers.predict(integers.quantize(dataset.X_test)), dataset.y_test)
+
+
+@dataclass(frozen=True)
+class SplitRow(Row):
+    """A row; with `split` there are two classes, the labels below it and the others."""
+
+    split: int | None = None
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        found = super().dataset()
+        if found is None or self.split is None:
+            return found
+        merged = {
+            "y_train": (found.y_train >= self.split).astype(np.int64),
+            "y_test": (found.y_test >= self.split).astype(np.int64),
+        }
+        return replace(found, classes=(f"below {self.split}", f"from {self.split}"), **merged)
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)

@@ -140,13 +140,10 @@ def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
 
 
 def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
-    """Return the stages in their order; a kind that is there twice has numbers in its names."""
-    kinds = [kernel.kind for kernel in plan.kernels]
+    """Return the stages in their order."""
     contexts: list[StageContext] = []
-    for place, kernel in enumerate(plan.kernels):
-        before = kinds[:place].count(kernel.kind)
-        name = f"{kernel.kind}_{before + 1}" if before else kernel.kind
-        title = kernel.kind.replace("_", " ").capitalize()
+    for name, kernel in plan.named.items():
+        title = name.replace("_", " ").capitalize()
         contexts.append(StageContext(name, title, kernel.template, kernel.context()))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)

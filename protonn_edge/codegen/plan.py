@@ -14,8 +14,8 @@ from typing import Any
 
 from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.integer_stage import stage_names
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
-from protonn_edge.stages.matvec.cycles import KERNELS
 
 # Flash of the firmware beside the stages, and SRAM beside their variables, with the stack; read off
 # linked programs.
@@ -45,20 +45,26 @@ class Plan:
     costs: tuple[Cost, ...]
     core: Core = UNO_CORE
 
-    def of(self, kind: str) -> Any:
-        """Return the kernel of a stage of this kind, the first one; None if there is none."""
-        return next((kernel for kernel in self.kernels if kernel.kind == kind), None)
+    @cached_property
+    def named(self) -> dict[str, Kernel]:
+        """The kernels by the names of their stages."""
+        names = stage_names(kernel.kind for kernel in self.kernels)
+        return dict(zip(names, self.kernels, strict=True))
+
+    def of(self, name: str) -> Any:
+        """Return the kernel of the stage of this name; None if there is none."""
+        return self.named.get(name)
 
     @cached_property
     def choices(self) -> dict[str, str]:
         """What tells this plan from others of the model: how it is fed, and each stage's kernel."""
         feeding = "held" if self.buffered else "streamed"
-        return {"feeding": feeding, **{kernel.kind: kernel.name for kernel in self.kernels}}
+        return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
 
     @property
     def kernel(self) -> str:
         """How the weights of the first matrix product are read, or how scores are made without."""
-        of_products = (kernel.name for kernel in self.kernels if kernel.name in KERNELS)
+        of_products = (kernel.name for kernel in self.kernels if kernel.reads_weights)
         return next(of_products, self.kernels[-2].name)
 
     @property
@@ -190,10 +196,24 @@ def plan_with(
     first = kernels[0]
     values = first.stage.n_inputs
     feed = Feed(values, values if held else min(values, first.chunk))
+    stages = [kernel.stage for kernel in kernels]
+    known: list[Activity | None] = [None] * len(stages)
+    if activity is not None:
+        known = list(activity.of_each(stages))
     costs: list[Cost] = []
     following: Push | None = None
-    for kernel in reversed(kernels):
-        cost = kernel.cost(feed if kernel is first else None, following, activity)
+    for place, kernel in reversed(list(enumerate(kernels))):
+        cost = kernel.cost(None if place else feed, following, known[place])
         costs.insert(0, cost)
         following = cost.push
-    return Plan(tuple(kernels), feed, tuple(costs), first.core)
+    plan = Plan(tuple(kernels), feed, tuple(costs), first.core)
+    numbered = map(_with_number, plan.named, kernels, costs)
+    return replace(plan, costs=tuple(numbered))
+
+
+def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
+    """Return the cost of the second stage of a kind with the number in its steps' names, too."""
+    number = name.removeprefix(kernel.kind)
+    if not number:
+        return cost
+    return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))

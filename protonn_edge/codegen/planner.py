@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -12,9 +12,7 @@ from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
-from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.stages.matvec.kernels import why_not
 from protonn_edge.stages.registry import kernels_of
 
@@ -73,7 +71,7 @@ def plans(
     limits : Limits, optional
         What the program may take; by default all that an Arduino Uno has.
     kernel : {"columns", "masked", "unrolled", "packed"}, optional
-        The only one to take.
+        The only one to take for the first matrix product.
     activity : Activity, optional
         How much there is to do on the points that the model is for. Without it the fastest plan is
         the one that is fastest if no input is 0, and mean cycles are not known.
@@ -99,13 +97,11 @@ def every_plan(
     activity: Activity | None = None,
 ) -> Iterator[Plan]:
     """Yield every plan that there is for a kind of chip, whether it fits or not."""
-    choices = [_wished(stage, core, kernel) for stage in reversed(model.stages)]
-    if kernel is not None and not any(each.name == kernel for able in choices for each in able):
-        raise InputError(
-            f"--plan {kernel} says how the weights of a matrix product are read, but the model "
-            "has no such product; leave it out"
-        )
-    for kernels in product(*choices):
+    able = [kernels_of(stage, core) for stage in model.stages]
+    if kernel is not None:
+        place = _first_product(able, kernel)
+        able[place] = _wished(able[place], core, kernel)
+    for kernels in product(*reversed(able)):
         for held in kernels[-1].feedings:
             yield plan_with(kernels[::-1], activity, held=held)
 
@@ -127,24 +123,32 @@ def plan_of(
         If the model has no such plan on this core.
     """
     kernels = []
-    for stage in model.stages:
+    for name, stage in model.named_stages.items():
         able = {kernel.name: kernel for kernel in kernels_of(stage, core)}
-        name = choices.get(stage.kind, next(iter(able)))
-        if name not in able:
+        choice = choices.get(name, next(iter(able)))
+        if choice not in able:
             raise InputError(
-                f"{name[:40]!r} is no way to compute {stage.kind} on {core.chip}; it must be one "
+                f"{choice[:40]!r} is no way to compute {name} on {core.chip}; it must be one "
                 f"of {', '.join(able)}"
             )
-        kernels.append(able[name])
+        kernels.append(able[choice])
     held = choices.get("feeding", "held") == "held"
     return plan_with(kernels, activity, held=held)
 
 
-def _wished(stage: IntegerStage, core: Core, wish: str | None) -> tuple[Kernel, ...]:
-    """Return the kernels of a stage to choose from."""
-    able = kernels_of(stage, core)
-    if wish is None or not any(kernel.name in KERNELS for kernel in able):
-        return able
+def _first_product(able: Sequence[tuple[Kernel, ...]], wish: str) -> int:
+    """Return the place of the first stage with a matrix product, given the kernels of each."""
+    for place, kernels in enumerate(able):
+        if kernels[0].reads_weights:
+            return place
+    raise InputError(
+        f"--plan {wish} says how the weights of a matrix product are read, but the model "
+        "has no such product; leave it out"
+    )
+
+
+def _wished(able: tuple[Kernel, ...], core: Core, wish: str) -> tuple[Kernel, ...]:
+    """Return those of a stage's kernels that read weights as wished."""
     wished = tuple(kernel for kernel in able if kernel.name == wish)
     if not wished:
         raise InputError(

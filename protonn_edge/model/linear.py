@@ -87,6 +87,9 @@ class LinearModel(Model):
 
     def scores_of_normalized(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
-        t = X @ self.weights.astype(np.float64).T + self.bias
-        scores: Float64 = t if len(self.weights) > 1 else np.concatenate([-t / 2, t / 2], axis=1)
-        return scores
+        return scores_of_sums(X @ self.weights.astype(np.float64).T + self.bias)
+
+
+def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores (n, L) of sums t (n, L), or, of two classes, (n, 1): -t/2 and t/2."""
+    return t if t.shape[1] > 1 else np.concatenate([-t / 2, t / 2], axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.model.base import Model
+from protonn_edge.model.dense import DenseModel
 from protonn_edge.model.forest import ForestModel
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.model.protonn import ProtoNNModel
@@ -10,5 +11,6 @@ from protonn_edge.model.protonn import ProtoNNModel
 MODELS: dict[str, type[Model]] = {
     ProtoNNModel.kind: ProtoNNModel,
     LinearModel.kind: LinearModel,
+    DenseModel.kind: DenseModel,
     ForestModel.kind: ForestModel,
 }

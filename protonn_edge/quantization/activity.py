@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.quantization.integer_chain import IntegerChain
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.integer_stage import stage_names
 
 _ROWS_AT_ONCE = 256
 
@@ -31,17 +32,19 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
         raise InputError("the data has no points to count cycles on; give a file that has some")
     inputs = np.zeros(model.n_inputs)
     sums: dict[str, list[NDArray[np.float64]]] = {}
+    stages = (*model.feature_stages, *model.own_stages)
+    names = stage_names(stage.kind for stage in stages)
     for start in range(0, n, _ROWS_AT_ONCE):
         values: NDArray[Any] = Q[start : start + _ROWS_AT_ONCE]
-        for stage in (*model.feature_stages, *model.own_stages):
+        for name, stage in zip(names, stages, strict=True):
             if stage is model.own_stages[0]:
                 inputs += (values != 0).sum(axis=0)
             told = stage.activity(values)
             if told:
-                before = sums.get(stage.kind, [np.zeros(len(each)) for each in told])
-                sums[stage.kind] = [a + b for a, b in zip(before, told, strict=True)]
+                before = sums.get(name, [np.zeros(len(each)) for each in told])
+                sums[name] = [a + b for a, b in zip(before, told, strict=True)]
             if stage is not model.own_stages[-1]:
                 values = stage.run(values)
     return Activity(
-        inputs / n, {kind: tuple(each / n for each in told) for kind, told in sums.items()}
+        inputs / n, {name: tuple(each / n for each in told) for name, told in sums.items()}
     )

@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
+from protonn_edge.stages.integer_stage import IntArray
+from protonn_edge.stages.matvec.integers import range_of_products
 
 FloatArray = NDArray[np.float64]
 
 RESIDUAL_MAXIMUM = 127
 INPUT_BITS = (8, 7, 6, 5, 4)
+
+_COARSER = 1.02  # from unit to unit, until all sums fit when they are rounded, too
 
 
 @lru_cache(maxsize=16)  # training asks for the same one at each step
@@ -125,6 +129,66 @@ class RoundedWeights:
         of_inputs = np.square(self.folded.weights).sum(axis=1) / 12
         noise: FloatArray = of_weights + of_inputs
         return noise
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizedProduct:
+    """A map in int8 and sums of some bits, in the finest unit that fits both.
+
+    Attributes
+    ----------
+    residuals : ndarray of shape (d, D), int8
+        The weights.
+    bias : ndarray of shape (d,), int64
+        What the sums begin with; what rounding adds to them on average is taken off.
+    accumulator_bits : int
+        Every sum fits, on any input.
+    unit : float
+        What one is worth of residuals and sums.
+    error : float
+        What the values are predicted to be off, as a share of their spread, both root mean squares.
+    """
+
+    residuals: NDArray[np.int8]
+    bias: IntArray
+    accumulator_bits: int
+    unit: float
+    error: float
+
+    @classmethod
+    def of(
+        cls,
+        folded: FoldedMap,
+        constant: FloatArray,
+        maximum: int,
+        accumulator_bits: int,
+        spare: int = 0,
+    ) -> QuantizedProduct:
+        """Return the map of inputs up to `maximum`, with this constant (d,) in place of its own.
+
+        Sums stay so much below their limit that there are `spare` more.
+        """
+        limit = (1 << (accumulator_bits - 1)) - 1 - spare  # with either sign
+        unit = _finest_unit(folded, constant, maximum, limit)
+        while True:
+            rounded = RoundedWeights(folded, unit)
+            residuals = rounded.residuals.astype(np.int8)
+            bias = np.rint((constant - rounded.drift) / unit).astype(np.int64)
+            reached = range_of_products(residuals, bias, maximum)
+            if max(map(abs, reached.ends)) <= limit:
+                break
+            unit *= _COARSER
+        spread = float((np.square(folded.weights) @ folded.variance).mean())
+        error = math.sqrt(float(rounded.noise.mean()) / spread) if spread > 0 else math.inf
+        return cls(residuals, bias, accumulator_bits, unit, error)
+
+
+def _finest_unit(folded: FoldedMap, constant: FloatArray, maximum: int, limit: int) -> float:
+    """Return the unit with which residuals fit int8, and sums, before they are rounded, `limit`."""
+    weights = maximum * folded.weights
+    low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
+    largest = float(np.abs(constant + np.stack([low, high])).max())
+    return max(float(np.abs(folded.weights).max()) / RESIDUAL_MAXIMUM, largest / limit)
 
 
 def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ from protonn_edge.stages.input_quantizer.raw_inputs import (
     raw_quantizer,
 )
 from protonn_edge.stages.input_quantizer.raw_units import Exponents
-from protonn_edge.stages.integer_stage import IntArray, IntegerStage, check_holds
+from protonn_edge.stages.integer_stage import IntArray, IntegerStage, check_holds, stage_names
 
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
@@ -160,6 +160,12 @@ class IntegerChain(Sized):
     def stages(self) -> tuple[IntegerStage, ...]:
         """All stages, from what the device is fed to the class."""
         return (*self.feature_stages, *self.own_stages, self._decision)
+
+    @property
+    def named_stages(self) -> dict[str, IntegerStage]:
+        """All stages, by their names in plans and in C."""
+        names = stage_names(stage.kind for stage in self.stages)
+        return dict(zip(names, self.stages, strict=True))
 
     @cached_property
     def features(self) -> InputQuantizer:
@@ -323,6 +329,8 @@ def check_counts(**counts: int) -> None:
 
 
 def _canonical_bytes(value: object) -> bytes:
+    if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
+        return b"".join(map(_canonical_bytes, value))
     if isinstance(value, np.ndarray):
         little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()

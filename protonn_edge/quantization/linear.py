@@ -15,11 +15,10 @@ their spread than is tolerated, sums get 24 bits, or 32.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +28,8 @@ from protonn_edge.model.linear import LinearModel
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization.folding import (
     INPUT_BITS,
-    RESIDUAL_MAXIMUM,
     FoldedMap,
-    RoundedWeights,
+    QuantizedProduct,
     input_quantizer,
 )
 from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
@@ -39,15 +37,12 @@ from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage
 from protonn_edge.stages.linear.integers import IntegerLinear
-from protonn_edge.stages.matvec.integers import range_of_products
 
 # Error of scores as a share of their spread, both root mean squares over the classes, that sums of
 # fewer bits may cost before wider ones are taken. Of 0.03, 0.05, 0.07, 0.1 and 0.15 it is the
 # largest with which they cost no data set more than 0.2 points of accuracy at any regularization,
 # on points held out of the training parts of usps10, mnist2, har, letter26 and ecg5000.
 _TOLERATED_ERROR = 0.1
-
-_COARSER = 1.02  # from unit to unit, until all sums fit when they are rounded, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,16 +89,11 @@ class LinearChain(IntegerChain):
         }
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """One way to quantize W and b, and the error that it is predicted to make."""
+class _Fitted(NamedTuple):
+    """One way to quantize W and b."""
 
     inputs: InputQuantizer
-    residuals: NDArray[np.int8]
-    bias: IntArray
-    accumulator_bits: int
-    unit: float
-    error: float
+    product: QuantizedProduct
 
 
 def quantize(model: LinearModel) -> LinearChain:
@@ -129,11 +119,11 @@ def quantize(model: LinearModel) -> LinearChain:
             "all of W is zero, so every point would have the same scores; train with a smaller "
             "regularization"
         )
-    best = _best(model)
+    inputs, best = _best(model)
     # Of two classes a score is half of what the one row gives.
     score_scale = best.unit * (1.0 if len(model.weights) > 1 else 0.5)
     return LinearChain(
-        inputs=best.inputs,
+        inputs=inputs,
         weights=best.residuals,
         bias=best.bias,
         accumulator_bits=best.accumulator_bits,
@@ -143,18 +133,21 @@ def quantize(model: LinearModel) -> LinearChain:
 
 
 def _best(model: LinearModel) -> _Fitted:
-    best = min((_fit(model, bits, 16) for bits in INPUT_BITS), key=lambda fitted: fitted.error)
+    best = min((_fit(model, bits, 16) for bits in INPUT_BITS), key=_error)
     for accumulator_bits in (24, 32):
-        if best.error <= _TOLERATED_ERROR:
+        if _error(best) <= _TOLERATED_ERROR:
             break
-        wider = _fit(model, INPUT_BITS[0], accumulator_bits)
-        best = min(best, wider, key=lambda fitted: fitted.error)
-    if not best.residuals.any():
+        best = min(best, _fit(model, INPUT_BITS[0], accumulator_bits), key=_error)
+    if not best.product.residuals.any():
         raise InputError(
             "the bias is so large beside the weights that no integer scale holds both; train with "
             "a smaller regularization, or with normalized features"
         )
     return best
+
+
+def _error(fitted: _Fitted) -> float:
+    return fitted.product.error
 
 
 def _fit(model: LinearModel, input_bits: int, accumulator_bits: int) -> _Fitted:
@@ -163,30 +156,7 @@ def _fit(model: LinearModel, input_bits: int, accumulator_bits: int) -> _Fitted:
     per_raw_unit = model.weights.astype(np.float64) * model.normalizer.scale
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
     constant = folded.constant + model.bias
-    limit = (1 << (accumulator_bits - 1)) - 1  # with either sign
-    unit = _finest_unit(folded, constant, inputs.maximum, limit)
-    while True:
-        rounded = RoundedWeights(folded, unit)
-        residuals = rounded.residuals.astype(np.int8)
-        # What rounding adds on average is known, so it is taken off.
-        bias = np.rint((constant - rounded.drift) / unit).astype(np.int64)
-        reached = range_of_products(residuals, bias, inputs.maximum)
-        if max(map(abs, reached.ends)) <= limit:
-            break
-        unit *= _COARSER
-    spread = float((np.square(folded.weights) @ folded.variance).mean())
-    error = math.sqrt(float(rounded.noise.mean()) / spread) if spread > 0 else math.inf
-    return _Fitted(inputs, residuals, bias, accumulator_bits, unit, error)
-
-
-def _finest_unit(
-    folded: FoldedMap, constant: NDArray[np.float64], maximum: int, limit: int
-) -> float:
-    """Return the unit with which residuals fit int8, and sums, before they are rounded, `limit`."""
-    weights = maximum * folded.weights
-    low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
-    largest = float(np.abs(constant + np.stack([low, high])).max())
-    return max(float(np.abs(folded.weights).max()) / RESIDUAL_MAXIMUM, largest / limit)
+    return _Fitted(inputs, QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits))
 
 
 def scores_by_step(

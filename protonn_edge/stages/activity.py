@@ -6,7 +6,7 @@ known where no points are at hand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays, check_type
+from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 
 Shares = NDArray[np.float64]
 Sizes = Mapping[str, tuple[int, ...]]
-"""How many shares each vector of a stage has, by its kind."""
+"""How many shares each vector of a stage has, by its name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class Activity:
     inputs : ndarray of shape (D,), float64
         Of points whose input is not 0, for each input of the classifier's own stages.
     stages : mapping of str to tuple of ndarray, float64
-        What else the stages tell of themselves, by their kinds; see `IntegerStage.activity`.
+        What else the stages tell of themselves, by their names; see `IntegerStage.activity`.
     """
 
     inputs: Shares
@@ -70,7 +71,19 @@ class Activity:
             )
         inputs, *vectors = np.split(array, np.cumsum(every)[:-1])
         left = iter(vectors)
-        return cls(inputs, {kind: tuple(next(left) for _ in each) for kind, each in sizes.items()})
+        return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})
+
+    def of_each(self, stages: Sequence[IntegerStage]) -> Iterator[Activity]:
+        """Yield what concerns each stage of a chain: what it told, by its kind, and its inputs.
+
+        Behind a stage that tells of its values, these are the inputs.
+        """
+        inputs = self.inputs
+        for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):
+            told = self.stages.get(name)
+            yield Activity(inputs, {} if told is None else {stage.kind: told})
+            if told is not None and stage.tells_of_values:
+                inputs = told[0]
 
 
 def to_arrays(activity: Activity | None) -> Arrays:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -43,12 +43,15 @@ class IntegerStage(ABC):
         Its name in plans and reports.
     hashed : tuple of str
         Its whole numbers that a model's hash has, though they follow from the model's fields.
+    tells_of_values : bool
+        Whether the first vector of its `activity` is of its values that are not 0.
     n_inputs, n_outputs : int
         How many values a point has before and behind it.
     """
 
     kind: ClassVar[str]
     hashed: ClassVar[tuple[str, ...]] = ()
+    tells_of_values: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -79,6 +82,16 @@ class IntegerStage(ABC):
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the arrays that were learned, as flash has them."""
         yield from ()
+
+
+def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return what the stages of a chain are called: their kinds; the second of a kind, kind_2."""
+    counts: dict[str, int] = {}
+    names = []
+    for kind in kinds:
+        counts[kind] = number = counts.get(kind, 0) + 1
+        names.append(kind if number == 1 else f"{kind}_{number}")
+    return tuple(names)
 
 
 def check_holds(fits: bool, what: str) -> None:

@@ -162,6 +162,8 @@ class Kernel(ABC):
         The file of ``templates/c`` that has its C.
     chunk : int
         Values that the firmware collects before it pushes them, where it does not hold all.
+    reads_weights : bool
+        Whether it is a way to read the weights of a matrix product, which a user may choose.
     feedings : tuple of bool
         Whether the firmware may hold all values, where this is the first stage; in order of choice.
     """
@@ -169,6 +171,7 @@ class Kernel(ABC):
     name: str
     template: ClassVar[str]
     chunk: ClassVar[int] = 64
+    reads_weights: ClassVar[bool] = False
     stage: IntegerStage
     core: Core
 

@@ -8,6 +8,7 @@ from typing import Any
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling import kernels as average_pooling
 from protonn_edge.stages.decision import kernels as decision
+from protonn_edge.stages.dense import kernels as dense
 from protonn_edge.stages.deskew import kernels as deskew
 from protonn_edge.stages.forest import kernels as forest
 from protonn_edge.stages.gradients import kernels as gradients
@@ -25,6 +26,7 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "window_features": window_features.kernels,
     "projection": projection.kernels,
     "prototypes": prototypes.kernels,
+    "dense": dense.kernels,
     "linear": linear.kernels,
     "forest": forest.kernels,
     "decision": decision.kernels,

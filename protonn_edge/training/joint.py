@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -45,12 +46,8 @@ from protonn_edge.training.thresholding import support
 
 QUANTIZATION_BEGINS = 0.5
 
-_DECAY_OF_MEAN = 0.9
-_DECAY_OF_SQUARE = 0.999
-WARM_UP_STEPS = 100
 _THINNING_ENDS = 0.5
 _SUPPORT_FREEZES = 0.75
-_REFERENCE_FEATURES = 16
 
 Augment = Callable[[Indices, np.random.Generator], Float32]
 """From the rows of a batch to their points, changed at random, normalized."""
@@ -152,7 +149,7 @@ class _Run:
         self._loss = _losses_for(data)[schedule.loss]
         self._noise = np.float32(schedule.input_noise) * data.changing
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
-        self._adam = Adam(parameters, schedule.trained)
+        self._adam = adam_of(parameters, schedule.trained)
         self._sparsifier = Sparsifier(schedule.sparsity)
         self._step = 0
         self._rounding = False
@@ -184,7 +181,7 @@ class _Run:
             value, gradient = self._gradient(self._points(batch), batch.Y, batch.weights)
             total += value * len(batch.rows)
             self._step += 1
-            rate = _rate(self._schedule.learning_rate, self._step, self._steps)
+            rate = rate_at(self._schedule.learning_rate, self._step, self._steps)
             self._adam.step(self.parameters, gradient, rate)
             self._sparsifier.apply(self.parameters, self._step / self._steps)
         return total / len(self._data)
@@ -227,30 +224,11 @@ def _losses_for(data: Source) -> dict[str, Loss]:
     return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES
 
 
-class Adam:
-    """Adam's moments of the gradient; matrices that are not `trained` stay as they are."""
-
-    def __init__(self, parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> None:
-        n_features = parameters.projection.shape[1]
-        factors = (min(1.0, math.sqrt(_REFERENCE_FEATURES / n_features)), 1.0, 1.0)
-        moved = (name in trained for name in MATRICES)
-        self._factors = (*map(operator.mul, factors, moved), 1.0)
-        self._means = [np.zeros_like(matrix) for matrix in parameters]
-        self._squares = [np.zeros_like(matrix) for matrix in parameters]
-        self._steps = 0
-
-    def step(self, parameters: Parameters, gradient: Parameters, rate: float) -> None:
-        """Move `parameters`, in place, against `gradient`, each entry by about `rate`."""
-        self._steps += 1
-        rate /= 1.0 - _DECAY_OF_MEAN**self._steps
-        unbias = np.float32(1.0 / (1.0 - _DECAY_OF_SQUARE**self._steps))
-        for matrix, slope, mean, square, factor in zip(
-            parameters, gradient, self._means, self._squares, self._factors, strict=True
-        ):
-            mean[...] += np.float32(1.0 - _DECAY_OF_MEAN) * (slope - mean)
-            square[...] += np.float32(1.0 - _DECAY_OF_SQUARE) * (slope * slope - square)
-            scale = np.sqrt(unbias * square) + np.float32(1e-8)
-            matrix[...] -= np.float32(rate * factor) * mean / scale
+def adam_of(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> Adam:
+    """Return Adam for these parameters: it moves V by less, and only what is trained."""
+    factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
+    moved = (name in trained for name in MATRICES)
+    return Adam(parameters, (*map(operator.mul, factors, moved), 1.0))
 
 
 class Sparsifier:
@@ -277,9 +255,3 @@ def _share_at(share: float, progress: float) -> float:
     """Return the share that is allowed now: from 1 down to `share`, fast at first (cubic)."""
     left = max(0.0, 1.0 - progress / _THINNING_ENDS)
     return share + (1.0 - share) * left**3
-
-
-def _rate(highest: float, step: int, steps: int) -> float:
-    """Return the learning rate of a step, counted from 1: linear warm-up, then a cosine to zero."""
-    warm = min(1.0, step / min(WARM_UP_STEPS, max(1, steps // 10)))
-    return highest * warm * 0.5 * (1.0 + math.cos(math.pi * (step - 1) / steps))

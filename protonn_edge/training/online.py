@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.training.joint import WARM_UP_STEPS, Adam, Sparsifier
+from protonn_edge.training.adam import WARM_UP_STEPS
+from protonn_edge.training.joint import Sparsifier, adam_of
 from protonn_edge.training.objective import LOSSES, Parameters, objective_gradient
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
@@ -102,7 +103,7 @@ class OnlineTraining:
         start = self.training.start()
         self.training.choose_noise(prepared.normalized(points), self._generator)
         self._parameters = _with_all_classes(start, present, n_classes)
-        self._adam = Adam(self._parameters, settings.trained)
+        self._adam = adam_of(self._parameters, settings.trained)
         self._sparsifier = Sparsifier(settings.sparsity)
         self._background = prepared.inputs.background
         if model is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.dense import DenseClassifier
 from protonn_edge.training.forest import ForestClassifier
 from protonn_edge.training.linear import LinearClassifier
 from protonn_edge.training.protonn import ProtoNNClassifier
@@ -10,6 +11,7 @@ from protonn_edge.training.protonn import ProtoNNClassifier
 CLASSIFIERS: dict[str, type[DeviceClassifier]] = {
     "protonn": ProtoNNClassifier,
     "linear": LinearClassifier,
+    "dense": DenseClassifier,
     "forest": ForestClassifier,
 }
 """The first one is the default."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run
+from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import random_model, random_points
@@ -43,6 +44,7 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
         ("protonn", "sram", "try a smaller --projection-dim or fewer classes$"),
         ("linear", "flash", "try a larger --regularization, or fewer features \\(of images: --av"),
         ("linear", "sram", "try fewer classes$"),
+        ("dense", "sram", "try fewer --hidden units$"),
         ("forest", "flash", "try a smaller --size-budget, or fewer features \\(of images: --av"),
     ],
 )
@@ -51,7 +53,9 @@ def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
         LARGE[large].check(load_board("uno"), MODELS[kind].remedies)
 
 
-@pytest.mark.parametrize("model", [random_model(), random_linear_model(), random_forest_model()])
+@pytest.mark.parametrize(
+    "model", [random_model(), random_linear_model(), random_forest_model(), random_dense_model()]
+)
 def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
     assert device_model(model).remedies == model.remedies
 

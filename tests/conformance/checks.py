@@ -173,7 +173,8 @@ def assert_mean_is_known(kind: str, plan: Plan, run: Run) -> None:
     """Compare an Uno's cycles with the mean of a plan, made for the same points."""
     mean = float(run.measured.cycles[: run.known].mean())
     assert plan.mean_cycles is not None
-    choices = (kind, plan.choices[kind], plan.choices["feeding"])
+    kernel = plan.choices[run.program.instance.stage_name]
+    choices = (kind, kernel, plan.choices["feeding"])
     within = MEAN_WITHIN_OF.get(choices, MEAN_WITHIN)
     off = plan.mean_cycles / mean - 1
     assert abs(off) <= within, (

@@ -57,6 +57,11 @@ class Instance:
         return self.model.stages.index(self.stage)
 
     @property
+    def stage_name(self) -> str:
+        """What the chain calls it."""
+        return list(self.model.named_stages)[self.place]
+
+    @property
     def inputs(self) -> np.ndarray:
         """What the stage is given: for the points, and the extremes."""
         x: np.ndarray = self.points
@@ -141,6 +146,6 @@ def _choices(instance: Instance) -> Iterator[tuple[str, str]]:
 
 def _program(instance: Instance, choices: tuple[str, str]) -> Program:
     kernel, feeding = choices
-    chosen = {instance.stage.kind: kernel, "feeding": feeding}
+    chosen = {instance.stage_name: kernel, "feeding": feeding}
     activity = measure_activity(instance.model, instance.points)
     return Program(instance, plan_of(instance.model, chosen, activity=activity))

@@ -23,6 +23,7 @@ from conformance.instances import KINDS, Program, instances_of, programs_of
 
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.decision.integers import IntegerDecision
+from protonn_edge.stages.dense.integers import IntegerDense
 from protonn_edge.stages.deskew.deskew import row_shifts, sheared
 from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.forest.integers import IntegerForest
@@ -129,6 +130,15 @@ class ForestThatGoesRightIfEqual(IntegerForest):
         return IntegerForest(*fields).run(x)
 
 
+class DenseThatRoundsUp(IntegerDense):
+    """Adds what makes whole steps of parts."""
+
+    def _scaled(self, accumulators: np.ndarray) -> np.ndarray:
+        upper = np.maximum(accumulators >> (self.accumulator_bits - 16), 0)
+        scaled: np.ndarray = upper * self.multiplier + 255 >> 8
+        return scaled
+
+
 class DecisionForTheLast(IntegerDecision):
     """Gives ties to the last class."""
 
@@ -148,6 +158,7 @@ ROUNDING_DIFFERENTLY: dict[str, type[IntegerStage]] = {
         ProjectionThatRoundsDown,
         PrototypesThatRound,
         ForestThatGoesRightIfEqual,
+        DenseThatRoundsUp,
         DecisionForTheLast,
     )
 }

@@ -93,6 +93,8 @@ def test_it_may_be_in_a_chain_twice(scale: IntegerStage) -> None:
     twice = [registry.kernels_of(stage, UNO_CORE)[0] for stage in (scale, scale, *model.stages)]
     plan = plan_with(twice)
     assert "scale_2_push" in render_c(model, plan)["pnn_model.c"]
+    assert list(plan.choices)[1:4] == ["scale", "scale_2", "projection"]
+    assert [step.name for step in plan.steps][:3] == ["scale", "scale_2", "projection"]
     with host_program(model, plan, sanitize=True) as program:
         assert (program.run(Q)[1] == model.scores(scale.run(scale.run(Q)))).all()
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
-from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.training.forest import ForestClassifier
 from protonn_edge.training.grown_trees import GrownTrees
@@ -41,13 +34,6 @@ def bytes_of(classifier: ForestClassifier, X: np.ndarray) -> np.ndarray:
     """Return what the trees of a classifier are given, as scikit-learn takes it."""
     integers = integers_of(classifier)
     return integers.own_inputs(integers.quantize(X)).astype(np.float32)
-
-
-@parametrize_with_checks([ForestClassifier(n_trees=5)])
-def test_scikit_learns_conventions_hold(estimator: ForestClassifier, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
 
 
 def own_forest(classifier: ForestClassifier, kind: Any, y: Any = DIGITS.y_train[SOME]) -> Any:
@@ -149,54 +135,12 @@ def test_a_budget_is_kept_and_used(ensemble: str) -> None:
     assert record["rounds"] < 10 if ensemble == "boosting" else 0 < record["ccp_alpha"] < 0.1
 
 
-def test_its_integers_are_as_accurate() -> None:
-    classifier = fitted()
-    integers = integers_of(classifier)
-    share = np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test)
-    assert abs(share - classifier.score(DIGITS.X_test, DIGITS.y_test)) < 0.01
-
-
 def test_the_normalization_has_no_influence() -> None:
     hashes = {
         integers_of(fitted(normalization=each)).model_sha256
         for each in ("none", "minmax", "standard")
     }
     assert len(hashes) == 1
-
-
-def test_classes_may_count_alike() -> None:
-    X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME] == 3
-    found = [
-        np.mean(
-            ForestClassifier(class_weight=each, n_trees=10, max_depth=1, random_state=0)
-            .fit(X, y)
-            .predict(X)
-        )
-        for each in (None, "balanced")
-    ]
-    assert found[0] < found[1]
-
-
-def test_sparse_points_give_the_same() -> None:
-    dense = fitted()
-    sparse = ForestClassifier(n_trees=10, size_budget=None, random_state=0)
-    sparse.fit(csr_array(DIGITS.X_train[SOME]), DIGITS.y_train[SOME])
-    test = sparse.predict(csr_array(DIGITS.X_test))
-    assert np.mean(test == dense.predict(DIGITS.X_test)) > 0.85
-
-
-def test_there_is_one_report_and_a_record() -> None:
-    reports: list[Any] = []
-    classifier = ForestClassifier(n_trees=7, random_state=0, callback=reports.append)
-    classifier.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
-    (report,) = classifier.history_
-    assert reports == [report]
-    assert (report.epoch, report.epochs, classifier.n_iter_) == (1, 1, 1)
-    assert report.accuracy == classifier.score(DIGITS.X_train, DIGITS.y_train)
-    assert report.test_accuracy == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test))
-    record = classifier.to_model().record
-    assert record["settings"]["n_trees"] == 7
-    assert record["trainer"] == "RandomForestClassifier"
 
 
 @pytest.mark.parametrize(
@@ -217,31 +161,3 @@ def test_trees_are_trained_on_what_the_device_makes(
     X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
     answers = integers.predict(integers.quantize(X))
     assert np.mean(answers == y) > 0.99  # whole trees know their points
-
-
-def test_it_rejects_by_score_and_margin(tmp_path: Path) -> None:
-    classifier = fitted(n_trees=30)
-    classifier.calibrate_rejection(
-        DIGITS.X_train[SOME], DIGITS.y_train[SOME], rate=0.1, by=("score", "margin")
-    ).save(tmp_path / "model.npz")
-    unknown = classifier.predict(DIGITS.X_test, unknown=-1) == -1
-    assert 0.02 < np.mean(unknown) < 0.4
-    integers = quantize(load_model(tmp_path / "model.npz"))
-    answers = integers.predict(integers.quantize(DIGITS.X_test))
-    assert np.mean((answers == 255) == unknown) > 0.95
-    with pytest.raises(InputError, match="a forest model has no distance to reject points by"):
-        classifier.calibrate_rejection(DIGITS.X_train[SOME], DIGITS.y_train[SOME], by=("distance",))
-
-
-@pytest.mark.parametrize(
-    ("settings", "y", "words"),
-    [
-        ({}, np.eye(10, dtype=int)[DIGITS.y_train], "sets of labels, but a forest"),
-        ({"size_budget": 40}, DIGITS.y_train, "a budget of 40 B leaves nothing of 10 trees"),
-        ({"ensemble": "bagged"}, DIGITS.y_train, "'ensemble' parameter of ForestClassifier"),
-        ({"n_trees": 0}, DIGITS.y_train, "'n_trees' parameter of ForestClassifier"),
-    ],
-)
-def test_what_it_cannot_do_is_refused(settings: dict[str, Any], y: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        ForestClassifier(random_state=0, **settings).fit(DIGITS.X_train, y)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from fuzz.mutation import (
     mutated_arrays,
@@ -114,6 +115,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_window_model(replace(windows, rate=50.0)),
         random_forest_model(3),
+        random_dense_model(3, hidden=(5, 4)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,7 +237,7 @@ class Matvec:
         step = Step(name, self.kernel, sum(self.bytes), mean, worst, self.push.least)
         return step if self.core.multiplies else step.in_portable_c(_PORTABLE_PRODUCT)
 
-    @property
+    @cached_property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
         return projection_bytes(self.kernel, self.weights, self.blocks, self.maximum)
@@ -293,6 +294,8 @@ class Matvec:
 @dataclass(frozen=True, eq=False)
 class MatvecKernel(Kernel):
     """A kernel of a stage that begins with a product, with one of the ways to read weights."""
+
+    reads_weights: ClassVar[bool] = True
 
     stage: IntegerMatvec
     name: KernelName

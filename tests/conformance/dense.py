@@ -1,0 +1,51 @@
+"""Hidden layers: sums of 16 and 24 bits, values at the limit and below it, one layer and two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from conformance.instances import Instance
+from dense_factory import random_chain
+from model_factory import random_inputs
+
+from protonn_edge.quantization.dense import DenseChain
+from protonn_edge.stages.dense.integers import IntegerDense
+
+
+def instances() -> Iterator[Instance]:
+    """Yield hidden layers."""
+    yield _instance("16 bits", random_chain(0, features=120))
+    wide = random_chain(1, features=130, hidden=(11,), bits=(24, 24), largest=(127, 60))
+    yield _instance("24 bits, far above the limit", wide)
+    sparse = random_chain(2, features=300, hidden=(20,), rows=1, density=0.1, multipliers=(2,))
+    yield _instance("sparse, two classes, below the limit", sparse)
+    four = random_chain(3, features=80, hidden=(12,), bits=(24, 16), largest=(7, 3), maximum=255)
+    yield _instance("4 bits in sums of 24", four)
+    two = random_chain(
+        4,
+        hidden=(30, 11),
+        bits=(16, 24, 24),
+        largest=(12, 40, 60),
+        multipliers=(7, 120),
+    )
+    yield _instance("the second of two layers", two, place=1)
+
+
+def _instance(name: str, model: DenseChain, place: int = 0) -> Instance:
+    stage = model.own_stages[place]
+    assert isinstance(stage, IntegerDense)
+    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
+    return Instance(name, model, stage, random_inputs(8, 20, model), np.concatenate(ends))
+
+
+def reference(stage: IntegerDense, point: list[int]) -> list[int]:
+    """Return the values of inputs."""
+    values = []
+    for k, weights in enumerate(stage.weights.tolist()):
+        a = int(stage.bias[k])
+        for weight, q in zip(weights, point, strict=True):
+            a += weight * q
+        h = a if stage.accumulator_bits == 16 else a >> 8
+        values.append(min(max(h, 0) * stage.multiplier >> 8, 255))
+    return values

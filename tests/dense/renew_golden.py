@@ -1,0 +1,29 @@
+"""Write the golden files anew: ``python tests/dense/renew_golden.py``; read the difference."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from dense_factory import tiny_chain
+
+from protonn_edge.codegen import render_c
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.system.files import write_atomically
+
+CASES = {"golden": {"dense": "unrolled", "dense_2": "masked", "linear": "columns"}}
+
+
+def rendered(choices: dict[str, str]) -> dict[str, str]:
+    """Return the files of the tiny model with these kernels."""
+    chain = tiny_chain()
+    return render_c(chain, plan_of(chain, choices))
+
+
+if __name__ == "__main__":
+    for folder, case in CASES.items():
+        (Path(__file__).parent / folder).mkdir(exist_ok=True)
+        for name, text in rendered(case).items():
+            write_atomically(Path(__file__).parent / folder / name, text)

@@ -1,0 +1,89 @@
+"""The trainer: gradients, pruning to a budget, and what becomes of steps that are too large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.quantization import quantize
+from protonn_edge.training.dense import DenseClassifier
+from protonn_edge.training.network import Network
+from protonn_edge.training.points import Batch
+from protonn_edge.training.pruning import masks_within, stored_bytes
+
+DIGITS = load_digits_dataset()
+
+
+def fitted(**settings: Any) -> DenseClassifier:
+    settings = {"epochs": 30, "random_state": 0, **settings}
+    return DenseClassifier(**settings).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+@pytest.mark.parametrize("scores", [1, 4])
+def test_the_gradient_is_that_of_the_loss(scores: int) -> None:
+    rng = np.random.default_rng(0)
+    network = Network.random((7, 6, 5, scores), rng)
+    network = Network(
+        [W.astype(np.float64) for W in network.weights],  # type: ignore[misc]
+        [rng.normal(size=b.shape) for b in network.biases],
+    )
+    classes = max(2, scores)
+    X, Y = rng.normal(size=(9, 7)), np.eye(classes)[rng.integers(0, classes, 9)]
+    batch = Batch(np.arange(9), X, Y, rng.random(9))  # type: ignore[arg-type]
+    _, slopes = network.gradient(batch)
+    for parameter, slope in zip(network.parameters, slopes, strict=True):
+        place = tuple(rng.integers(0, size) for size in parameter.shape)
+        losses = []
+        for step in (1e-5, -2e-5):
+            parameter[place] += step
+            losses.append(network.gradient(batch)[0])
+        parameter[place] += 1e-5
+        assert slope[place] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "budget"), [("20", 1_479), ("20", 700), ("30,10", 700), ("20", 300)]
+)
+def test_a_budget_is_kept_and_used(hidden: str, budget: int) -> None:
+    classifier = fitted(hidden=hidden, size_budget=budget)
+    integers = quantize(classifier.to_model())
+    assert 0.9 * budget < integers.model_bytes <= budget
+    assert classifier.score(DIGITS.X_test, DIGITS.y_test) > (0.85 if budget > 300 else 0.7)
+
+
+def test_what_fits_keeps_all_of_its_weights() -> None:
+    for budget in (None, 1_480):
+        model = fitted(size_budget=budget, epochs=3).to_model()
+        assert all((W != 0).all() for W in model.weights)
+
+
+def test_pruning_costs_little() -> None:
+    whole, pruned = (fitted(size_budget=each, epochs=60) for each in (None, 740))
+    shares = [each.score(DIGITS.X_test, DIGITS.y_test) for each in (whole, pruned)]
+    assert shares[1] > shares[0] - 0.03
+
+
+def test_the_weights_that_matter_most_remain() -> None:
+    rng = np.random.default_rng(1)
+    matter = [rng.random((20, 100), np.float32), rng.random((8, 20), np.float32)]
+    masks = masks_within(matter, 800)
+    assert masks is not None
+    assert 790 < sum(map(stored_bytes, masks)) <= 800
+    for each, mask in zip(matter, masks, strict=True):
+        assert each[mask].min() > each[~mask].max()
+    assert masks_within(matter, 2_160) is None
+
+
+def test_steps_that_are_too_large_are_made_smaller() -> None:
+    with pytest.warns(ConvergenceWarning, match="diverged at the learning rate 30 in epoch 4"):
+        classifier = fitted(learning_rate=30.0, epochs=4)
+    assert classifier.restarts_
+
+
+def test_steps_that_stay_too_large_are_refused() -> None:
+    with pytest.raises(ValueError, match="training diverges at the learning rate 1e"):
+        fitted(learning_rate=1e9, epochs=4)

@@ -1,0 +1,129 @@
+"""From float layers to integers: how near, how many bytes, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dense_factory import random_chain, random_dense_model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_factory import random_points
+
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
+from protonn_edge.quantization.dense import DenseChain
+from protonn_edge.stages.dense.integers import IntegerDense, listed
+from protonn_edge.stages.matvec.integers import packed
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    features=st.integers(1, 200),
+    hidden=st.sampled_from([(4,), (60,), (30, 12)]),
+    classes=st.integers(2, 12),
+    density=st.sampled_from([0.1, 1.0]),
+)
+@settings(max_examples=30, deadline=None)
+def test_integer_scores_are_near_those_of_the_float_model(
+    seed: int, features: int, hidden: tuple[int, ...], classes: int, density: float
+) -> None:
+    sizes = {"features": features, "hidden": hidden, "classes": classes}
+    model = random_dense_model(seed, **sizes, density=density)
+    integers = quantize(model)
+    X = np.clip(random_points(seed, 300, features), model.inputs.lower, model.inputs.upper)
+    expected = model.scores(X)
+    scores = integers.scores(integers.quantize(X)) * integers.score_scale
+    spread = np.sqrt(np.mean(np.square(expected - expected.mean(axis=0))))
+    assert np.sqrt(np.mean(np.square(scores - expected))) < 0.15 * spread
+
+
+def test_values_of_training_points_fill_a_byte() -> None:
+    model = random_dense_model(2, features=60, hidden=(20, 10))
+    integers = quantize(model)
+    values = integers.own_inputs(integers.quantize(random_points(2, 300, 60)))
+    for stage in integers.own_stages[:-1]:
+        values = stage.run(values)
+        assert np.quantile(values, 0.9999) > 100
+        assert np.mean(values == 255) < 0.01
+
+
+def test_the_error_of_each_step_is_told() -> None:
+    model = random_dense_model(3)
+    X = random_points(3, 300, 12).astype(np.float32)
+    losses = stage_losses(model, X, model.predict(X))
+    assert [loss.stage for loss in losses] == ["float", "inputs", "W"]
+    assert losses[0].accuracy == 1
+    assert losses[-1].accuracy > 0.95
+
+
+def test_there_are_no_float_builds() -> None:
+    model = random_dense_model()
+    assert precisions_of(model) == ("int8",)
+    with pytest.raises(InputError, match="no float builds of dense models"):
+        device_model(model, "float32")
+
+
+def test_a_matrix_without_weights_is_refused() -> None:
+    model = random_dense_model()
+    first, last = model.weights
+    with pytest.raises(InputError, match="all of W2 is zero"):
+        quantize(replace(model, weights=(first, np.zeros_like(last))))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"accumulator_bits": 32}, "accumulators of 32 bits"),
+        ({"bias": np.array([32_500])}, "accumulators in "),
+        ({"multiplier": 256}, "the multiplier 256"),
+        ({"weights": np.ones((256, 2), np.int8)}, "a hidden layer of 256 units"),
+    ],
+)
+def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
+    fields = {
+        "weights": np.array([[5, -7]], np.int8),
+        "bias": np.array([0]),
+        "accumulator_bits": 16,
+        "input_maximum": 63,
+        "multiplier": 3,
+    }
+    IntegerDense(**fields)
+    with pytest.raises(InputError, match=words):
+        IntegerDense(**fields | changes)
+
+
+@pytest.mark.parametrize("density", [0.0, 0.002, 0.1])
+def test_listed_weights_can_be_read_back(density: float) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.integers(-128, 128, (20, 300)).astype(np.int8)
+    weights[rng.random(weights.shape) >= density] = 0
+    pairs = listed(weights)
+    read = np.zeros(weights.size, np.int8)
+    if len(pairs):
+        read[np.cumsum(pairs[:, 0].astype(int)) - 1] = pairs[:, 1].view(np.int8)
+    assert (read.reshape(weights.shape) == weights).all()
+    assert len(pairs) <= np.count_nonzero(weights) + weights.size // 255
+
+
+@pytest.mark.parametrize(("density", "largest"), [(1.0, 127), (0.1, 127), (1.0, 7)])
+def test_weights_count_in_their_smallest_form(density: float, largest: int) -> None:
+    chain = random_chain(0, bits=(24, 24), largest=(largest, 60), density=density)
+    (weights,) = chain.own_stages[0].parameters()
+    forms = [chain.weights[0].nbytes, listed(chain.weights[0]).nbytes]
+    if largest == 7:
+        forms.append(packed(chain.weights[0]).nbytes)
+    assert weights.nbytes == min(forms)
+
+
+def test_the_hash_depends_on_every_number() -> None:
+    chain = random_chain(0, hidden=(9, 5), bits=(16, 24, 24), largest=(9, 9, 9), multipliers=(4, 5))
+    assert isinstance(chain, DenseChain)
+    others = [replace(chain, multipliers=(4, 6)), replace(chain, accumulator_bits=(24, 24, 24))]
+    for place in range(3):
+        weights = [W.copy() for W in chain.weights]
+        weights[place][-1, -1] ^= 1
+        biases = [bias + (number == place) for number, bias in enumerate(chain.biases)]
+        others += [replace(chain, weights=tuple(weights)), replace(chain, biases=tuple(biases))]
+    assert len({each.model_sha256 for each in (chain, *others)}) == 9

@@ -1,0 +1,69 @@
+"""The part of networks in the checks of all kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+from dense_factory import random_dense_model
+from kinds.kind import Kind
+
+from protonn_edge.model.dense import DenseModel
+from protonn_edge.training.dense import DenseClassifier
+
+
+def _scores(model: DenseModel, X: np.ndarray) -> np.ndarray:
+    """Return scores of a network of one hidden layer."""
+    (W, Z), (b, c) = model.weights, model.biases
+    t = np.maximum(X @ W.T + b, 0) @ Z.T + c
+    return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
+
+
+_SMALL = ("--hidden", "10", "--size-budget", "500", "--epochs", "40")
+
+KIND = Kind(
+    classifier=DenseClassifier,
+    random_model=random_dense_model,
+    scores_of=_scores,
+    damages=(
+        ("W1", np.ones((6, 12)), "array 'W1' has the type float64"),
+        ("W1", np.full((6, 12), np.inf, np.float32), "array 'W1' has a value at .0, 0. that is"),
+        ("W1", np.ones((6, 11), np.float32), "'W' has 11"),
+        ("W2", np.ones((4, 5), np.float32), "array 'W2' has 5 columns, the others want 6"),
+        ("b1", np.ones(5), "array 'b1' has 5 features, the others have 6"),
+        ("b2", None, "no array 'b2'"),
+        ("V1", np.ones((3, 5)), "array 'V1' has the shape .3, 5.; it must be .3, 6."),
+        ("V1", np.full((3, 6), -1.0), "array 'V1' has numbers below 0"),
+        ("V1", np.full((3, 6), np.nan), "array 'V1' has a value at .0, 0. that is NaN"),
+        ("W3", np.ones((4, 4), np.float32), "an array 'W3', but no array 'V2'"),
+        ("B", np.ones((4, 12), np.float32), "unknown array 'B'"),
+    ),
+    settings={"epochs": 30},
+    accuracy=0.92,
+    own_settings={"hidden": "7", "epochs": 5, "size_budget": 300, "learning_rate": 0.02},
+    weak={"epochs": 2},
+    facts={"trainer": "adam"},
+    variants={
+        "dense": _SMALL,
+        "dense, two layers": (*_SMALL, "--hidden", "20,7"),
+    },
+    flags={
+        "--hidden": "12,5",
+        "--size-budget": "400",
+        "--epochs": "30",
+        "--batch-size": "32",
+        "--learning-rate": "0.02",
+        "--noise": "0.1",
+    },
+    steps=("float", "inputs", "W"),
+    tuning=("--trials", "3", "--max-latency-ms", "0.5"),
+    refused_options=(
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' does not"),
+        (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
+        (("--size-budget", "40"), "a budget of 40 B leaves less than a weight for each of 10"),
+    ),
+    refused_settings=(
+        ({"hidden": "0"}, "hidden is '0'; it must be the units"),
+        ({"hidden": "256"}, "each 1 to 255"),
+        ({"size_budget": 200}, "a budget of 200 B leaves less than a weight for each of 20"),
+        ({"epochs": 0}, "'epochs' parameter of DenseClassifier"),
+    ),
+)

@@ -1,0 +1,93 @@
+"""The part of forests in the checks of all kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+from forest_factory import random_forest_model
+from kinds.kind import Kind
+
+from protonn_edge.model.forest import ForestModel
+from protonn_edge.stages.forest.trees import LEAF
+from protonn_edge.training.forest import ForestClassifier
+
+
+def _scores(model: ForestModel, X: np.ndarray) -> np.ndarray:
+    return np.array([_scores_of_point(model, point) for point in X])
+
+
+def _scores_of_point(model: ForestModel, point: np.ndarray) -> np.ndarray:
+    """Return the scores of a normalized point, one node at a time."""
+    nodes, scores = iter(model.features.tolist()), model.bias.copy()
+    thresholds, leaves = iter(model.thresholds), iter(model.leaves.astype(np.float64))
+
+    def walk(reached: bool) -> None:
+        feature = next(nodes)
+        if feature == LEAF:
+            scores[:] += next(leaves) * reached
+            return
+        left = point[feature] <= next(thresholds)
+        walk(reached and left)
+        walk(reached and not left)
+
+    for _ in model.trees.roots:
+        walk(True)
+    return scores
+
+
+_NODES = random_forest_model().features
+_INNER = int((_NODES != LEAF).sum())
+_TREES = ("--trees", "8", "--size-budget", "6kB")
+
+KIND = Kind(
+    classifier=ForestClassifier,
+    random_model=random_forest_model,
+    scores_of=_scores,
+    damages=(
+        ("nodes", _NODES.astype(np.int32), "array 'nodes' has the type int32"),
+        ("nodes", _NODES[:, None], "array 'nodes' has the shape"),
+        ("nodes", np.where(_NODES == 3, 12, _NODES), "array 'nodes' has numbers in -1..12"),
+        ("nodes", np.where(_NODES == 3, -2, _NODES), "array 'nodes' has numbers in -2..11"),
+        ("nodes", np.full(9, LEAF), "array 'thresholds' has"),
+        ("nodes", _NODES[:-1], "has no end"),
+        ("nodes", np.append(_NODES, 0), "has no end"),
+        ("nodes", np.append(_NODES, LEAF), "array 'leaves' has "),
+        ("thresholds", np.zeros(_INNER - 1), "array 'thresholds' has "),
+        ("thresholds", np.full(_INNER, np.nan), "array 'thresholds' has a value at .0,. that is"),
+        ("leaves", np.ones((2, 4)), "array 'leaves' has the type float64"),
+        ("leaves", np.ones((2, 4), np.float32), "array 'leaves' has 2 rows"),
+        ("bias", np.zeros(3), "array 'leaves' has 4 columns, the others want 3"),
+        ("bias", None, "no array 'bias'"),
+        ("W", np.ones((4, 12), np.float32), "unknown array 'W'"),
+    ),
+    settings={"n_trees": 10, "size_budget": None},
+    accuracy=0.9,
+    own_settings={"n_trees": 7, "max_depth": 6},
+    weak={"max_depth": 1},
+    facts={"trainer": "RandomForestClassifier"},
+    variants={
+        "forest": _TREES,
+        "extra trees": (*_TREES, "--ensemble", "extra"),
+        "boosting": (*_TREES, "--ensemble", "boosting"),
+    },
+    flags={
+        "--trees": "8",
+        "--max-depth": "6",
+        "--min-leaf": "2",
+        "--shrinkage": "0.3",
+        "--size-budget": "4000",
+    },
+    steps=("float", "inputs", "leaves"),
+    tuning=("--trials", "4", "--max-latency-ms", "1"),
+    refused_options=(
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' does not"),
+        (("--size-budget", "40"), "a budget of 40 B leaves nothing"),
+    ),
+    refused_settings=(
+        ({"size_budget": 40}, "a budget of 40 B leaves nothing of 10 trees"),
+        ({"ensemble": "bagged"}, "'ensemble' parameter of ForestClassifier"),
+        ({"n_trees": 0}, "'n_trees' parameter of ForestClassifier"),
+    ),
+    reads_weights=False,
+    calibrated={"n_trees": 30},
+    rejecting=("--leaves", "shares", "--min-leaf", "3", "--trees", "30"),
+)

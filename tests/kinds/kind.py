@@ -1,0 +1,97 @@
+"""What the checks of every kind of classifier run on, and where each kind's part comes from."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.model.base import Model
+from protonn_edge.training import DeviceClassifier
+from protonn_edge.training.registry import CLASSIFIERS
+
+KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
+"""ProtoNN is what most other tests are about."""
+
+Damage = tuple[str, Any, str]
+"""The name of an array, what takes its place, and words of the sentence that says so."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kind:
+    """The part of a kind of classifier, in the module ``kinds.KIND``.
+
+    Attributes
+    ----------
+    random_model : callable
+        Returns a float model of 12 features, given a seed and the number of classes.
+    scores_of : callable
+        Returns the scores (n, L) of a model for normalized points (n, D), by the formula's text.
+    damages : sequence of Damage
+        Of the arrays of ``random_model()``.
+    settings : mapping
+        With which it is trained on digits in no time.
+    accuracy : float
+        Which it then surpasses on digits that it has not seen.
+    own_settings : mapping
+        Some more, which the record says, too.
+    weak : mapping
+        Settings with which a frequent class is preferred to a rare one.
+    facts : mapping
+        Of the record of what was trained with `settings`, with what each must be.
+    variants : mapping of str to sequence of str
+        Options of the command line for models that differ in kind, by a name each; the first is
+        taken where one is enough.
+    flags : mapping of str to str
+        Options of the command line, and how the record has them.
+    steps : sequence of str
+        What `inspect` lists of its way into integers.
+    tuning : sequence of str
+        Options of a search.
+    refused_options, refused_settings : sequence of tuple
+        What it is not trained with, and words of the sentence that says so.
+    reads_weights : bool
+        Whether it has a matrix product.
+    rejecting, calibrated : sequence of str, mapping
+        Options and settings of a model that rejects points, where scores must be finer.
+    """
+
+    classifier: type[DeviceClassifier]
+    random_model: Callable[..., Model]
+    scores_of: Callable[[Any, np.ndarray], np.ndarray]
+    damages: Sequence[Damage]
+    settings: Mapping[str, Any]
+    accuracy: float
+    own_settings: Mapping[str, Any]
+    weak: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    variants: Mapping[str, Sequence[str]]
+    flags: Mapping[str, str]
+    steps: Sequence[str]
+    tuning: Sequence[str]
+    refused_options: Sequence[tuple[Sequence[str], str]]
+    refused_settings: Sequence[tuple[Mapping[str, Any], str]]
+    reads_weights: bool = True
+    rejecting: Sequence[str] = ()
+    calibrated: Mapping[str, Any] = field(default_factory=dict)
+
+
+def kind_of(name: str) -> Kind:
+    """Return what a kind brings along."""
+    try:
+        module = importlib.import_module(f"kinds.{name}")
+    except ModuleNotFoundError as error:
+        raise AssertionError(
+            f"the classifier {name!r} of the registry has no part in its checks; write "
+            f"tests/kinds/{name}.py with KIND"
+        ) from error
+    found: Kind = module.KIND
+    return found
+
+
+def pairs_of(name: str) -> list[tuple[str, int]]:
+    """Return each kind with a number for each entry of one of its sequences."""
+    return [(kind, number) for kind in KINDS for number in range(len(getattr(kind_of(kind), name)))]

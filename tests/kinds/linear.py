@@ -1,0 +1,54 @@
+"""Logistic regression's part in the checks of all kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+from kinds.kind import Kind
+from linear_factory import random_linear_model
+
+from protonn_edge.model.linear import LinearModel
+from protonn_edge.training.linear import LinearClassifier
+
+
+def _scores(model: LinearModel, X: np.ndarray) -> np.ndarray:
+    t = X @ model.weights.T + model.bias
+    return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
+
+
+KIND = Kind(
+    classifier=LinearClassifier,
+    random_model=random_linear_model,
+    scores_of=_scores,
+    damages=(
+        ("W", np.ones((4, 12)), "array 'W' has the type float64"),
+        ("W", np.full((4, 12), np.nan, np.float32), "array 'W' has a value at .0, 0. that is NaN"),
+        ("W", np.ones(12, np.float32), "array 'W' has the shape"),
+        ("W", np.ones((4, 11), np.float32), "'W' has 11"),
+        ("b", np.ones(4, np.float32), "array 'b' has the type float32"),
+        ("b", np.ones(3), "array 'b' has 3 features, the others have 4"),
+        ("b", np.full(4, np.inf), "array 'b' has a value at .0,. that is NaN or infinite"),
+        ("b", None, "no array 'b'"),
+        ("B", np.ones((4, 12), np.float32), "unknown array 'B'"),
+    ),
+    settings={"regularization": 1e-3},
+    accuracy=0.93,
+    own_settings={"regularization": 2e-3, "tolerance": 1e-2},
+    weak={"regularization": 1e-2},
+    facts={"trainer": "saga", "passes": lambda passes: 1 <= passes < 500},
+    variants={
+        "linear": ("--regularization", "0.001"),
+        "linear, two classes": ("--regularization", "0.001"),
+    },
+    flags={"--regularization": "0.002", "--solver": "saga"},
+    steps=("float", "inputs", "W"),
+    tuning=("--trials", "3", "--max-latency-ms", "0.3"),
+    refused_options=(
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' does not"),
+        (("--solver", "liblinear"), "the solver liblinear tells two classes apart"),
+    ),
+    refused_settings=(
+        ({"solver": "liblinear"}, "tells two classes apart, but there are 10"),
+        ({"regularization": 0.0}, "'regularization' parameter of LinearClas"),
+        ({"solver": "sag"}, "'solver' parameter of LinearClassifier"),
+    ),
+)

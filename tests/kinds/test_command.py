@@ -1,0 +1,193 @@
+"""Each kind from the command line: trained, built, verified, measured, reported, exported."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from command_line import assert_one_sentence, run, run_json, succeed
+from kinds.kind import KINDS, kind_of, pairs_of
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.model import load_model
+
+VARIANTS = [(kind, name) for kind in KINDS for name in kind_of(kind).variants]
+FIRST = {kind: next(iter(kind_of(kind).variants)) for kind in KINDS}
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+class Trained:
+    """Digits, and models of all kinds and variants, each trained when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        digits = load_digits_dataset()
+        for classes in (2, 10):
+            merged = 10 // classes
+            np.savez(
+                self._digits(classes),
+                X_train=digits.X_train[::3],
+                y_train=digits.y_train[::3] // merged,
+                X_test=digits.X_test[:40],
+                y_test=digits.y_test[:40] // merged,
+            )
+
+    def data(self, variant: str) -> Path:
+        """Return the digits, or whether they are 5 or more, for a variant."""
+        return self._digits(2 if "two classes" in variant else 10)
+
+    def model(self, kind: str, variant: str) -> Path:
+        """Return the file of a model."""
+        path = self.folder / f"{variant}.npz"
+        if not path.exists():
+            options = kind_of(kind).variants[variant]
+            succeed("train", self.data(variant), "-o", path, "--classifier", kind, *options)
+        return path
+
+    def _digits(self, classes: int) -> Path:
+        return self.folder / f"digits_{classes}.npz"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    return Trained(tmp_path_factory.mktemp("kinds"))
+
+
+@every_kind
+def test_training_says_what_became_of_it(kind: str, trained: Trained, tmp_path: Path) -> None:
+    path, flags = tmp_path / "model.npz", kind_of(kind).flags
+    options = [text for flag in flags.items() for text in flag]
+    record = run_json("train", trained.data(""), "-o", path, "--classifier", kind, *options)
+    assert record["accuracy"] > 0.6
+    model = load_model(path)
+    assert model.kind == kind
+    settings = {str(value) for value in model.record["settings"].values()}
+    assert set(flags.values()) <= settings
+
+
+@pytest.mark.parametrize(("kind", "variant"), VARIANTS)
+def test_it_is_inspected(kind: str, variant: str, trained: Trained) -> None:
+    model = trained.model(kind, variant)
+    record = run_json("inspect", model, "--data", trained.data(variant))
+    assert record["classifier"] == kind
+    assert re.search(rf"classifier +{kind}\b", succeed("inspect", model).output)
+    assert [stage["stage"] for stage in record["stages"]] == list(kind_of(kind).steps)
+    assert all(record[size.name] == size.number for size in load_model(model).sizes)
+    if "--size-budget" in kind_of(kind).variants[variant]:
+        assert record["model_bytes"] <= 6_000
+    if kind_of(kind).reads_weights:
+        low, high = record["accumulator_range"]
+        assert low < 0 < high
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize(("kind", "variant"), VARIANTS)
+def test_every_execution_agrees(kind: str, variant: str, trained: Trained) -> None:
+    record = run_json("verify", trained.model(kind, variant), trained.data(variant))
+    assert [each["mismatches"] for each in record["executions"]] == [0, 0]
+
+
+@needs_emulated_avr
+@every_kind
+def test_it_is_built_measured_and_reported(kind: str, trained: Trained, tmp_path: Path) -> None:
+    model, data = trained.model(kind, FIRST[kind]), trained.data(FIRST[kind])
+    plan = run_json("build", model, "-o", tmp_path, "--data", data)["plan"]
+    assert plan["stages"][0]["name"] == kind
+    results = tmp_path / "results.csv"
+    measured = run_json("hil", data, "--emulate", "--project", tmp_path, "-o", results)
+    assert (measured["mismatches"], measured["lost"], measured["n"]) == (0, 0, 40)
+    assert plan["cycles"]["least"] <= measured["cycles"]["min"]
+    assert measured["cycles"]["max"] <= plan["cycles"]["worst"]
+    assert plan["cycles"]["mean"] == pytest.approx(measured["cycles"]["mean"], rel=0.03)
+    page = tmp_path / "report.html"
+    succeed("report", results, "--project", tmp_path, "--data", data, "-o", page)
+    assert "prototype" not in page.read_text(encoding="utf-8").lower()
+
+
+@needs_avr_gcc
+@every_kind
+@pytest.mark.parametrize("vectors", ["data", "model"])
+def test_the_c_library_passes_its_self_test(
+    kind: str, vectors: str, trained: Trained, tmp_path: Path
+) -> None:
+    variant = list(kind_of(kind).variants)[-1]
+    given = ["--data", trained.data(variant)] if vectors == "data" else []
+    succeed("export", trained.model(kind, variant), "--c", tmp_path / "library", *given)
+    done = subprocess.run(
+        ["make", "test"], cwd=tmp_path / "library", capture_output=True, text=True, check=True
+    )
+    assert "PASS: 20 test vectors" in done.stdout
+
+
+@needs_emulated_avr
+@every_kind
+def test_it_rejects_what_comes_as_averages_on_the_device_too(
+    kind: str, trained: Trained, tmp_path: Path
+) -> None:
+    path, data, own = tmp_path / "model.npz", trained.data(""), kind_of(kind)
+    by = ("--rejection", "10%", "--rejection-by", "score", "--rejection-by", "margin")
+    pooling = ("--image-shape", "8x8", "--average-pooling", "4x4", "--deskew")
+    options = own.rejecting or own.variants[FIRST[kind]]
+    succeed("train", data, "-o", path, "--classifier", kind, *options, *by, *pooling)
+    model = load_model(path)
+    assert (model.n_features, model.n_inputs) == (64, 16)
+    assert model.rejection is not None
+    record = run_json("verify", path, data)
+    assert [each["mismatches"] for each in record["executions"]] == [0, 0]
+
+
+@needs_avr_gcc
+@every_kind
+def test_the_best_that_fits_is_found(kind: str, trained: Trained, tmp_path: Path) -> None:
+    path, options = tmp_path / "model.npz", ("--folds", 2, "--jobs", 1, *kind_of(kind).tuning)
+    done = succeed("tune", trained.data(""), "-o", path, "--classifier", kind, *options)
+    assert load_model(path).kind == kind
+    assert ("--plan" in done.output) == kind_of(kind).reads_weights
+    built = run_json("build", path, "-o", tmp_path / "built")
+    latency = float(options[options.index("--max-latency-ms") + 1])
+    assert built["plan"]["cycles"]["worst"] <= 16_000 * latency
+
+
+@pytest.mark.parametrize(("kind", "number"), pairs_of("refused_options"))
+def test_what_it_cannot_do_is_one_sentence(
+    kind: str, number: int, trained: Trained, tmp_path: Path
+) -> None:
+    refused, words = kind_of(kind).refused_options[number]
+    own = kind_of(kind).variants[FIRST[kind]]
+    options = (*own, *refused)
+    path = tmp_path / "model.npz"
+    done = run("train", trained.data(""), "-o", path, "--classifier", kind, *options)
+    assert words in done.stderr
+    assert done.exit_code == 2
+
+
+@every_kind
+def test_it_has_no_distance_to_reject_by(kind: str, trained: Trained, tmp_path: Path) -> None:
+    options = ("--classifier", kind, "--rejection", "5%", "--rejection-by", "distance")
+    done = run("train", trained.data(""), "-o", tmp_path / "model.npz", *options)
+    assert "no distance to reject points by" in done.stderr
+    assert done.exit_code == 2
+
+
+@every_kind
+def test_its_options_are_not_protonns(kind: str, trained: Trained, tmp_path: Path) -> None:
+    flag, value = next(iter(kind_of(kind).flags.items()))
+    done = run("train", trained.data(""), "-o", tmp_path / "model.npz", flag, value)
+    assert_one_sentence(done, f"{flag} is given, but the classifier 'protonn' does not")
+
+
+@every_kind
+def test_a_way_to_read_weights_is_for_those_with_a_product(
+    kind: str, trained: Trained, tmp_path: Path
+) -> None:
+    options = ("--plan", "columns", "-o", tmp_path)
+    done = run("build", trained.model(kind, FIRST[kind]), *options)
+    if kind_of(kind).reads_weights:
+        assert done.exit_code == 0, done.output
+    else:
+        assert_one_sentence(done, "--plan columns")

@@ -1,0 +1,150 @@
+"""The estimator of each kind: what all device classifiers share."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kinds.kind import KINDS, kind_of, pairs_of
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model
+from protonn_edge.quantization import quantize
+from protonn_edge.training import DeviceClassifier
+
+DIGITS = load_digits_dataset()
+SOME = slice(0, 600)
+X_SOME, Y_SOME = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def new(kind: str, **settings: Any) -> DeviceClassifier:
+    own = kind_of(kind)
+    return own.classifier(random_state=0, **{**own.settings, **settings})
+
+
+@cache
+def fitted(kind: str) -> DeviceClassifier:
+    """Return a classifier of a kind, trained on all digits."""
+    return new(kind).fit(DIGITS.X_train, DIGITS.y_train)
+
+
+@parametrize_with_checks([kind_of(kind).classifier(**kind_of(kind).settings) for kind in KINDS])
+def test_scikit_learns_conventions_hold(estimator: DeviceClassifier, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+@every_kind
+def test_its_integers_are_as_accurate(kind: str) -> None:
+    classifier = fitted(kind)
+    integers = quantize(classifier.to_model())
+    share = np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test)
+    floats = classifier.score(DIGITS.X_test, DIGITS.y_test)
+    assert floats > kind_of(kind).accuracy
+    assert abs(share - floats) < 0.01
+
+
+@every_kind
+def test_the_same_seed_gives_the_same_model(kind: str) -> None:
+    hashes = {quantize(new(kind).fit(X_SOME, Y_SOME).to_model()).model_sha256 for _ in range(2)}
+    assert len(hashes) == 1
+
+
+@every_kind
+def test_classes_may_count_alike(kind: str) -> None:
+    weak = kind_of(kind).weak
+    found = [
+        np.mean(new(kind, class_weight=each, **weak).fit(X_SOME, Y_SOME == 3).predict(X_SOME))
+        for each in (None, "balanced")
+    ]
+    assert found[0] < found[1]
+
+
+@every_kind
+def test_sparse_points_give_the_same(kind: str) -> None:
+    settings = {"normalization": "none"}
+    dense = new(kind, **settings).fit(X_SOME, Y_SOME)
+    sparse = new(kind, **settings).fit(csr_array(X_SOME), Y_SOME)
+    test = sparse.predict(csr_array(DIGITS.X_test))
+    assert np.mean(test == dense.predict(DIGITS.X_test)) > 0.85
+
+
+@every_kind
+def test_there_are_reports_and_a_record(kind: str) -> None:
+    reports: list[Any] = []
+    own = kind_of(kind)
+    settings = {**own.settings, **own.own_settings}
+    classifier = new(kind, **settings, callback=reports.append)
+    classifier.fit(X_SOME, Y_SOME, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
+    assert list(classifier.history_) == reports
+    last = reports[-1]
+    assert last.epoch == last.epochs == classifier.n_iter_ == len(reports)
+    assert len(reports) == classifier.planned_epochs
+    assert last.accuracy == pytest.approx(classifier.score(X_SOME, Y_SOME))
+    assert last.test_accuracy == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test))
+    record = classifier.to_model().record
+    assert record["n_train"] == len(Y_SOME)
+    assert {name: record["settings"][name] for name in settings} == settings
+    for name, expected in own.facts.items():
+        assert expected(record[name]) if callable(expected) else record[name] == expected
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("settings", "features"),
+    [
+        ({"image_shape": (8, 8), "reduced_shape": (4, 4), "deskew": True}, 16),
+        ({"features": "mean,deviation,max", "window_shape": (8, 8)}, 24),
+    ],
+)
+def test_the_stages_of_features_come_before_it(
+    kind: str, settings: dict[str, Any], features: int
+) -> None:
+    classifier = new(kind, **settings).fit(X_SOME, Y_SOME)
+    model = classifier.to_model()
+    integers = quantize(model)
+    assert (model.n_inputs, model.n_features) == (features, 64)
+    assert kind in [stage.kind for stage in integers.stages][1:-1]
+    share = np.mean(integers.predict(integers.quantize(X_SOME)) == Y_SOME)
+    assert abs(share - classifier.score(X_SOME, Y_SOME)) < 0.03
+
+
+@every_kind
+def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
+    own = kind_of(kind)
+    classifier = new(kind, **own.calibrated).fit(X_SOME, Y_SOME)
+    classifier.calibrate_rejection(X_SOME, Y_SOME, rate=0.1, by=("score", "margin")).save(
+        tmp_path / "model.npz"
+    )
+    unknown = classifier.predict(DIGITS.X_test, unknown=-1) == -1
+    assert 0.02 < np.mean(unknown) < 0.4
+    integers = quantize(load_model(tmp_path / "model.npz"))
+    answers = integers.predict(integers.quantize(DIGITS.X_test))
+    assert np.mean((answers == 255) == unknown) > 0.95
+    title = own.random_model().title
+    with pytest.raises(InputError, match=f"a {title} model has no distance to reject points by"):
+        classifier.calibrate_rejection(X_SOME, Y_SOME, by=("distance",))
+
+
+@every_kind
+def test_sets_of_labels_are_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match=f"points have sets of labels, but a {kind}"):
+        new(kind).fit(X_SOME, np.eye(10, dtype=int)[Y_SOME])
+
+
+@pytest.mark.parametrize(("kind", "number"), pairs_of("refused_settings"))
+def test_what_it_cannot_do_is_refused(kind: str, number: int) -> None:
+    settings, words = kind_of(kind).refused_settings[number]
+    with pytest.raises(ValueError, match=words):
+        new(kind, **settings).fit(X_SOME, Y_SOME)

@@ -1,0 +1,73 @@
+"""The float model of each kind: its scores, what it rejects, its file, and what that refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kinds.kind import KINDS, kind_of, pairs_of
+from model_factory import random_points
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model, model_bytes, save_model
+from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def test_a_kind_without_a_part_fails() -> None:
+    with pytest.raises(AssertionError, match=r"tests/kinds/brand_new\.py"):
+        kind_of("brand_new")
+
+
+@every_kind
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_scores_are_those_of_the_formula(kind: str, classes: int) -> None:
+    own = kind_of(kind)
+    model = own.random_model(1, classes=classes)
+    X = random_points(1, 50, 12)
+    normalized = (X - model.normalizer.offset) * model.normalizer.scale
+    expected = own.scores_of(model, normalized)
+    np.testing.assert_allclose(model.scores(X), expected, rtol=1e-10, atol=1e-12)
+    assert (model.predict(X) == expected.argmax(axis=1)).all()
+    assert model.n_classes == classes
+
+
+@every_kind
+@pytest.mark.parametrize("by", ["score", "margin"])
+def test_it_rejects_by_score_and_by_margin(kind: str, by: str) -> None:
+    model = kind_of(kind).random_model(1)
+    X = random_points(1, 200, 12)
+    ordered = np.sort(model.scores(X), axis=1)
+    measure = ordered[:, -1] if by == "score" else ordered[:, -1] - ordered[:, -2]
+    threshold = float(np.quantile(measure, 0.3)) + 1e-9
+    thresholds = {"score": 0.0, "rbf": 0.0, "margin": 0.0} | {by: threshold}
+    rejecting = replace(model, rejection=Rejection(**thresholds))
+    low = measure < threshold
+    assert 0 < low.sum() < 200
+    assert (rejecting.predict(X) == np.where(low, UNKNOWN, model.predict(X))).all()
+
+
+@every_kind
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_file_gives_the_same_model(kind: str, classes: int, tmp_path: Path) -> None:
+    model = kind_of(kind).random_model(classes=classes, record={"trainer": "somebody"})
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert type(loaded) is type(model)
+    assert model_bytes(loaded) == model_bytes(model)
+
+
+@pytest.mark.parametrize(("kind", "number"), pairs_of("damages"))
+def test_a_damaged_array_is_one_sentence(kind: str, number: int, tmp_path: Path) -> None:
+    own, path = kind_of(kind), tmp_path / "model.npz"
+    name, array, words = own.damages[number]
+    save_model(own.random_model(), path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays[name] = array
+    np.savez(path, **{key: value for key, value in arrays.items() if value is not None})
+    with pytest.raises(InputError, match=words):
+        load_model(path)
