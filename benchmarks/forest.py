@@ -47,6 +47,7 @@ CASES = [
     ),
     Row("letter26", "letter26.npz", {"n_trees": 10, "size_budget": 24_000}),
     Row("usps10", "usps10_libsvm.npz", {"n_trees": 20, "size_budget": 24_000}),
+    Row("usps10 small", "usps10_libsvm.npz", {"n_trees": 15, "size_budget": 6_500}),
 ]
 COLUMNS: Columns = [
     ("model", lambda r: r["name"]),

@@ -121,6 +121,10 @@ class GrownTrees:
             below = costs[place + 1] + costs[right[place]]
             leaf[place] = costs[place] <= below
             costs[place] = min(costs[place], below)
+        return self._with_leaves(leaf)
+
+    def _with_leaves(self, leaf: list[bool]) -> Self:
+        """Return the trees without what is below nodes that are leaves now."""
         kept, place = [], 0
         while place < len(leaf):
             kept.append(place)
@@ -133,10 +137,17 @@ class GrownTrees:
         )
 
     def voting(self) -> Self:
-        """Return the trees each of whose leaves gives its whole share to its first class."""
-        votes = np.zeros_like(self.values)
-        votes[np.arange(len(votes)), self.values.argmax(axis=1)] = self.values.sum(axis=1)
-        return replace(self, values=votes)
+        """Return the trees each of whose leaves gives its whole share to its first class.
+
+        What asks only to give the same class is a leaf.
+        """
+        votes, classes = np.zeros_like(self.values), self.values.argmax(axis=1)
+        votes[np.arange(len(votes)), classes] = self.values.sum(axis=1)
+        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            below = place + 1, right[place]
+            leaf[place] = all(leaf[each] and classes[each] == classes[place] for each in below)
+        return replace(self, values=votes)._with_leaves(leaf)
 
     def first(self, count: int) -> Self:
         """Return the first trees."""
