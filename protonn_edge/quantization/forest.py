@@ -162,7 +162,7 @@ def _byte_thresholds(model: ForestModel, inputs: InputQuantizer) -> NDArray[np.u
 
 
 def threshold_of(
-    bytes_: NDArray[np.uint8], inputs: InputQuantizer, asked: IntArray
+    bytes_: NDArray[np.float64], inputs: InputQuantizer, asked: IntArray
 ) -> NDArray[np.float64]:
     """Return the raw numbers up to which features `asked` are at most some bytes."""
     thresholds: NDArray[np.float64] = inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)

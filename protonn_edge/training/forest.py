@@ -163,12 +163,14 @@ class ForestClassifier(DeviceClassifier):
         Q = _bytes_of(prepared)
         forest = new_ensemble(settings, prepared.seed).fit(Q, data.y, sample_weight=data.weights)
         grown = GrownTrees.of(forest, Q[:1])
-        if settings.leaves == "votes" and not grown.boosted:
+        if grown.boosted:
+            grown = grown.limited(settings.shrinkage)
+        elif settings.leaves == "votes":
             grown = grown.voting()
         trees, facts = fitting(grown, settings.size_budget)
         inner = trees.shape.inner
         inputs, asked = byte_inputs(prepared.inputs), trees.features[inner]
-        raw = threshold_of(trees.thresholds[inner], inputs, asked)
+        raw = threshold_of(np.floor(trees.thresholds[inner]), inputs, asked)
         normalizer = prepared.normalizer
         model = ForestModel(
             features=trees.features,

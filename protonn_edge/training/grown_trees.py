@@ -7,6 +7,7 @@ all trees, leaves go first that are worth least wherever they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -35,14 +36,14 @@ _HALVINGS = 24  # of the alphas' logarithms
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """The nodes of all trees, in preorder, trained on bytes.
+    """The nodes of all trees, in preorder.
 
     Attributes
     ----------
     features : ndarray of shape (N,), int64
         See `Trees`.
-    thresholds : ndarray of shape (N,), uint8
-        A byte that is at most this goes left; 0 at leaves.
+    thresholds : ndarray of shape (N,), float64
+        What is at most this goes left; 0 at leaves.
     values : ndarray of shape (N, L), float64
         What each node would add to the scores, were it a leaf.
     risks : ndarray of shape (N,), float64
@@ -54,7 +55,7 @@ class GrownTrees:
     """
 
     features: NDArray[np.int64]
-    thresholds: NDArray[np.uint8]
+    thresholds: Float64
     values: Float64
     risks: Float64
     bias: Float64
@@ -63,30 +64,50 @@ class GrownTrees:
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
         """Return the trees of an ensemble of scikit-learn's; `some` is any point, (1, D)."""
-        if isinstance(forest, GradientBoostingClassifier):
-            return cls._of_boosting(forest, some)
-        count, bias = len(forest.estimators_), np.zeros(len(forest.classes_))
-        each = []
-        for estimator in forest.estimators_:
-            counts = estimator.tree_.value[:, 0]
-            each.append(_nodes(estimator.tree_, counts / counts.sum(axis=1)[:, None] / count))
-        return cls(**_joined(each), bias=bias)
-
-    @classmethod
-    def _of_boosting(cls, forest: GradientBoostingClassifier, some: NDArray[np.float32]) -> Self:
-        """Return the trees; of two classes they add to the second one's score alone."""
-        L, together = len(forest.classes_), forest.estimators_.shape[1]
-        each, bias, limit = [], np.zeros(L), max(_LEAST_LIMIT, L)
+        if not isinstance(forest, GradientBoostingClassifier):
+            return cls.averaged([each.tree_ for each in forest.estimators_])
         first = [each.predict(some)[0] for each in forest.estimators_[0]]
         behind_first = next(forest.staged_decision_function(some)).ravel()
-        bias[L - together :] = behind_first - forest.learning_rate * np.array(first)
-        for estimators in forest.estimators_:
-            for place, estimator in enumerate(estimators, L - together):
-                tree = estimator.tree_
-                added, values = tree.value[:, 0, 0], np.zeros((tree.node_count, L))
-                values[:, place] = forest.learning_rate * np.clip(added, -limit, limit)
+        start = behind_first - forest.learning_rate * np.array(first)
+        rounds = [[each.tree_ for each in some] for some in forest.estimators_]
+        return cls.boosting(rounds, forest.learning_rate, start)
+
+    @classmethod
+    def averaged(cls, trees: Sequence[Any]) -> Self:
+        """Return trees of scikit-learn's that each add their share of the classes' shares."""
+        each = []
+        for tree in trees:
+            counts = tree.value[:, 0]
+            each.append(_nodes(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
+        return cls(**_joined(each), bias=np.zeros(trees[0].value.shape[2]))
+
+    @classmethod
+    def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
+        """Return rounds of trees, one for each class; of two classes they add to the second.
+
+        Parameters
+        ----------
+        rounds : sequence of sequence of trees
+            scikit-learn's own.
+        rate : float
+            What each counts.
+        start : ndarray of shape (trees of a round,)
+            What the scores begin with.
+        """
+        each, together = [], len(start)
+        bias = np.zeros(max(2, together))
+        bias[-together:] = start
+        for trees in rounds:
+            for place, tree in enumerate(trees, len(bias) - together):
+                values = np.zeros((tree.node_count, len(bias)))
+                values[:, place] = rate * tree.value[:, 0, 0]
                 each.append(_nodes(tree, values))
         return cls(**_joined(each), bias=bias, boosted=together)
+
+    def limited(self, rate: float) -> Self:
+        """Return trees of boosting, with this rate, whose leaves add no more than they should."""
+        most = rate * max(_LEAST_LIMIT, len(self.bias))
+        return replace(self, values=np.clip(self.values, -most, most))
 
     @cached_property
     def shape(self) -> Trees:
@@ -101,9 +122,9 @@ class GrownTrees:
     @property
     def n_bytes(self) -> int:
         """Bytes that they take on the device."""
-        inner = self.shape.inner
+        any_thresholds = np.zeros(int(self.shape.inner.sum()), np.uint8)
         leaves, bias, _ = quantized_leaves(self.shape, self.leaves, self.bias)
-        return ForestTable(self.shape, self.thresholds[inner], leaves, bias).n_bytes
+        return ForestTable(self.shape, any_thresholds, leaves, bias).n_bytes
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -133,7 +154,7 @@ class GrownTrees:
         return replace(
             left,
             features=np.where(ends, LEAF, left.features),
-            thresholds=np.where(ends, 0, left.thresholds).astype(np.uint8),
+            thresholds=np.where(ends, 0, left.thresholds),
         )
 
     def voting(self) -> Self:
@@ -221,11 +242,10 @@ def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
             waiting += [right[node], left[node]]
     places = np.array(order)
     inner = tree.children_left[places] >= 0
-    thresholds = np.where(inner, np.floor(tree.threshold[places]), 0)
     risks = (tree.impurity * tree.weighted_n_node_samples)[places]
     return (
         np.where(inner, tree.feature[places], LEAF).astype(np.int64),
-        thresholds.astype(np.uint8),
+        np.where(inner, tree.threshold[places], 0),
         values[places],
         risks / tree.weighted_n_node_samples[0],
     )

@@ -14,6 +14,7 @@ import numpy as np
 from fuzz.mutation import mutated_array, mutated_bytes, mutated_json, mutated_text, pick
 from fuzz.sentences import REFUSALS, check_refusal
 from model_factory import random_model
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -113,6 +114,8 @@ def _stored() -> tuple[bytes, ...]:
             KNeighborsClassifier(algorithm="brute"),
             make_pipeline(StandardScaler(), LogisticRegression()),
             make_pipeline(MinMaxScaler(), SVC(break_ties=True)),
+            RandomForestClassifier(2, random_state=0),
+            GradientBoostingClassifier(n_estimators=2, random_state=0),
         )
     )
 
