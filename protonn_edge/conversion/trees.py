@@ -16,7 +16,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion.affine import AffineMap, Float64
-from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of
+from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
 from protonn_edge.errors import InputError
 from protonn_edge.model import InputStatistics
 from protonn_edge.model.forest import ForestModel
@@ -82,7 +82,7 @@ def _start(classifier: Any, n_classes: int) -> Float64:
     first, together = attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
     if isinstance(first, str) and first == "zero":
         return np.zeros(together)
-    if type(first) is not DummyClassifier or first.strategy != "prior":
+    if type(first) is not DummyClassifier or text_of(first, "strategy") != "prior":
         raise InputError(
             "the GradientBoostingClassifier begins with another estimator; fit it with init=None "
             "or init='zero'"
