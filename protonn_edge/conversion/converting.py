@@ -9,7 +9,7 @@ most points as the estimator does is returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -234,9 +234,9 @@ class _Search:
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: as they are, or else those that are left of shares, or of votes."""
         grown = rule.grown
-        found = [self._pruned(grown, "exact")]
+        found = [self._pruned(grown)]
         if found[0] is None or found[0].steps[0][0] != "exact":
-            found += [] if grown.boosted else [self._pruned(grown.voting(), "pruned")]
+            found += [] if grown.boosted else [self._pruned(grown, GrownTrees.voting)]
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
@@ -245,17 +245,19 @@ class _Search:
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
-    def _pruned(self, grown: GrownTrees, whole: str) -> _Candidate | None:
-        """Return the most of these trees that fits, called `whole` if that is all."""
+    def _pruned(
+        self, grown: GrownTrees, finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees
+    ) -> _Candidate | None:
+        """Return the most of these trees that fits."""
         names = {"classes": self._classes, "feature_names": self._estimator.feature_names}
         for budget in cuts(self._room.budget, self._room.board.flash_bytes):
             try:
-                trees = fitting(grown, budget)[0]
+                trees = fitting(grown, budget, finished)[0]
             except InputError:  # nothing is left
                 return None
             model = forest_model(trees, self._estimator.features, self._X, names)
             try:
-                return self._candidate((whole if trees is grown else "pruned", model))
+                return self._candidate(("exact" if trees is grown else "pruned", model))
             except CheckFailed:
                 continue
         return None

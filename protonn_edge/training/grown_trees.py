@@ -7,7 +7,7 @@ all trees, leaves go first that are worth least wherever they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -182,25 +182,41 @@ class GrownTrees:
         )
 
 
-def fitting(grown: GrownTrees, budget: int | None) -> tuple[GrownTrees, dict[str, Any]]:
+def fitting(
+    grown: GrownTrees,
+    budget: int | None,
+    finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
+) -> tuple[GrownTrees, dict[str, Any]]:
     """Return the trees that fit a number of bytes, and what the model's record says of it.
+
+    Parameters
+    ----------
+    grown : GrownTrees
+        The trees.
+    budget : int or None
+        The bytes.
+    finished : callable
+        What becomes of trees that are pruned, or need not be.
 
     Raises
     ------
     InputError
         If nothing is left that fits.
     """
-    if budget is None or grown.n_bytes <= budget:
-        return grown, {}
+    whole = finished(grown)
+    if budget is None or whole.n_bytes <= budget:
+        return whole, {}
     if grown.boosted:
         return _first_rounds(grown, budget)
+
+    def left(logarithm: float) -> GrownTrees:
+        return finished(grown.pruned(float(np.exp(logarithm))))
+
     low, high = np.log(grown.risks.max() * np.array([_ALPHAS, 1.0]))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (
-            (low, middle) if grown.pruned(np.exp(middle)).n_bytes <= budget else (middle, high)
-        )
-    pruned = grown.pruned(float(np.exp(high)))
+        low, high = (low, middle) if left(middle).n_bytes <= budget else (middle, high)
+    pruned = left(high)
     if pruned.n_bytes > budget or not pruned.shape.inner.any():
         raise _too_small(budget, len(grown.shape.roots))
     return pruned, {"ccp_alpha": float(np.exp(high))}
