@@ -28,6 +28,7 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.evaluation.verification import verify_host
+from protonn_edge.model import Model
 from protonn_edge.model.forest import ForestModel
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.forest import ForestClassifier, new_ensemble
@@ -47,6 +48,7 @@ CASES = [
     ),
     Row("letter26", "letter26.npz", {"n_trees": 10, "size_budget": 24_000}),
     Row("usps10", "usps10_libsvm.npz", {"n_trees": 20, "size_budget": 24_000}),
+    Row("usps10 small", "usps10_libsvm.npz", {"n_trees": 15, "size_budget": 6_500}),
 ]
 COLUMNS: Columns = [
     ("model", lambda r: r["name"]),
@@ -79,11 +81,11 @@ def measure_case(case: Row, dataset: Dataset) -> dict[str, Any]:
         "name": case.name,
         "sklearn_accuracy": beside,
         "seconds": seconds,
-        **_run(model, dataset),
+        **run(model, dataset),
     }
 
 
-def _run(model: ForestModel, dataset: Dataset) -> dict[str, Any]:
+def run(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Build the model and run all test points; mismatches count both the host's C and the Uno."""
     integers = quantize(model)
     Q = integers.quantize(np.asarray(dataset.X_test))

@@ -17,6 +17,7 @@ from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.features.registry import AllFeatures
 from protonn_edge.training.options import ByteCount, Choices, Counts, Shape, Subset
 from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.training.searched import ANY
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -33,7 +34,15 @@ def classifier_options(command: _F) -> _F:
 
 def classifier_option(command: _F) -> _F:
     """Add ``--classifier`` to a command."""
-    names = tuple(CLASSIFIERS)
+    return _kind_option(tuple(CLASSIFIERS), command)
+
+
+def any_classifier_option(command: _F) -> _F:
+    """Add ``--classifier`` to a command that may find out which kind is best."""
+    return _kind_option((*CLASSIFIERS, ANY), command)
+
+
+def _kind_option(names: tuple[str, ...], command: _F) -> _F:
     return click.option(
         "--classifier",
         type=click.Choice(names),

@@ -23,7 +23,7 @@ from protonn_edge.cli.fitting import check_options
 from protonn_edge.cli.paths import FRONT, MODEL, SEARCH, NameOrPath, OutputFile, check_output
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
-from protonn_edge.cli.train_options import classifier_option, feature_options, type_of
+from protonn_edge.cli.train_options import any_classifier_option, feature_options, type_of
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.training_data import load_grouped, settled_window
 from protonn_edge.datasets import Dataset, TableOptions
@@ -34,7 +34,7 @@ from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.registry import CLASSIFIERS
-from protonn_edge.training.searched import FEATURES
+from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import (
     Candidate,
@@ -157,7 +157,7 @@ def _beside_output() -> Path | None:
     type=OutputFile(FRONT, dir_okay=False),
     help="Write the alternatives: JSON, or a plot if the name ends in .svg, .png or .pdf.",
 )
-@classifier_option
+@any_classifier_option
 @table_options
 @json_option
 def tune_command(
@@ -357,6 +357,7 @@ def _record(
         **told,
         "cross_validated": refitted.candidate.to_json(board),
         "most_accurate": Choice().ranked(found)[0].to_json(board),
+        "best_of_kinds": _best_of_kinds(found),
         "lead_by_chance": lead_by_chance(found),
         "planned": refitted.fit.figures.to_json(),
         "linked": None
@@ -368,6 +369,16 @@ def _record(
         },
         "front": front_json(found, board),
     }
+
+
+def _best_of_kinds(found: list[Candidate]) -> dict[str, float]:
+    """Return the best accuracy of each kind that was searched, best first; empty if it was one."""
+    best: dict[str, float] = {}
+    for candidate in Choice().ranked(found):
+        kind = candidate.record.settings.get(KIND)
+        if kind is not None:
+            best.setdefault(kind, candidate.accuracy)
+    return best
 
 
 def _chance(record: dict[str, Any]) -> str:
@@ -389,15 +400,20 @@ def _sentences(
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     accuracy = 100 * refitted.candidate.accuracy
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
-    drawn = refitted.candidate.record.settings.get(FEATURES)
-    features = "" if drawn is None else f" (features: {drawn})"
+    kind, settings = settings_of_kind(refitted.candidate.record.settings)
+    features = "" if FEATURES not in settings else f"features: {settings[FEATURES]}"
+    noted = ", ".join(filter(None, (kind, features)))
     chosen = (
-        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}{features}, "
+        f"chosen ({record['choice']}): trial {refitted.candidate.record.number}"
+        f"{f' ({noted})' if noted else ''}, "
         f"{accuracy:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
         f"average, at most {board.milliseconds(figures.worst_cycles):.3f}"
     )
     said = [chosen]
+    if record["best_of_kinds"]:
+        best = (f"{name} {100 * share:.2f} %" for name, share in record["best_of_kinds"].items())
+        said.append(f"the best of each kind in cross-validation: {', '.join(best)}")
     if choice.points is None:
         said.append(_chance(record))
     if record["accuracy"] is not None:

@@ -1,14 +1,15 @@
 """From a fitted estimator of scikit-learn to a model that fits a board, and what that costs.
 
 Linear functions, nearest centroids among them, have an exact counterpart of L prototypes
-(`linear`). Everything else, and what is exact but too large, is reduced (`reducing`), and then
-trained to answer as the estimator does: no labels are needed, for the estimator gives them. Of what
-was found, the model whose integers answer most points as the estimator does is returned.
+(`linear`), and trees become forests (`trees`), pruned until they fit. Everything else, and what is
+exact but too large, is reduced (`reducing`), and then trained to answer as the estimator does: no
+labels are needed, for the estimator gives them. Of what was found, the model whose integers answer
+most points as the estimator does is returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,17 +25,19 @@ from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.linear import exact_prototypes
 from protonn_edge.conversion.reducing import GAMMA_NUMERATORS, as_model, reduced_prototypes
 from protonn_edge.conversion.room import Room
+from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import InputStatistics, ProtoNNModel
-from protonn_edge.quantization import IntegerModel, check_counts, measure_activity
-from protonn_edge.quantization.quantizer import quantize
+from protonn_edge.model.forest import ForestModel
+from protonn_edge.quantization import IntegerChain, check_counts, measure_activity, quantize
 from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF
 from protonn_edge.system.threads import one_thread
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.budget_rules import ModelSizes
+from protonn_edge.training.grown_trees import GrownTrees, fitting
 from protonn_edge.training.points import Float32
 from protonn_edge.training.validation import check_finite, check_varying
 
@@ -82,9 +85,10 @@ def from_sklearn(
     ----------
     estimator : estimator
         A fitted SVC or NuSVC with ``kernel="rbf"``, KNeighborsClassifier (Euclidean),
-        NearestCentroid (Euclidean), LogisticRegression, LinearSVC or LinearDiscriminantAnalysis; a
-        Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or PCA and one of
-        these; or a search for the parameters of one.
+        NearestCentroid (Euclidean), LogisticRegression, LinearSVC, LinearDiscriminantAnalysis,
+        DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier or
+        GradientBoostingClassifier; a Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler,
+        RobustScaler or PCA and one of these; or a search for the parameters of one.
     X : array or sparse matrix of shape (n, D)
         Points like those to come, raw: before the pipeline's scaling. Best are those that the
         estimator was fitted on.
@@ -93,7 +97,7 @@ def from_sklearn(
     board : str or Board, default="uno"
         What the model shall fit.
     budget : int, optional
-        Bytes that W, B and Z may take at the most, as int8.
+        Bytes that W, B and Z may take at the most, as int8; or trees.
     n_projections, n_prototypes : int, optional
         d and m of a model that is reduced, in place of those that the budget gives, or else 20 and
         10 a class, at least 40.
@@ -182,13 +186,13 @@ def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
 class _Candidate:
     """A model that fits, what it is in integers, and how it came about: names and float models."""
 
-    integers: IntegerModel
-    steps: tuple[tuple[str, ProtoNNModel], ...]
+    integers: IntegerChain
+    steps: tuple[tuple[str, ProtoNNModel | ForestModel], ...]
     agreement: float
     flash_bytes: int
 
     @property
-    def model(self) -> ProtoNNModel:
+    def model(self) -> ProtoNNModel | ForestModel:
         return self.steps[-1][1]
 
 
@@ -219,11 +223,44 @@ class _Search:
         CheckFailed
             If none fits.
         """
+        if isinstance(self._estimator.rule, TreeRule):
+            return self._trees(self._estimator.rule)
         found = self._exact()
         if found and (self._epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
             return found[0]
         found += self._reduced(needed=not found)
         return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
+
+    def _trees(self, rule: TreeRule) -> _Candidate:
+        """Return the trees: as they are, or else those that are left of shares, or of votes."""
+        grown = rule.grown
+        found = [self._pruned(grown)]
+        if found[0] is None or found[0].steps[0][0] != "exact":
+            found += [] if grown.boosted else [self._pruned(grown, GrownTrees.voting)]
+        fitting_ones = [candidate for candidate in found if candidate is not None]
+        if not fitting_ones:
+            raise CheckFailed(
+                f"no part of the {self._estimator.name}'s trees fits the {self._room.board.name} "
+                "or the budget; use fewer classes, or a larger board"
+            )
+        return max(fitting_ones, key=lambda candidate: candidate.agreement)
+
+    def _pruned(
+        self, grown: GrownTrees, finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees
+    ) -> _Candidate | None:
+        """Return the most of these trees that fits."""
+        names = {"classes": self._classes, "feature_names": self._estimator.feature_names}
+        for budget in cuts(self._room.budget, self._room.board.flash_bytes):
+            try:
+                trees = fitting(grown, budget, finished)[0]
+            except InputError:  # nothing is left
+                return None
+            model = forest_model(trees, self._estimator.features, self._X, names)
+            try:
+                return self._candidate(("exact" if trees is grown else "pruned", model))
+            except CheckFailed:
+                continue
+        return None
 
     def _exact(self) -> list[_Candidate]:
         """Return the best exact model, if the estimator has one and it fits."""
@@ -260,6 +297,7 @@ class _Search:
             )
         if self._epochs == 0:
             return [start]
+        assert isinstance(start.model, ProtoNNModel)
         learner = ProtoNNClassifier(
             initial_model=start.model, epochs=self._epochs, random_state=self._seed
         )
@@ -312,7 +350,7 @@ class _Search:
     def _some_class_is_missing(self) -> bool:
         return len(np.unique(self._answers)) < len(self._classes)
 
-    def _candidate(self, *steps: tuple[str, ProtoNNModel]) -> _Candidate:
+    def _candidate(self, *steps: tuple[str, ProtoNNModel | ForestModel]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""
         integers = quantize(steps[-1][1])
         plan = self._room.plan(integers)
@@ -323,7 +361,7 @@ class _Search:
 
 def _conversion(
     found: _Candidate,
-    model: ProtoNNModel,
+    model: ProtoNNModel | ForestModel,
     estimator: FittedEstimator,
     test: Measured,
     *,

@@ -1,8 +1,8 @@
 """Fitted classifiers of scikit-learn, as the rules by which they answer.
 
-Three rules cover them: the largest of several linear functions, the votes of pairs of classes by
-sums of RBFs, and the nearest training points. Each answers in NumPy from what was read and
-checked, not by the estimator's own code.
+Four rules cover them: the largest of several linear functions, the votes of pairs of classes by
+sums of RBFs, the nearest training points, and sums over decision trees. Each answers in NumPy from
+what was read and checked, not by the estimator's own code.
 """
 
 from __future__ import annotations
@@ -14,10 +14,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion.affine import AffineMap, Float64, affine_map
 from protonn_edge.conversion.reading import (
@@ -28,6 +34,7 @@ from protonn_edge.conversion.reading import (
     numbers_of,
     text_of,
 )
+from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
 
 Indices = NDArray[np.int64]
@@ -358,11 +365,15 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
 
 
 _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
+    DecisionTreeClassifier: tree_rule,
+    ExtraTreesClassifier: tree_rule,
+    GradientBoostingClassifier: tree_rule,
     KNeighborsClassifier: _neighbours,
     LinearDiscriminantAnalysis: _linear,
     LinearSVC: _linear,
     LogisticRegression: _linear,
     NearestCentroid: _centroids,
     NuSVC: _machine,
+    RandomForestClassifier: tree_rule,
     SVC: _machine,
 }

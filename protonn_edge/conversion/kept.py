@@ -13,6 +13,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.model.forest import ForestModel
 from protonn_edge.training.points import Float32
 
 
@@ -22,7 +23,7 @@ class Step:
 
     Attributes
     ----------
-    name : {"estimator", "exact", "reduced", "trained", "integers"}
+    name : {"estimator", "exact", "pruned", "reduced", "trained", "integers"}
     agreement : float
         Share of points that are answered as the estimator does, 0..1.
     accuracy : float or None
@@ -40,7 +41,7 @@ class Conversion:
 
     Attributes
     ----------
-    model : ProtoNNModel
+    model : ProtoNNModel or ForestModel
         It fits the board, by the planner's figures; `build` links it and knows exactly.
     estimator : str
         What was converted, such as "SVC".
@@ -53,12 +54,12 @@ class Conversion:
     held_out : bool
         Whether these are others than the conversion was made with.
     model_bytes : int
-        What W, B and Z take as int8.
+        What W, B and Z take as int8, or trees.
     flash_bytes : int
         What the whole firmware takes, by the planner.
     """
 
-    model: ProtoNNModel
+    model: ProtoNNModel | ForestModel
     estimator: str
     landmarks: int | None
     steps: tuple[Step, ...]
@@ -88,8 +89,7 @@ class Conversion:
         return {
             "estimator": self.estimator,
             "landmarks": self.landmarks,
-            "projections": self.model.n_projections,
-            "prototypes": self.model.n_prototypes,
+            **{size.name: size.number for size in self.model.sizes},
             "steps": [asdict(step) for step in self.steps],
             "n": self.n,
             "held_out": self.held_out,
@@ -102,7 +102,7 @@ class Conversion:
 
     def __str__(self) -> str:
         compared = f" of {self.landmarks:,} points" if self.landmarks is not None else ""
-        sizes = f"d = {self.model.n_projections}, m = {self.model.n_prototypes}"
+        sizes = ", ".join(f"{size.symbol} = {size.number:,}" for size in self.model.sizes)
         held_out = ", held out" if self.held_out else ""
         of = f"{self.model_bytes:,} B of int8 parameters; on {self.n:,} points{held_out}:"
         lines = [f"{self.estimator}{compared} as {sizes}, {of}"]

@@ -9,7 +9,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import check_estimate
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.training.budget_rules import ModelSizes, sizes_within
 
 PROJECTIONS = 20
@@ -37,7 +37,7 @@ class Room:
     n_projections: int | None = None
     n_prototypes: int | None = None
 
-    def plan(self, model: IntegerModel) -> Plan:
+    def plan(self, model: IntegerChain) -> Plan:
         """Return the fastest plan that fits the board.
 
         Raises

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.tree._tree import NODE_DTYPE
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
@@ -23,6 +24,9 @@ SUFFIX = ".skops"
 
 _LIMIT_BYTES = 256 * 2**20
 _SCHEMA = "schema.json"
+
+# Arrays of nodes, whose shapes it checks; `trees` checks where they lead before it follows them.
+_TREES = ["sklearn.tree._tree.Tree"]
 
 
 def load_estimator(path: Path) -> Any:
@@ -44,12 +48,13 @@ def load_estimator(path: Path) -> Any:
         _read(path, lambda: _check_members(path))
         content = path.read_bytes()
         unknown = _read(path, lambda: io.get_untrusted_types(data=content))
+        unknown = [str(kind) for kind in unknown if kind not in _TREES]
         if unknown:
-            raise _untrusted(path, str(unknown[0]))
+            raise _untrusted(path, unknown[0])
         for name in archive.names:
             if name != _SCHEMA:
-                archive.read(name)  # its header asks for no more memory than it has bytes
-    return _read(path, lambda: io.loads(content, trusted=[]))
+                archive.read(name, NODE_DTYPE)  # its header asks for no more than it has bytes
+    return _read(path, lambda: io.loads(content, trusted=_TREES))
 
 
 def _check_members(path: Path) -> None:
@@ -57,6 +62,9 @@ def _check_members(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         sizes = {member.filename: member.file_size for member in archive.infolist()}
         schema = json.loads(archive.read(_SCHEMA))
+    for node in _dicts(schema):
+        if node.get("__loader__") == "TreeNode" and not _has_one_output(node):
+            raise InputError(f"{path} has a tree of several outputs; write one with a single one")
     total = sum(sizes.get(name, 0) for name in _texts(schema))
     if total > _LIMIT_BYTES:
         raise InputError(
@@ -65,17 +73,31 @@ def _check_members(path: Path) -> None:
         )
 
 
+def _has_one_output(tree: dict[str, Any]) -> bool:
+    """Return whether the constructor of a tree, which checks nothing, is given one output."""
+    outputs = tree["__reduce__"]["args"]["content"][2]
+    return bool(outputs["__loader__"] == "JsonNode" and outputs["content"] == "1")
+
+
 def _texts(schema: Any) -> Iterator[str]:
     """Yield all texts in a schema, the members' names among them."""
+    return (each for each in _parts(schema) if isinstance(each, str))
+
+
+def _dicts(schema: Any) -> Iterator[dict[str, Any]]:
+    return (each for each in _parts(schema) if isinstance(each, dict))
+
+
+def _parts(schema: Any) -> Iterator[Any]:
+    """Yield a schema and all that is in it."""
     left = [schema]
     while left:
         node = left.pop()
+        yield node
         if isinstance(node, dict):
             left.extend(node.values())
         elif isinstance(node, list):
             left.extend(node)
-        elif isinstance(node, str):
-            yield node
 
 
 def _read(path: Path, by_skops: Callable[[], Any]) -> Any:

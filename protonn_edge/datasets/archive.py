@@ -89,8 +89,14 @@ class ArrayArchive:
     ) -> None:
         self._zip.close()
 
-    def read(self, name: str) -> NDArray[Any]:
+    def read(self, name: str, records: np.dtype[Any] | None = None) -> NDArray[Any]:
         """Return the array called `name`, which must be one of `names`.
+
+        Parameters
+        ----------
+        name : str
+        records : dtype, optional
+            The only type of records that is accepted.
 
         Returns
         -------
@@ -100,7 +106,7 @@ class ArrayArchive:
         member = self._members[name]
         try:
             with self._zip.open(member) as stream:
-                header = read_header(stream, f"{self.path}: array {name!r}")
+                header = read_header(stream, f"{self.path}: array {name!r}", records)
                 dtype = header.dtype
                 expected = header.data_offset + math.prod(header.shape) * dtype.itemsize
                 if expected != member.file_size:

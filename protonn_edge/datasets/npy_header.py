@@ -44,7 +44,7 @@ class ArrayHeader:
     data_offset: int
 
 
-def read_header(stream: IO[bytes], what: str) -> ArrayHeader:
+def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = None) -> ArrayHeader:
     """Read a header from the beginning of an array.
 
     Parameters
@@ -52,6 +52,8 @@ def read_header(stream: IO[bytes], what: str) -> ArrayHeader:
     stream : binary stream
     what : str
         What the sentence of an error begins with: the file, and the array's name.
+    records : dtype, optional
+        The only type of records that is accepted.
 
     Raises
     ------
@@ -81,14 +83,18 @@ def read_header(stream: IO[bytes], what: str) -> ArrayHeader:
             f"{what} has the type object, and nothing pickled is read; save text with "
             ".astype(str), and numbers with .astype(float)"
         )
-    if not isinstance(described, str) or not _DTYPE.fullmatch(described):
+    if records is not None and described == records.descr:
+        dtype = records
+    elif isinstance(described, str) and _DTYPE.fullmatch(described):
+        dtype = np.dtype(described)
+    else:
         raise InputError(
             f"{what} has the type {shortened(str(described), 40)!r}, only numbers and text are "
             "read (nothing pickled); convert it and write the file again"
         )
     if not _is_shape(shape):
         raise InputError(f"{what} has a damaged shape; write the file again")
-    return ArrayHeader(np.dtype(described), shape, bool(fortran), 8 + width + length)
+    return ArrayHeader(dtype, shape, bool(fortran), 8 + width + length)
 
 
 def _is_shape(shape: object) -> bool:

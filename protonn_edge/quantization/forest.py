@@ -15,7 +15,7 @@ which they fit int8 and all scores 16 bits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -95,6 +95,18 @@ def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
     return InputQuantizer(statistics.lower, np.where(step == 0, 1.0, step), BYTE_MAXIMUM)
 
 
+def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStatistics:
+    """Return statistics with which features of whole numbers become bytes one by one.
+
+    So trees that are trained on bytes are those of the points (n, D) themselves. Other features,
+    and those of more than 256 whole numbers, keep their ranges.
+    """
+    lower, upper = statistics.lower, statistics.upper
+    whole = (np.rint(X) == X).all(axis=0) & (lower == np.rint(lower))
+    whole &= (lower < upper) & (upper - lower <= BYTE_MAXIMUM)
+    return replace(statistics, upper=np.where(whole, lower + BYTE_MAXIMUM, upper))
+
+
 def device_bytes(
     statistics: InputStatistics, stage: FeatureStage | None, X: NDArray[Any]
 ) -> NDArray[np.uint8]:
@@ -162,7 +174,7 @@ def _byte_thresholds(model: ForestModel, inputs: InputQuantizer) -> NDArray[np.u
 
 
 def threshold_of(
-    bytes_: NDArray[np.uint8], inputs: InputQuantizer, asked: IntArray
+    bytes_: NDArray[np.float64], inputs: InputQuantizer, asked: IntArray
 ) -> NDArray[np.float64]:
     """Return the raw numbers up to which features `asked` are at most some bytes."""
     thresholds: NDArray[np.float64] = inputs.zero[asked] + inputs.step[asked] * (bytes_ + _HALF)

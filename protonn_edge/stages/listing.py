@@ -7,12 +7,14 @@ an ATmega328P.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_TWO_CYCLES = ("ld", "ldd", "st", "std", "mul", "adiw", "sbiw", "rjmp")
-_CYCLES = {**dict.fromkeys(_TWO_CYCLES, 2), "lpm": 3}
+_TWO_CYCLES = ("ld", "ldd", "st", "std", "mul", "adiw", "sbiw", "rjmp", "push", "pop")
+_CYCLES = {**dict.fromkeys(_TWO_CYCLES, 2), "lpm": 3, "jmp": 3}
+_JUMPS = ("rjmp", "jmp")
 _SKIPS = ("sbrc", "sbrs")
 
 
@@ -39,7 +41,7 @@ class Instruction:
     @property
     def target(self) -> str | None:
         """The label that it may go to."""
-        return self.text.split()[1] if re.match(r"br|rjmp", self.text) else None
+        return self.text.split()[1] if re.match(r"br|r?jmp", self.text) else None
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,22 @@ class Listing:
 
     @property
     def code_bytes(self) -> int:
-        """Flash that it takes; every instruction in use here has one word."""
-        return 2 * len(self._parsed[0])
+        """Flash that it takes: every instruction in use here has one word, but for ``jmp``."""
+        return sum(4 if each.mnemonic == "jmp" else 2 for each in self._parsed[0])
+
+    def place(self, label: str) -> int:
+        """Return how many instructions are before a label."""
+        return self._parsed[1][label]
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines of a C string for inline assembly, whose labels are its own."""
         instructions, labels = self._parsed
-        lines = []
+        lines, names = [], defaultdict[int, list[str]](list)
+        for name, at in labels.items():
+            names[at].append(name)
         for place, each in enumerate((*instructions, None)):
-            lines += [f'"{_local(name)}:\\n"' for name, at in labels.items() if at == place]
+            lines += [f'"{_local(name)}:\\n"' for name in names[place]]
             if each is not None:
                 mnemonic, _, operands = each.text.partition(" ")
                 operands = operands.strip()
@@ -128,9 +136,9 @@ class Listing:
 
         def step(place: int) -> float:
             each = instructions[place]
-            if each.mnemonic == "rjmp":
-                return 2 + left(labels[str(each.target)])
             cycles = _CYCLES.get(each.mnemonic, 1)
+            if each.mnemonic in _JUMPS:
+                return cycles + left(labels[str(each.target)])
             if each.mnemonic in _SKIPS:
                 there, name = place + 2, each.text.partition(" ")[2].strip()
             elif each.target is not None:

@@ -16,7 +16,12 @@ from sklearn.ensemble import (
 
 from protonn_edge.datasets.rows import dense_rows
 from protonn_edge.model.forest import ForestModel
-from protonn_edge.quantization.forest import byte_inputs, device_bytes, threshold_of
+from protonn_edge.quantization.forest import (
+    byte_inputs,
+    device_bytes,
+    threshold_of,
+    with_whole_steps,
+)
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.grown_trees import GrownTrees, fitting
 from protonn_edge.training.options import COUNT, ByteCount, Choices, real
@@ -160,22 +165,29 @@ class ForestClassifier(DeviceClassifier):
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = self.training_settings(), prepared.training_set()
-        Q = _bytes_of(prepared)
+        points = _raw_points(prepared)
+        statistics = prepared.inputs
+        if prepared.making.stage is None:
+            statistics = with_whole_steps(statistics, points)
+        Q = device_bytes(statistics, prepared.making.stage, points).astype(np.float32)
         forest = new_ensemble(settings, prepared.seed).fit(Q, data.y, sample_weight=data.weights)
         grown = GrownTrees.of(forest, Q[:1])
-        if settings.leaves == "votes" and not grown.boosted:
-            grown = grown.voting()
-        trees, facts = fitting(grown, settings.size_budget)
+        if grown.boosted:
+            trees, facts = fitting(grown.limited(settings.shrinkage), settings.size_budget)
+        elif settings.leaves == "votes":
+            trees, facts = fitting(grown, settings.size_budget, GrownTrees.voting)
+        else:
+            trees, facts = fitting(grown, settings.size_budget)
         inner = trees.shape.inner
-        inputs, asked = byte_inputs(prepared.inputs), trees.features[inner]
-        raw = threshold_of(trees.thresholds[inner], inputs, asked)
+        inputs, asked = byte_inputs(statistics), trees.features[inner]
+        raw = threshold_of(np.floor(trees.thresholds[inner]), inputs, asked)
         normalizer = prepared.normalizer
         model = ForestModel(
             features=trees.features,
             thresholds=(raw - normalizer.offset[asked]) * normalizer.scale[asked],
             leaves=trees.leaves,
             bias=trees.bias,
-            **prepared.parts,
+            **{**prepared.parts, "inputs": statistics},
         )
         report = _report(model, prepared)
         if self.callback is not None:
@@ -198,12 +210,10 @@ def new_ensemble(settings: ForestSettings, seed: int) -> Any:
     return kind(max_depth=settings.max_depth, **shared)
 
 
-def _bytes_of(prepared: PreparedPoints) -> NDArray[np.float32]:
-    """Return the bytes (n, D) that trees are trained on, in the type that scikit-learn takes."""
+def _raw_points(prepared: PreparedPoints) -> NDArray[Any]:
+    """Return the raw points (n, features), dense."""
     raw = prepared.raw
-    points = dense_rows(raw, slice(None)) if issparse(raw) else raw
-    made = device_bytes(prepared.inputs, prepared.making.stage, points)
-    return made.astype(np.float32)
+    return dense_rows(raw, slice(None)) if issparse(raw) else raw
 
 
 def _report(model: ForestModel, prepared: PreparedPoints) -> EpochReport:

@@ -7,6 +7,7 @@ all trees, leaves go first that are worth least wherever they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -35,14 +36,14 @@ _HALVINGS = 24  # of the alphas' logarithms
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """The nodes of all trees, in preorder, trained on bytes.
+    """The nodes of all trees, in preorder.
 
     Attributes
     ----------
     features : ndarray of shape (N,), int64
         See `Trees`.
-    thresholds : ndarray of shape (N,), uint8
-        A byte that is at most this goes left; 0 at leaves.
+    thresholds : ndarray of shape (N,), float64
+        What is at most this goes left; 0 at leaves.
     values : ndarray of shape (N, L), float64
         What each node would add to the scores, were it a leaf.
     risks : ndarray of shape (N,), float64
@@ -54,7 +55,7 @@ class GrownTrees:
     """
 
     features: NDArray[np.int64]
-    thresholds: NDArray[np.uint8]
+    thresholds: Float64
     values: Float64
     risks: Float64
     bias: Float64
@@ -63,30 +64,50 @@ class GrownTrees:
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
         """Return the trees of an ensemble of scikit-learn's; `some` is any point, (1, D)."""
-        if isinstance(forest, GradientBoostingClassifier):
-            return cls._of_boosting(forest, some)
-        count, bias = len(forest.estimators_), np.zeros(len(forest.classes_))
-        each = []
-        for estimator in forest.estimators_:
-            counts = estimator.tree_.value[:, 0]
-            each.append(_nodes(estimator.tree_, counts / counts.sum(axis=1)[:, None] / count))
-        return cls(**_joined(each), bias=bias)
-
-    @classmethod
-    def _of_boosting(cls, forest: GradientBoostingClassifier, some: NDArray[np.float32]) -> Self:
-        """Return the trees; of two classes they add to the second one's score alone."""
-        L, together = len(forest.classes_), forest.estimators_.shape[1]
-        each, bias, limit = [], np.zeros(L), max(_LEAST_LIMIT, L)
+        if not isinstance(forest, GradientBoostingClassifier):
+            return cls.averaged([each.tree_ for each in forest.estimators_])
         first = [each.predict(some)[0] for each in forest.estimators_[0]]
         behind_first = next(forest.staged_decision_function(some)).ravel()
-        bias[L - together :] = behind_first - forest.learning_rate * np.array(first)
-        for estimators in forest.estimators_:
-            for place, estimator in enumerate(estimators, L - together):
-                tree = estimator.tree_
-                added, values = tree.value[:, 0, 0], np.zeros((tree.node_count, L))
-                values[:, place] = forest.learning_rate * np.clip(added, -limit, limit)
+        start = behind_first - forest.learning_rate * np.array(first)
+        rounds = [[each.tree_ for each in some] for some in forest.estimators_]
+        return cls.boosting(rounds, forest.learning_rate, start)
+
+    @classmethod
+    def averaged(cls, trees: Sequence[Any]) -> Self:
+        """Return trees of scikit-learn's that each add their share of the classes' shares."""
+        each = []
+        for tree in trees:
+            counts = tree.value[:, 0]
+            each.append(_nodes(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
+        return cls(**_joined(each), bias=np.zeros(trees[0].value.shape[2]))
+
+    @classmethod
+    def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
+        """Return rounds of trees, one for each class; of two classes they add to the second.
+
+        Parameters
+        ----------
+        rounds : sequence of sequence of trees
+            scikit-learn's own.
+        rate : float
+            What each counts.
+        start : ndarray of shape (trees of a round,)
+            What the scores begin with.
+        """
+        each, together = [], len(start)
+        bias = np.zeros(max(2, together))
+        bias[-together:] = start
+        for trees in rounds:
+            for place, tree in enumerate(trees, len(bias) - together):
+                values = np.zeros((tree.node_count, len(bias)))
+                values[:, place] = rate * tree.value[:, 0, 0]
                 each.append(_nodes(tree, values))
         return cls(**_joined(each), bias=bias, boosted=together)
+
+    def limited(self, rate: float) -> Self:
+        """Return trees of boosting, with this rate, whose leaves add no more than they should."""
+        most = rate * max(_LEAST_LIMIT, len(self.bias))
+        return replace(self, values=np.clip(self.values, -most, most))
 
     @cached_property
     def shape(self) -> Trees:
@@ -101,9 +122,9 @@ class GrownTrees:
     @property
     def n_bytes(self) -> int:
         """Bytes that they take on the device."""
-        inner = self.shape.inner
+        any_thresholds = np.zeros(int(self.shape.inner.sum()), np.uint8)
         leaves, bias, _ = quantized_leaves(self.shape, self.leaves, self.bias)
-        return ForestTable(self.shape, self.thresholds[inner], leaves, bias).n_bytes
+        return ForestTable(self.shape, any_thresholds, leaves, bias).n_bytes
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -121,6 +142,10 @@ class GrownTrees:
             below = costs[place + 1] + costs[right[place]]
             leaf[place] = costs[place] <= below
             costs[place] = min(costs[place], below)
+        return self._with_leaves(leaf)
+
+    def _with_leaves(self, leaf: list[bool]) -> Self:
+        """Return the trees without what is below nodes that are leaves now."""
         kept, place = [], 0
         while place < len(leaf):
             kept.append(place)
@@ -129,14 +154,21 @@ class GrownTrees:
         return replace(
             left,
             features=np.where(ends, LEAF, left.features),
-            thresholds=np.where(ends, 0, left.thresholds).astype(np.uint8),
+            thresholds=np.where(ends, 0, left.thresholds),
         )
 
     def voting(self) -> Self:
-        """Return the trees each of whose leaves gives its whole share to its first class."""
-        votes = np.zeros_like(self.values)
-        votes[np.arange(len(votes)), self.values.argmax(axis=1)] = self.values.sum(axis=1)
-        return replace(self, values=votes)
+        """Return the trees each of whose leaves gives its whole share to its first class.
+
+        What asks only to give the same class is a leaf.
+        """
+        votes, classes = np.zeros_like(self.values), self.values.argmax(axis=1)
+        votes[np.arange(len(votes)), classes] = self.values.sum(axis=1)
+        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
+        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
+            below = place + 1, right[place]
+            leaf[place] = all(leaf[each] and classes[each] == classes[place] for each in below)
+        return replace(self, values=votes)._with_leaves(leaf)
 
     def first(self, count: int) -> Self:
         """Return the first trees."""
@@ -150,25 +182,41 @@ class GrownTrees:
         )
 
 
-def fitting(grown: GrownTrees, budget: int | None) -> tuple[GrownTrees, dict[str, Any]]:
+def fitting(
+    grown: GrownTrees,
+    budget: int | None,
+    finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
+) -> tuple[GrownTrees, dict[str, Any]]:
     """Return the trees that fit a number of bytes, and what the model's record says of it.
+
+    Parameters
+    ----------
+    grown : GrownTrees
+        The trees.
+    budget : int or None
+        The bytes.
+    finished : callable
+        What becomes of trees that are pruned, or need not be.
 
     Raises
     ------
     InputError
         If nothing is left that fits.
     """
-    if budget is None or grown.n_bytes <= budget:
-        return grown, {}
+    whole = finished(grown)
+    if budget is None or whole.n_bytes <= budget:
+        return whole, {}
     if grown.boosted:
         return _first_rounds(grown, budget)
+
+    def left(logarithm: float) -> GrownTrees:
+        return finished(grown.pruned(float(np.exp(logarithm))))
+
     low, high = np.log(grown.risks.max() * np.array([_ALPHAS, 1.0]))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (
-            (low, middle) if grown.pruned(np.exp(middle)).n_bytes <= budget else (middle, high)
-        )
-    pruned = grown.pruned(float(np.exp(high)))
+        low, high = (low, middle) if left(middle).n_bytes <= budget else (middle, high)
+    pruned = left(high)
     if pruned.n_bytes > budget or not pruned.shape.inner.any():
         raise _too_small(budget, len(grown.shape.roots))
     return pruned, {"ccp_alpha": float(np.exp(high))}
@@ -210,11 +258,10 @@ def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
             waiting += [right[node], left[node]]
     places = np.array(order)
     inner = tree.children_left[places] >= 0
-    thresholds = np.where(inner, np.floor(tree.threshold[places]), 0)
     risks = (tree.impurity * tree.weighted_n_node_samples)[places]
     return (
         np.where(inner, tree.feature[places], LEAF).astype(np.int64),
-        thresholds.astype(np.uint8),
+        np.where(inner, tree.threshold[places], 0),
         values[places],
         risks / tree.weighted_n_node_samples[0],
     )

@@ -116,6 +116,58 @@ def among_features(each: Mapping[str, Searched]) -> Searched:
     return replace(first, parameters=parameters, starts=tuple(starts), columns=columns)
 
 
+KIND = "classifier"
+"""What a trial calls its kind of classifier, where several are searched."""
+
+ANY = "any"
+"""The name of all kinds together."""
+
+
+def among_kinds(each: Mapping[str, Searched]) -> Searched:
+    """Return what is drawn where the kind of classifier is, too.
+
+    Parameters have the name of their kind and a dot in front. The search begins with what it begins
+    with for each kind, in turn.
+
+    Parameters
+    ----------
+    each : mapping of str to Searched
+        What is drawn for kinds of classifiers, by their names; at least one.
+    """
+    parameters: dict[str, Among | Between] = {KIND: Among(tuple(each))}
+    sketch: dict[str, Any] = {}
+    points: dict[str, int] = {}
+    begun: dict[str, list[dict[str, Any]]] = {}
+    for kind, searched in each.items():
+        parameters |= _of_kind(kind, searched.parameters)
+        sketch |= _of_kind(kind, searched.sketch)
+        points |= _of_kind(kind, searched.sketch_points)
+        begun[kind] = [_of_kind(kind, start) for start in searched.starts]
+    others = {name: value for starts in begun.values() for name, value in starts[0].items()}
+    in_turn = zip_longest(*([{KIND: kind, **start} for start in begun[kind]] for kind in each))
+    starts = [{**others, **start} for some in in_turn for start in some if start is not None]
+    return Searched(parameters, tuple(starts), sketch, points, {KIND: (KIND,)})
+
+
+def _of_kind(kind: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{kind}.{name}": value for name, value in named.items()}
+
+
+def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """Return the kind of a trial where several are searched, if it has any, and its own settings.
+
+    Settings that have no kind in front are everyone's.
+    """
+    kind = settings.get(KIND)
+    named = ((name.partition("."), value) for name, value in settings.items() if name != KIND)
+    own = {
+        (name if dot else owner): value
+        for (owner, dot, name), value in named
+        if not dot or owner == kind
+    }
+    return kind, own
+
+
 def shown(value: Any) -> str:
     """Return a setting for people."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""What may come before a classifier where the command line leaves it to the search."""
+"""What may come before a classifier, and which one, where that is left to the search."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.features.parameters import NO_FEATURES
 from protonn_edge.training.refusals import Case
+from protonn_edge.training.registry import CLASSIFIERS
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,24 @@ def alternatives_of(
         except InputError:
             continue
     return {} if set(found) == {NO_FEATURES} else found
+
+
+def kinds_for(fixed: Mapping[str, Any], X: Any) -> tuple[str, ...]:
+    """Return the names of the kinds of classifiers that go with fixed settings and points.
+
+    Raises
+    ------
+    InputError
+        If none does; the first one's sentence.
+    """
+    found, refused = [], []
+    for name, kind in CLASSIFIERS.items():
+        settings = kind(**fixed).training_settings()
+        try:
+            check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+            found.append(name)
+        except InputError as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return tuple(found)

@@ -122,10 +122,13 @@ class Fit:
     figures : Figures
     excess : dict of str to float
         By the name of the limit, above 1; empty if all is well.
+    plan : Plan
+        The plan.
     """
 
     figures: Figures
     excess: dict[str, float]
+    plan: Plan
 
     @property
     def worst(self) -> float:
@@ -174,4 +177,4 @@ def _fit(plan: Plan, board: Board, limits: TuningLimits, remedies: Remedies) -> 
         beyond = max(beyond, 1.0 + 1e-9)
     if beyond > 1:
         excess[BOARD] = beyond
-    return Fit(figures, excess)
+    return Fit(figures, excess, plan)

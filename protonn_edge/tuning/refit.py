@@ -125,7 +125,7 @@ def _beyond(points: Points, fit: Fit) -> str:
 def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
     """Build the firmware and hold it to the limits; None where there is no compiler."""
     try:
-        with trial_build(model, points.board, wishes=Wishes(kernel=fit.figures.kernel)) as trial:
+        with trial_build(model, points.board, wishes=Wishes(plan=fit.plan)) as trial:
             objects = sorted(trial.elf.parent.rglob("pnn_model*.o"))
             share = read_share(trial.elf, objects[0])
             linked = Linked(trial.usage, share)

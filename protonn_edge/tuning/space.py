@@ -20,7 +20,15 @@ from optuna.distributions import (
 
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.registry import CLASSIFIERS
-from protonn_edge.training.searched import Among, Between, Room, Searched, among_features
+from protonn_edge.training.searched import (
+    ANY,
+    Among,
+    Between,
+    Room,
+    Searched,
+    among_features,
+    among_kinds,
+)
 from protonn_edge.tuning.alternatives import Alternative
 from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.trial import Points
@@ -38,16 +46,19 @@ class SearchSpace(Room):
     Attributes
     ----------
     classifier : str
-        The kind, as in `training.registry`.
+        The kind, as in `training.registry`, or `ANY` of them.
     at_random : bool
         Draw at random, with nowhere to begin at: for comparison.
     alternatives : mapping of str to Alternative
         What may come before the classifier, by name; empty where that is settled.
+    of_kinds : mapping of str to SearchSpace
+        Where any kind is searched, the space of each.
     """
 
     classifier: str = "protonn"
     at_random: bool = False
     alternatives: Mapping[str, Alternative] = field(default_factory=dict)
+    of_kinds: Mapping[str, SearchSpace] = field(default_factory=dict)
 
     @classmethod
     def of(cls, points: Points, *, at_random: bool = False) -> SearchSpace:
@@ -67,11 +78,16 @@ class SearchSpace(Room):
             classifier=points.classifier,
             at_random=at_random,
             alternatives=points.alternatives,
+            of_kinds={kind: cls.of(points.of_kind(kind)) for kind in points.kinds}
+            if points.classifier == ANY
+            else {},
         )
 
     @cached_property
     def searched(self) -> Searched:
         """What the kind of classifier says of itself, for each alternative before it."""
+        if self.of_kinds:
+            return among_kinds({kind: space._drawn for kind, space in self.of_kinds.items()})
         kind = CLASSIFIERS[self.classifier]
         if not self.alternatives:
             return kind.searched(self)
@@ -85,10 +101,16 @@ class SearchSpace(Room):
         )
 
     @property
+    def _drawn(self) -> Searched:
+        """What is drawn, without what is fixed."""
+        every = self.searched.parameters.items()
+        drawn = {name: each for name, each in every if name not in self.fixed}
+        return replace(self.searched, parameters=drawn)
+
+    @property
     def distributions(self) -> dict[str, BaseDistribution]:
         """What is drawn from, by the classifier's parameters; fixed ones are not among them."""
-        every = self.searched.parameters.items()
-        return {name: _distribution(each) for name, each in every if name not in self.fixed}
+        return {name: _distribution(each) for name, each in self._drawn.parameters.items()}
 
     def starts(self) -> list[dict[str, Any]]:
         """Return the settings of the first trials."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,8 @@ from protonn_edge.quantization import quantize
 from protonn_edge.system.threads import one_thread
 from protonn_edge.training import DeviceClassifier, EpochReport
 from protonn_edge.training.registry import CLASSIFIERS
-from protonn_edge.training.searched import FEATURES, Searched
-from protonn_edge.tuning.alternatives import Alternative, alternatives_of
+from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
+from protonn_edge.tuning.alternatives import Alternative, alternatives_of, kinds_for
 from protonn_edge.tuning.limits import Figures, Fit, TuningLimits, fit_of
 
 RUNGS = (0.25, 0.5, 0.75)
@@ -56,7 +56,7 @@ class Points:
     groups : ndarray of shape (n,), int64, optional
         Which group each point is of, such as a person, if points are to be moved between groups.
     classifier : str
-        The kind, as in `training.registry`.
+        The kind, as in `training.registry`, or `ANY` of them.
     """
 
     X: NDArray[np.float32]
@@ -70,7 +70,9 @@ class Points:
 
     def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
         """Return a classifier with the settings of a trial; of none, as the first one may be."""
-        drawn = dict(settings)
+        kind, drawn = settings_of_kind(settings)
+        if self.classifier == ANY:
+            return self.of_kind(kind or self.kinds[0]).untrained(drawn, seed)
         named = drawn.pop(FEATURES, next(iter(self.alternatives), None))
         of_features = {} if named is None else self.alternatives[named].settings
         every = {**self.fixed, **drawn, **of_features}
@@ -79,7 +81,24 @@ class Points:
     @cached_property
     def alternatives(self) -> Mapping[str, Alternative]:
         """What trials may try before the classifier, by name; empty where that is settled."""
+        if self.classifier == ANY:
+            return {}  # each kind has its own
         return alternatives_of(CLASSIFIERS[self.classifier], self.fixed, self.X)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of classifiers that trials may have."""
+        if self.classifier != ANY:
+            return (self.classifier,)
+        return kinds_for(self.fixed, self.X)
+
+    def of_kind(self, kind: str) -> Points:
+        """Return the points for trials of one kind."""
+        return self._by_kind.setdefault(kind, replace(self, classifier=kind))
+
+    @cached_property
+    def _by_kind(self) -> dict[str, Points]:
+        return {}
 
     @property
     def n_folds(self) -> int:

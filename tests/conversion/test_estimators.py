@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -118,7 +118,7 @@ def test_decisions_are_scikit_learns():
         (SVC(kernel="poly").fit(X, Y), "the kernel 'poly'; only 'rbf' can be converted"),
         (SVC(kernel="linear").fit(X, Y), "so fit a LinearSVC"),
         (SVC(kernel=lambda a, b: a @ b.T).fit(X, Y), "the kernel 'a function'"),
-        (RandomForestClassifier(2).fit(X, Y), "a RandomForestClassifier cannot be converted"),
+        (BaggingClassifier(n_estimators=2).fit(X, Y), "a BaggingClassifier cannot be converted"),
         (OneVsRestClassifier(SVC()).fit(X, Y), "a OneVsRestClassifier cannot be converted"),
         ("model.pkl", "a str cannot be converted"),
         (None, "a NoneType cannot be converted"),

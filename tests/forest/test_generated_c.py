@@ -6,9 +6,14 @@ import runpy
 from pathlib import Path
 
 import pytest
-from avr_tools import needs_emulated_avr
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from forest_factory import TINY_LEAVES, random_chain, tiny_chain
-from generated_programs import READING_THE_TIMER, assert_equal_to_reference, longest_push
+from generated_programs import (
+    READING_THE_TIMER,
+    assert_equal_to_reference,
+    compile_with,
+    longest_push,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured_predictions import build_program, measure
@@ -18,6 +23,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
 from protonn_edge.quantization.forest import ForestChain
 from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.toolchain.elf import read_program
 
 HERE = Path(__file__).parent
 GOLDEN = runpy.run_path(str(HERE / "renew_golden.py"))
@@ -36,7 +42,7 @@ shapes = {
 @pytest.mark.parametrize("folder", GOLDEN["CASES"])
 def test_the_small_model_renders_to_the_golden_file(folder: str) -> None:
     """Renew the files with ``python tests/forest/renew_golden.py`` and read the difference."""
-    for name, text in GOLDEN["rendered"](GOLDEN["CASES"][folder]).items():
+    for name, text in GOLDEN["rendered"](*GOLDEN["CASES"][folder]).items():
         assert text == (HERE / folder / name).read_text()
 
 
@@ -120,13 +126,36 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
 
 
 @needs_emulated_avr
-def test_a_way_takes_the_cycles_of_its_nodes() -> None:
+@pytest.mark.parametrize("kernel", ["walk", "if-else"])
+def test_a_way_takes_the_cycles_of_its_nodes(kernel: str) -> None:
     """Two points differ by exactly what their ways do."""
-    chain = random_chain(5, trees=12, features=60, depth=6)
-    Q, plan = random_inputs(5, 30, chain), make_plan(chain)
-    kernel, stage = plan.of("forest"), chain.forest_stage
+    chain = random_chain(5, trees=12, features=300, depth=8, share=0.0, vote=3)
+    Q, plan = random_inputs(5, 30, chain), plan_of(chain, {"forest": kernel})
+    stage = chain.forest_stage
     with scratch_folder() as folder:
         measured = measure(build_program(chain, plan, folder), chain, Q)
     ends = stage.trees.leaves_of(Q, stage.thresholds)
-    around = measured.cycles.astype(int) - kernel.leaf_cycles[ends].sum(axis=1)
+    ways = plan.of("forest").leaf_cycles[ends].sum(axis=1)
+    around = measured.cycles.astype(int) - ways
     assert around.max() - around.min() <= chain.n_classes  # the decision's
+
+
+CALLING = """
+#include "pnn_model.h"
+int main(void) { return pnn_finish(); }
+"""
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize("vote", [0, 100])
+def test_trees_as_instructions_have_the_bytes_that_are_planned(vote: int, tmp_path: Path) -> None:
+    """Some subtrees are too long for branches, and some trees for jumps."""
+    chain = random_chain(8, trees=2, features=500, depth=13, share=0.0, vote=vote)
+    plan = plan_of(chain, {"forest": "if-else"})
+    elf = compile_with(chain, CALLING, tmp_path, plan=plan)
+    (function,) = (each for each in read_program(elf).symbols if each.name == "forest_walk")
+    code = plan.of("forest").code
+    saved = sum(2 <= int(register[1:]) < 18 for register in code.registers)
+    assert "jmp  add_" in code.listing.source
+    assert "past_" in code.listing.source
+    assert function.size == code.listing.code_bytes + 4 * saved + len("ret\n")

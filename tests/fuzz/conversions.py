@@ -14,6 +14,7 @@ import numpy as np
 from fuzz.mutation import mutated_array, mutated_bytes, mutated_json, mutated_text, pick
 from fuzz.sentences import REFUSALS, check_refusal
 from model_factory import random_model
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -27,7 +28,7 @@ from protonn_edge.conversion.reference_model import (
     write_reference_model,
 )
 from protonn_edge.conversion.stored import load_estimator
-from protonn_edge.model import ProtoNNModel, load_model, save_model
+from protonn_edge.model import Model, ProtoNNModel, load_model, save_model
 
 BRIEF_CASES = 10
 
@@ -44,20 +45,20 @@ def run_case(seed: int, folder: Path) -> None:
         check_refusal(error)
 
 
-def _check(model: ProtoNNModel, folder: Path) -> None:
+def _check(model: Model, folder: Path) -> None:
     X = _points()[0]
     assert np.isfinite(model.scores(X)).all(), "a converted model has scores that are no numbers"
     save_model(model, folder / "model.npz")
     again = load_model(folder / "model.npz")
     assert np.array_equal(again.scores(X), model.scores(X)), "a saved model has other scores"
-    if not model.clipped:
+    if isinstance(model, ProtoNNModel) and not model.clipped:
         to_reference(model, "normalized")
 
 
 # --- estimators of scikit-learn -------------------------------------------------------------------
 
 
-def _of_estimator(rng: np.random.Generator, folder: Path) -> ProtoNNModel:
+def _of_estimator(rng: np.random.Generator, folder: Path) -> Model:
     path = folder / "estimator.skops"
     content = pick(rng, _stored())
     if rng.random() < 0.1:
@@ -113,6 +114,8 @@ def _stored() -> tuple[bytes, ...]:
             KNeighborsClassifier(algorithm="brute"),
             make_pipeline(StandardScaler(), LogisticRegression()),
             make_pipeline(MinMaxScaler(), SVC(break_ties=True)),
+            RandomForestClassifier(2, random_state=0),
+            GradientBoostingClassifier(n_estimators=2, random_state=0),
         )
     )
 

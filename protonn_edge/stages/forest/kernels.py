@@ -1,29 +1,36 @@
-"""The kernel of a forest: a walk through each tree's table, with all inputs at hand."""
+"""The kernels of a forest: a walk through tables, or instructions; all inputs are at hand."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.forest.if_else import IfElse
 from protonn_edge.stages.forest.integers import IntegerForest
 from protonn_edge.stages.forest.trees import Places
 from protonn_edge.stages.forest.walk import Walk, WalkCycles
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.stages.listing import Listing
 
 # What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
-# most. Around the walk; for an input that is copied, and for a call that copies some.
-_AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 55, 75
+# most. Around the walk, or the instructions besides saving registers; for an input that is copied,
+# and for a call that copies some.
+_AROUND_WALK, _AROUND_CODE = (30, 55, 75), (10, 13, 40)
 _COPIED_MEAN, _COPIED_CYCLES = 8, 10
-_COPYING_CALL_MEAN, _COPYING_CALL_CYCLES = 60, 80
+_COPYING_CALL_MEAN, _COPYING_CALL_CYCLES = 48, 80
 
 _INPUTS_AT_ONCE = 32
 
-_CODE_BYTES = 260
+_CALL_SAVED = range(2, 18)  # registers
+_SAVED_CYCLES, _SAVED_BYTES = 4, 4  # of one
+
+_WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
 
 # What the compiler's loops take of those in assembly, on a chip without a multiplier: four forests
 # of digits took 1.2 to 1.5 times as many cycles on the emulated ATtiny85.
@@ -32,7 +39,17 @@ _PORTABLE = 1.5
 
 @dataclass(frozen=True)
 class ForestContext:
-    """What ``templates/c/forest`` sees; `lines` are bytes of the table, `walk` its assembly."""
+    """What ``templates/c/forest`` sees.
+
+    Attributes
+    ----------
+    lines : tuple of tuple of int
+        The bytes of the table.
+    code : tuple of str
+        The assembly: a walk through the table, or trees as instructions.
+    changed : tuple of str
+        The registers that instructions change; none for a walk.
+    """
 
     n_inputs: int
     n_classes: int
@@ -45,18 +62,108 @@ class ForestContext:
     counts: bool
     vote: int
     lines: tuple[tuple[int, ...], ...]
-    walk: tuple[str, ...]
+    code: tuple[str, ...]
+    changed: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class ForestKernel(Kernel):
-    """Inputs are held, by the firmware or by the library, and nodes are read from a table."""
+    """Inputs are held, by the firmware or by the library."""
 
     template: ClassVar[str] = "forest/forest.j2"
     chunk: ClassVar[int] = _INPUTS_AT_ONCE
 
     stage: IntegerForest
     core: Core
+
+    @property
+    @abstractmethod
+    def leaf_cycles(self) -> Places:
+        """Cycles of a tree by the leaf in which it ends, (leaves,)."""
+
+    @property
+    @abstractmethod
+    def around_cycles(self) -> tuple[int, int, int]:
+        """Cycles beside trees and copies of inputs: at least, on average, and at most."""
+
+    @property
+    @abstractmethod
+    def flash(self) -> tuple[int, int]:
+        """Flash of tables, and, about, of code."""
+
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
+        activity: Activity | None,
+    ) -> Cost:
+        """Return what it takes."""
+        stage, (tables, code) = self.stage, self.flash
+        starts, leaves = stage.trees.leaf_starts, self.leaf_cycles
+        around_least, around_mean, around_worst = self.around_cycles
+        mean = None
+        if activity is not None:
+            (shares,) = activity.stages[self.kind]
+            # Of a file of unknown origin they need not be 1 for each tree.
+            every = np.add.reduceat(shares, starts)
+            means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
+            mean = around_mean + float(means.sum())
+            mean += self._copies(feed, _COPIED_MEAN, _COPYING_CALL_MEAN)
+        worst = around_worst + int(np.maximum.reduceat(leaves, starts).sum())
+        worst += self._copies(feed, _COPIED_CYCLES, _COPYING_CALL_CYCLES)
+        least = around_least + int(np.minimum.reduceat(leaves, starts).sum())
+        step = Step(
+            self.kind, self.name, tables + code, mean, worst + 2 * self.core.call_cycles, least
+        )
+        return Cost(
+            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            tables=tables,
+            code=code,
+            state=2 + stage.n_inputs + 2 * stage.n_outputs,
+            # A firmware that holds the inputs leaves out the library's own.
+            buffer=-feed.values if feed is not None and feed.whole else 0,
+            push=Push(_COPIED_CYCLES, _COPIED_CYCLES, _COPYING_CALL_CYCLES, _COPYING_CALL_CYCLES),
+        )
+
+    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
+        """Return the cycles of copying inputs, and of the firmware's calls for that."""
+        if feed is None:
+            return value * self.stage.n_inputs
+        if feed.whole:
+            return 0
+        return value * feed.values + call * -(-feed.values // feed.chunk)
+
+    def _context(self, code: Listing, changed: tuple[str, ...]) -> ForestContext:
+        stage, table = self.stage, self.stage.table
+        return ForestContext(
+            n_inputs=stage.n_inputs,
+            n_classes=stage.n_outputs,
+            n_trees=len(stage.trees.roots),
+            n_nodes=len(stage.features),
+            score_range=stage.output.ends,
+            first_mark=table.first_mark,
+            feature_bytes=table.feature_bytes,
+            skip_bytes=table.skip_bytes,
+            counts=table.counts,
+            vote=table.vote,
+            lines=self._lines(table.content),
+            code=code.lines,
+            changed=changed,
+        )
+
+    def _lines(self, content: bytes) -> tuple[tuple[int, ...], ...]:
+        """Return the bytes of what scores begin with, and of each tree, as lines."""
+        sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
+        ends = np.cumsum(sizes).tolist()
+        return tuple(
+            tuple(content[end - size : end]) for size, end in zip(sizes, ends, strict=True)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WalkKernel(ForestKernel):
+    """Nodes are read from a table."""
+
     name: str = "walk"
 
     @cached_property
@@ -74,80 +181,69 @@ class ForestKernel(Kernel):
         leaves: Places = cycles.tree + ways + cycles.count + cycles.pair * pairs
         return leaves
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
-        activity: Activity | None,
-    ) -> Cost:
-        """Return what it takes."""
-        stage, table = self.stage, self.stage.table.n_bytes
-        starts, leaves = stage.trees.leaf_starts, self.leaf_cycles
-        always = self.walk.cycles.class_start * stage.n_outputs + self.walk.cycles.around
-        mean = None
-        if activity is not None:
-            (shares,) = activity.stages[self.kind]
-            # Of a file of unknown origin they need not be 1 for each tree.
-            every = np.add.reduceat(shares, starts)
-            means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
-            mean = always + float(means.sum()) + _AROUND_MEAN
-            mean += self._copies(feed, _COPIED_MEAN, _COPYING_CALL_MEAN)
-        worst = always + int(np.maximum.reduceat(leaves, starts).sum())
-        worst += self._copies(feed, _COPIED_CYCLES, _COPYING_CALL_CYCLES)
-        least = always + int(np.minimum.reduceat(leaves, starts).sum())
-        step = Step(
-            self.kind,
-            self.name,
-            table + _CODE_BYTES,
-            mean,
-            worst + _AROUND_CYCLES + 2 * self.core.call_cycles,
-            least + _AROUND_LEAST,
-        )
-        return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
-            tables=table,
-            code=_CODE_BYTES,
-            state=2 + stage.n_inputs + 2 * stage.n_outputs,
-            # A firmware that holds the inputs leaves out the library's own.
-            buffer=-feed.values if feed is not None and feed.whole else 0,
-            push=Push(_COPIED_CYCLES, _COPIED_CYCLES, _COPYING_CALL_CYCLES, _COPYING_CALL_CYCLES),
-        )
+    @property
+    def around_cycles(self) -> tuple[int, int, int]:
+        """Cycles to set the scores, and of what the compiler makes."""
+        always = self.walk.cycles.class_start * self.stage.n_outputs + self.walk.cycles.around
+        least, mean, worst = _AROUND_WALK
+        return always + least, always + mean, always + worst
 
-    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
-        """Return the cycles of copying inputs, and of the firmware's calls for that."""
-        if feed is None:
-            return value * self.stage.n_inputs
-        if feed.whole:
-            return 0
-        return value * feed.values + call * -(-feed.values // feed.chunk)
+    @property
+    def flash(self) -> tuple[int, int]:
+        """Flash of the table, and, about, of the loop."""
+        return self.stage.table.n_bytes, _WALK_BYTES
 
     def context(self) -> ForestContext:
         """Lay the stage out in the order in which the generated program reads it."""
-        stage, walk, content = self.stage, self.walk, self.stage.table.content
-        return ForestContext(
-            n_inputs=stage.n_inputs,
-            n_classes=stage.n_outputs,
-            n_trees=len(stage.trees.roots),
-            n_nodes=len(stage.features),
-            score_range=stage.output.ends,
-            first_mark=walk.first_mark,
-            feature_bytes=walk.feature_bytes,
-            skip_bytes=walk.skip_bytes,
-            counts=walk.counts,
-            vote=walk.vote,
-            lines=self._lines(content),
-            walk=walk.listing.lines,
-        )
+        return self._context(self.walk.listing, ())
 
-    def _lines(self, content: bytes) -> tuple[tuple[int, ...], ...]:
-        """Return the bytes of what scores begin with, and of each tree, as lines."""
-        sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
-        ends = np.cumsum(sizes).tolist()
-        return tuple(
-            tuple(content[end - size : end]) for size, end in zip(sizes, ends, strict=True)
-        )
+
+@dataclass(frozen=True, eq=False)
+class IfElseKernel(ForestKernel):
+    """Nodes are instructions."""
+
+    name: str = "if-else"
+
+    @property
+    def code(self) -> IfElse:
+        """The instructions."""
+        return if_else_of(self.stage)
+
+    @property
+    def leaf_cycles(self) -> Places:
+        """Cycles of a tree by the leaf in which it ends, (leaves,)."""
+        return self.code.leaf_cycles
+
+    @property
+    def _saved(self) -> int:
+        """How many registers a function must save if it changes them."""
+        return sum(int(register[1:]) in _CALL_SAVED for register in self.code.registers)
+
+    @property
+    def around_cycles(self) -> tuple[int, int, int]:
+        """Cycles to set registers and scores, and of what the compiler makes."""
+        always = self.code.around_cycles + _SAVED_CYCLES * self._saved
+        least, mean, worst = _AROUND_CODE
+        return always + least, always + mean, always + worst
+
+    @property
+    def flash(self) -> tuple[int, int]:
+        """No flash for tables; and that of the code."""
+        return 0, self.code.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
+
+    def context(self) -> ForestContext:
+        """Lay the stage out in the order in which the generated program reads it."""
+        return self._context(self.code.listing, self.code.registers)
+
+
+@lru_cache(maxsize=8)
+def if_else_of(stage: IntegerForest) -> IfElse:
+    """Return the instructions of a stage; for all plans of it they are the same."""
+    return IfElse(stage.table)
 
 
 def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
-    return (ForestKernel(stage, core),)
+    """Return its kernels: the walk, and instructions where trees can be such."""
+    walk = WalkKernel(stage, core)
+    able = core.multiplies and IfElse.able(stage.table)
+    return (walk, IfElseKernel(stage, core)) if able else (walk,)

@@ -129,9 +129,9 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 
 /* ---- Forest: constants and variables ------------------------------------------------------ */
 
-#define FOREST_TREES 3u
 #define FOREST_SCORES 3u
 #define FOREST_INPUTS 6u
+#define FOREST_TREES 3u
 #define FOREST_LEAF 253u /* the mark of one that adds to the first score */
 #define FOREST_SKIP_BYTES 1u /* of the size of a left subtree */
 

@@ -1,0 +1,203 @@
+"""Decision trees and ensembles of them, fitted elsewhere, as forests of raw features.
+
+Trees are read node by node and checked; none of scikit-learn's compiled code goes through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from protonn_edge.conversion.affine import AffineMap, Float64
+from protonn_edge.conversion.reading import LARGEST, array_of, attribute, numbers_of, text_of
+from protonn_edge.errors import InputError
+from protonn_edge.model import InputStatistics
+from protonn_edge.model.forest import ForestModel
+from protonn_edge.stages.forest.trees import sum_of_leaves
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.training.grown_trees import GrownTrees
+from protonn_edge.training.normalization import normalizer_from
+from protonn_edge.training.points import Float32
+
+Indices = NDArray[np.int64]
+
+_ROWS_AT_ONCE = 2_048
+_LEAST_BYTES, _SHRINK = 64, 0.85  # of what trees are pruned to
+_ROUNDED = 1e-4  # more than a scaler's rounding takes away from a whole number
+_LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRule:
+    """The class with the largest sum of the values of the leaves in which a point ends.
+
+    Attributes
+    ----------
+    grown : GrownTrees
+        Their thresholds are of the estimator's own features.
+    """
+
+    grown: GrownTrees
+    landmarks = None
+
+    def answers(self, Z: Float64) -> Indices:
+        """Return the class index of each point Z (n, k), which scikit-learn makes float32."""
+        grown, found = self.grown, np.empty(len(Z), np.int64)
+        inner = grown.shape.inner
+        for start in range(0, len(Z), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            ends = grown.shape.leaves_of(Z[rows].astype(np.float32), grown.thresholds[inner])
+            found[rows] = sum_of_leaves(ends, grown.values[~inner], grown.bias).argmax(axis=1)
+        return found
+
+
+def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
+    """Return the trees of a tree, a random forest, extra trees or gradient boosting."""
+    boosted = isinstance(classifier, GradientBoostingClassifier)
+    columns = 1 if boosted else n_classes
+    if isinstance(classifier, DecisionTreeClassifier):
+        trees = [[_checked(classifier, k, columns)]]
+    else:
+        estimators = array_of(classifier, "estimators_")
+        together = (1 if n_classes == 2 else n_classes) if boosted else 1
+        if estimators.size == 0 or estimators.size % together:
+            raise _damaged(classifier, "are not one for each class")
+        rows = estimators.reshape(-1, together)
+        trees = [[_checked(each, k, columns) for each in row] for row in rows]
+    if not boosted:
+        return TreeRule(GrownTrees.averaged([tree for (tree,) in trees]))
+    rate = float(numbers_of(classifier, "learning_rate", ()))
+    return TreeRule(GrownTrees.boosting(trees, rate, _start(classifier, n_classes)))
+
+
+def _start(classifier: Any, n_classes: int) -> Float64:
+    """Return what the scores of boosting begin with: the logarithms of the classes' shares."""
+    first, together = attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
+    if isinstance(first, str) and first == "zero":
+        return np.zeros(together)
+    if type(first) is not DummyClassifier or text_of(first, "strategy") != "prior":
+        raise InputError(
+            "the GradientBoostingClassifier begins with another estimator; fit it with init=None "
+            "or init='zero'"
+        )
+    shares = numbers_of(first, "class_prior_", (n_classes,))
+    logs = np.log(np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE))
+    return logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
+
+
+def _checked(estimator: Any, k: int, columns: int) -> Any:
+    """Return a tree of scikit-learn's whose nodes are a tree indeed, and its numbers finite."""
+    tree = attribute(estimator, "tree_")
+    if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
+        raise _damaged(estimator, "are not as many as it says")
+    left, right = tree.children_left, tree.children_right
+    nodes, inner = np.arange(tree.node_count), left >= 0
+    children = np.concatenate([left[inner], right[inner]])
+    in_order = np.array_equal(np.sort(children), nodes[1:])
+    behind = (left[inner] > nodes[inner]).all() and (right[inner] > nodes[inner]).all()
+    if not (in_order and behind):
+        raise _damaged(estimator, "are no tree")
+    asked = tree.feature[inner]
+    if len(asked) and not (asked.min() >= 0 and asked.max() < k):
+        raise _damaged(estimator, f"ask for other features than the {k:,} there are")
+    if tree.value.shape != (tree.node_count, 1, columns):
+        raise InputError(
+            f"the {type(estimator).__name__} has several outputs, or other classes than it says; "
+            "convert one that answers with one class, fitted with a vector of labels"
+        )
+    values = tree.value[:, 0]
+    of_nodes = (tree.threshold[inner], values, tree.impurity, tree.weighted_n_node_samples)
+    if not all(np.isfinite(each).all() and (np.abs(each) < LARGEST).all() for each in of_nodes):
+        raise _damaged(estimator, "have numbers that are not finite")
+    if columns > 1 and not (values.min() >= 0 and values.sum(axis=1).min() > 0):
+        raise _damaged(estimator, "have shares of classes below 0")
+    return tree
+
+
+def _damaged(estimator: Any, what: str) -> InputError:
+    return InputError(f"the nodes of the {type(estimator).__name__} {what}; fit it again")
+
+
+def forest_model(
+    grown: GrownTrees, features: AffineMap, X: Float32, names: dict[str, Any]
+) -> ForestModel:
+    """Return trees of an estimator's own features as a model of raw features.
+
+    Parameters
+    ----------
+    grown : GrownTrees
+        The trees.
+    features : AffineMap
+        What is done to raw features before.
+    X : ndarray of shape (n, D), float32
+        Raw points like those to come.
+    names : dict
+        Of classes and features, as a model has them.
+
+    Raises
+    ------
+    InputError
+        If its features are mixed, or turned round, before the trees.
+    """
+    if features.axes is not None or not (features.scale > 0).all():
+        raise InputError(
+            "trees ask for one feature each, but the pipeline mixes them, or turns their order "
+            "round; fit the trees without the PCA, on features as they are"
+        )
+    inner = grown.shape.inner
+    asked = grown.features[inner]
+    raw = (grown.thresholds[inner] - features.shift[asked]) / features.scale[asked]
+    thresholds = raw + features.offset[asked]
+    whole = (np.rint(X) == X).all(axis=0)[asked]
+    # A whole number may be a threshold itself, and is as far as can be from these.
+    thresholds = np.where(whole, np.floor(thresholds + _ROUNDED) + 0.5, thresholds)
+    inputs = InputStatistics.of(X)
+    return ForestModel(
+        features=grown.features,
+        thresholds=thresholds,
+        leaves=grown.leaves,
+        bias=grown.bias,
+        normalizer=normalizer_from("none", inputs),
+        inputs=_between_thresholds(inputs, asked, thresholds),
+        **names,
+    )
+
+
+def _between_thresholds(
+    inputs: InputStatistics, asked: Indices, thresholds: Float64
+) -> InputStatistics:
+    """Return the statistics with the ranges that make bytes of features as fine as they can be.
+
+    What is beyond all thresholds of a feature need not be told apart. The first one lies behind
+    byte 0, the last one before byte 255; a lone one is in the middle.
+    """
+    low, high = np.full_like(inputs.lower, np.inf), np.full_like(inputs.upper, -np.inf)
+    np.minimum.at(low, asked, thresholds)
+    np.maximum.at(high, asked, thresholds)
+    found = np.isfinite(low)
+    low, high = np.where(found, low, inputs.lower), np.where(found, high, inputs.upper)
+    step = (high - low) / (BYTE_MAXIMUM - 1)
+    half = np.where(step > 0, step, inputs.upper - inputs.lower) / 2
+    return replace(
+        inputs,
+        lower=np.where(found, low - half, inputs.lower),
+        upper=np.where(found, high + half, inputs.upper),
+    )
+
+
+def cuts(budget: int | None, largest: int) -> Iterator[int | None]:
+    """Yield bytes that trees may take: all, and ever fewer, unless a budget says how many."""
+    if budget is not None:
+        yield budget
+        return
+    yield None
+    while largest > _LEAST_BYTES:
+        yield largest
+        largest = int(_SHRINK * largest)

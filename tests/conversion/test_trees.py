@@ -1,0 +1,144 @@
+"""Trees fitted by scikit-learn become forests that go the same ways."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from protonn_edge.conversion import from_sklearn
+from protonn_edge.conversion.stored import load_estimator
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.model import model_bytes
+
+X, Y = load_iris(return_X_y=True)
+DIGITS = load_digits_dataset()  # of features that are small whole numbers
+PAIR = Y > 0
+
+SOME = [
+    DecisionTreeClassifier(random_state=0),
+    RandomForestClassifier(10, random_state=0),
+    ExtraTreesClassifier(10, random_state=0),
+    RandomForestClassifier(5, min_samples_leaf=8, random_state=0),
+    GradientBoostingClassifier(n_estimators=5, random_state=0),
+    GradientBoostingClassifier(n_estimators=5, init="zero", random_state=0),
+    make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+]
+
+
+@pytest.mark.parametrize("labels", [Y, PAIR], ids=["three", "two"])
+@pytest.mark.parametrize("estimator", SOME, ids=str)
+def test_models_answer_as_the_estimator(estimator: Any, labels: np.ndarray):
+    found = from_sklearn(estimator.fit(X, labels), X, labels)
+    assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
+    assert found.steps[0].accuracy == pytest.approx(estimator.score(X, labels), abs=0.01)
+    assert found.steps[1].agreement == pytest.approx(1.0, abs=0.01)
+    assert found.agreement >= 0.98
+
+
+@pytest.mark.parametrize("estimator", SOME[:2], ids=str)
+def test_integers_of_whole_trees_of_whole_numbers_are_the_estimator(estimator: Any):
+    estimator.fit(DIGITS.X_train, DIGITS.y_train)
+    found = from_sklearn(estimator, DIGITS.X_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
+    assert found.agreement == 1.0
+    assert found.accuracy == estimator.score(DIGITS.X_test, DIGITS.y_test)
+
+
+def test_trees_that_do_not_fit_are_pruned():
+    estimator = RandomForestClassifier(20, random_state=0).fit(DIGITS.X_train, DIGITS.y_train)
+    found = from_sklearn(estimator, DIGITS.X_train, budget=2_000)
+    assert found.steps[1].name == "pruned"
+    assert 1_500 < found.model_bytes <= 2_000
+    assert found.agreement > 0.85
+    with pytest.raises(CheckFailed, match="no part of the RandomForestClassifier's trees fits"):
+        from_sklearn(estimator, DIGITS.X_train, budget=20)
+
+
+def damaged(**changes: Any) -> DecisionTreeClassifier:
+    """Return a tree whose nodes were changed by hand."""
+    estimator = DecisionTreeClassifier(random_state=0).fit(X, Y)
+    state = estimator.tree_.__getstate__()
+    for field, value in changes.items():
+        if field in state:
+            state[field] = value
+        else:
+            state["nodes"][field][0] = value
+    estimator.tree_.__setstate__(state)
+    return estimator
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"left_child": 0}, "the nodes of the DecisionTreeClassifier are no tree; fit it again"),
+        ({"right_child": 10**9}, "are no tree"),
+        ({"feature": 4}, "ask for other features than the 4 there are"),
+        ({"feature": -2}, "ask for other features"),
+        ({"threshold": np.nan}, "have numbers that are not finite"),
+        ({"impurity": np.inf}, "have numbers that are not finite"),
+        ({"node_count": 10**6}, "are not as many as it says"),
+    ],
+)
+def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence: str):
+    with pytest.raises(InputError, match=sentence):
+        from_sklearn(damaged(**changes), X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (make_pipeline(PCA(2), DecisionTreeClassifier()), "trees ask for one feature each"),
+        (
+            GradientBoostingClassifier(n_estimators=2, init=DecisionTreeClassifier()),
+            "begins with another estimator; fit it with init=None",
+        ),
+    ],
+)
+def test_what_is_no_forest_is_refused(estimator: Any, sentence: str):
+    with pytest.raises(InputError, match=sentence):
+        from_sklearn(estimator.fit(X, Y), X)
+
+
+def test_several_outputs_are_refused():
+    estimator = DecisionTreeClassifier().fit(X, np.stack([Y, Y], axis=1))
+    with pytest.raises(InputError, match="several outputs"):
+        from_sklearn(estimator, X)
+
+
+@pytest.mark.parametrize("estimator", [SOME[1], SOME[4]], ids=str)
+def test_files_of_skops_have_the_same_trees(estimator: Any, tmp_path: Path):
+    skops.io.dump(estimator.fit(X, Y), tmp_path / "trees.skops")
+    read = load_estimator(tmp_path / "trees.skops")
+    here, there = (from_sklearn(each, X).model for each in (estimator, read))
+    assert model_bytes(here) == model_bytes(there)
+
+
+def test_files_with_trees_of_several_outputs_are_not_loaded(tmp_path: Path):
+    path = tmp_path / "trees.skops"
+    skops.io.dump(SOME[0].fit(X, Y), path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(members["schema.json"])
+    tree = schema["content"]["content"]["tree_"]
+    tree["__reduce__"]["args"]["content"][2]["content"] = "9000000"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, json.dumps(schema) if name == "schema.json" else content)
+    with pytest.raises(InputError, match="has a tree of several outputs"):
+        load_estimator(path)

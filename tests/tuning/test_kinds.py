@@ -1,0 +1,89 @@
+"""Where any kind of classifier is searched, each has its own space, and the best is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from avr_tools import needs_avr_gcc
+from command_line import run_json, succeed
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.model import load_model
+from protonn_edge.training.registry import CLASSIFIERS
+from protonn_edge.training.searched import (
+    ANY,
+    KIND,
+    Among,
+    Between,
+    Searched,
+    among_kinds,
+    settings_of_kind,
+)
+from protonn_edge.tuning import Points, SearchSpace, TuningLimits
+from protonn_edge.tuning.trial import sketch
+
+
+def test_kinds_keep_their_parameters_apart():
+    one = Searched({"n": Between(1, 9)}, ({"n": 2}, {"n": 3}), {"epochs": 1}, {"n": 4})
+    other = Searched({"n": Among(("a", "b"))}, ({"n": "b"},))
+    both = among_kinds({"one": one, "other": other})
+    assert both.parameters == {
+        KIND: Among(("one", "other")),
+        "one.n": Between(1, 9),
+        "other.n": Among(("a", "b")),
+    }
+    assert both.starts == (
+        {KIND: "one", "one.n": 2, "other.n": "b"},
+        {KIND: "other", "one.n": 2, "other.n": "b"},
+        {KIND: "one", "one.n": 3, "other.n": "b"},
+    )
+    assert both.sketch == {"one.epochs": 1}
+    assert both.sketch_points == {"one.n": 4}
+    assert settings_of_kind(both.starts[2]) == ("one", {"n": 3})
+    assert settings_of_kind({"n": 5}) == (None, {"n": 5})
+
+
+def test_every_kind_is_begun_with_and_trained(make_points):
+    given = make_points()
+    points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), classifier=ANY)
+    space = SearchSpace.of(points)
+    starts = space.starts()
+    kinds = [start[KIND] for start in starts[: len(CLASSIFIERS)]]
+    assert kinds == list(CLASSIFIERS)
+    for start in starts[: len(CLASSIFIERS)]:
+        assert type(points.untrained(start)) is CLASSIFIERS[start[KIND]]
+        assert sketch(points, start, space.searched, seed=0).figures.flash_bytes > 0
+    drawn = space.suggest(len(starts), 0, [])
+    assert set(drawn) == set(space.distributions)
+
+
+def test_what_is_fixed_is_so_for_every_kind(make_points):
+    given = make_points()
+    fixed = {"dead_zone": 0.1, "class_weight": "balanced"}
+    points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
+    space = SearchSpace.of(points)
+    assert not any("dead_zone" in name for name in space.distributions)
+    for start in space.starts():
+        assert points.untrained(start).dead_zone == 0.1
+
+
+def test_kinds_that_do_not_go_with_the_points_are_left_out(make_points):
+    given = make_points()
+    fixed = {"normalization": "l2"}
+    points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
+    assert 0 < len(points.kinds) <= len(CLASSIFIERS)
+
+
+@needs_avr_gcc
+def test_the_better_kind_is_named(tmp_path: Path):
+    digits = load_digits_dataset()
+    data, model = tmp_path / "digits.npz", tmp_path / "model.npz"
+    np.savez(data, X_train=digits.X_train[::4], y_train=digits.y_train[::4])
+    command = ("tune", data, "-o", model, "--classifier", ANY, "--trials", 3, "--folds", 2)
+    done = succeed(*command, "--jobs", 1)
+    record = run_json(*command, "--jobs", 1)  # the same search, which is over
+    best = record["best_of_kinds"]
+    assert load_model(model).kind == max(best, key=best.get) == next(iter(best))
+    assert f"({load_model(model).kind})" in done.output
+    assert "the best of each kind in cross-validation: " in done.output
