@@ -1,0 +1,79 @@
+"""Figure 3: fewer prototypes and fewer projections, against stochastic neighbour compression.
+
+As in the paper: mnist, a tenth of W's weights, dense B and Z; m varies at d = 15, and d at m = 40.
+SNC (Kusner et al., ICML 2014) has the same start, keeps W and the classes of its prototypes, and
+moves the prototypes by its own loss. The paper's ProtoNN is that of the alternating optimizer; ours
+that of the joint one. BNC's figures can only be read off the paper's picture: its codes are binary,
+and no program for it is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from printing import Columns, Record
+from rows import chosen
+
+from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.training import ProtoNNClassifier
+from reproduction.drawing import OTHERS, PROTONN, panels
+from reproduction.part import Part, percent
+from reproduction.sets import BINARY_SETS
+
+SEED = 0
+_SHARED: dict[str, Any] = {
+    "sparsity_projection": 0.1,
+    "quantization_aware": False,
+    "epochs": 20,
+    "random_state": SEED,
+}
+METHODS: dict[str, dict[str, Any]] = {
+    "ProtoNN": {},
+    "SNC": {"loss": "neighbour_likelihood", "trained": ("B",)},
+}
+VARIED = [
+    *(("m", {"n_projections": 15, "n_prototypes": m}) for m in (10, 20, 30, 40)),
+    *(("d", {"n_projections": d, "n_prototypes": 40}) for d in (3, 5, 10, 15)),
+]
+
+COLUMNS: Columns = [
+    ("varied", lambda r: r["varied"]),
+    ("d", lambda r: str(r["d"])),
+    ("m", lambda r: str(r["m"])),
+    ("method", lambda r: r["method"]),
+    ("paper's accounting kB", lambda r: f"{r['paper_bytes'] / 1000:.1f}"),
+    ("accuracy %", lambda r: percent(r["accuracy"])),
+]
+
+
+def _rows() -> Iterator[Record]:
+    for _, dataset in chosen(BINARY_SETS, "mnist"):
+        for varied, sizes in VARIED:
+            for method, settings in METHODS.items():
+                classifier = ProtoNNClassifier(**_SHARED, **sizes, **settings)
+                model = classifier.fit(dataset.X_train, dataset.y_train).model_
+                yield {
+                    "varied": varied,
+                    "method": method,
+                    "d": sizes["n_projections"],
+                    "m": sizes["n_prototypes"],
+                    "paper_bytes": model.paper_bytes,
+                    "accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
+                }
+
+
+def _draw(records: Sequence[Record], path: Path) -> None:
+    with panels(path, 1, 2, (6.4, 3.2)) as axes:
+        for axis, varied in zip(axes[0], ("m", "d"), strict=True):
+            for method, colour in zip(METHODS, (PROTONN, OTHERS[0]), strict=True):
+                of_it = [r for r in records if (r["varied"], r["method"]) == (varied, method)]
+                accuracies = [100 * r["accuracy"] for r in of_it]
+                axis.plot([r[varied] for r in of_it], accuracies, "o-", color=colour, label=method)
+            axis.set_xlabel("prototypes m, d = 15" if varied == "m" else "projections d, m = 40")
+        axes[0][0].set_ylabel("test accuracy, %")
+        axes[0][0].legend()
+
+
+PART = Part("prototypes and projections against SNC (mnist)", _rows, COLUMNS, _draw)
