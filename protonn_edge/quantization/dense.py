@@ -5,14 +5,14 @@ layer makes bytes of bytes, and the last one scores::
 
     a_k = bias_k + sum_i W_ki q_i                     16 or 24 bits, never overflows
     v_k = max(h_k, 0) * multiplier >> 8, at most 255  h: the upper 16 bits of a
-    s   = the sums of the v with the last matrix, as a linear model's scores
+    s   = the sums of the last matrix and the v, as a linear model's scores
 
-The normalizer is folded into the first matrix. The bytes of a layer's values have one step, for
-which most values on training points are told apart, and those above are 255: that is the format
-that the next matrix wants. A matrix is in the finest unit for which its weights fit int8 and every
-sum is proven to fit; the multiplier is the whole number that comes nearest to the step that is
-wanted, and the next matrix is quantized for the step that comes of it. Sums get 24 bits where the
-error is predicted to be a larger share of their spread than is tolerated.
+The normalizer is folded into the first matrix. A matrix is in the finest unit for which its weights
+fit int8 and every sum is proven to fit; sums get 24 bits where the error is predicted to be a
+larger share of their spread than is tolerated. The bytes of a layer have one step: the multiplier
+is the largest with which nearly all values on training points are below 255, and the next matrix is
+quantized for the step that comes of it. Sums of a hidden layer begin with half a step, which rounds
+its values.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ from protonn_edge.stages.integer_stage import IntArray, IntegerStage
 from protonn_edge.stages.linear.integers import IntegerLinear
 
 # Error of sums as a share of their spread, both root mean squares over a layer's units, that sums
-# of 16 bits may cost before 24 are taken.
+# of 16 bits may cost before 24 are taken. Of 0.01, 0.02, 0.03, 0.05, 0.1 and 0.2 it is the largest
+# with which they cost no network more than 0.15 points of accuracy, on points held out of the
+# training parts of usps10, letter26 in halves, and har.
 _TOLERATED_ERROR = 0.05
 
 _UPPER_BITS = 16  # of sums, of which values are made
@@ -169,15 +171,20 @@ def _first(model: DenseModel) -> tuple[InputQuantizer, QuantizedProduct]:
 def _hidden(
     folded: FoldedMap, constant: NDArray[np.float64], maximum: int, accumulator_bits: int
 ) -> QuantizedProduct:
-    """Return the matrix of a hidden layer, whose sums leave room for half a step."""
-    spare = _HALF_STEP << (accumulator_bits - _UPPER_BITS)
+    """Return the matrix of a hidden layer, whose sums leave room for what rounds its values."""
+    dropped = accumulator_bits - _UPPER_BITS
+    spare = (_HALF_STEP << dropped) + (1 << dropped >> 1)
     return QuantizedProduct.of(folded, constant, maximum, accumulator_bits, spare)
 
 
 def _rounding(product: QuantizedProduct, multiplier: int) -> QuantizedProduct:
-    """Return the product whose sums begin with half a step of the values, which rounds them."""
-    half = (_HALF_STEP / multiplier) * 2.0 ** (product.accumulator_bits - _UPPER_BITS)
-    return replace(product, bias=product.bias + round(half))
+    """Return the product whose sums begin with half a step of the values, which rounds them.
+
+    So does half of what the lower byte of sums of 24 bits is worth, which values are not made of.
+    """
+    dropped = product.accumulator_bits - _UPPER_BITS
+    half = round((_HALF_STEP << dropped) / multiplier) + (1 << dropped >> 1)
+    return replace(product, bias=product.bias + half)
 
 
 def _values_of(product: QuantizedProduct, known: NDArray[np.float64]) -> tuple[int, float]:

@@ -44,6 +44,8 @@ class Push:
         Cycles that all values take at least.
     skips_zeros : bool
         Whether values that are 0 need not be pushed if others follow.
+    whole_mean : float
+        As `whole`, but on average, about, where the stage knows it.
     """
 
     value: int
@@ -53,6 +55,7 @@ class Push:
     more: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     least: int = 0
     skips_zeros: bool = False
+    whole_mean: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ KIND = Kind(
         ("W3", np.ones((4, 4), np.float32), "an array 'W3', but no array 'V2'"),
         ("B", np.ones((4, 12), np.float32), "unknown array 'B'"),
     ),
-    settings={"epochs": 30},
-    accuracy=0.92,
+    settings={"epochs": 25},
+    accuracy=0.9,
     own_settings={"hidden": "7", "epochs": 5, "size_budget": 300, "learning_rate": 0.02},
-    weak={"epochs": 2},
+    weak={"epochs": 1},
     facts={"trainer": "adam"},
     variants={
         "dense": _SMALL,

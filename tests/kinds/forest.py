@@ -66,11 +66,11 @@ KIND = Kind(
     facts={"trainer": "RandomForestClassifier"},
     variants={
         "forest": _TREES,
-        "extra trees": (*_TREES, "--ensemble", "extra"),
         "boosting": (*_TREES, "--ensemble", "boosting"),
     },
     flags={
         "--trees": "8",
+        "--ensemble": "extra",
         "--max-depth": "6",
         "--min-leaf": "2",
         "--shrinkage": "0.3",

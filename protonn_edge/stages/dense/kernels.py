@@ -14,9 +14,9 @@ from protonn_edge.stages.dense.rectifying import Rectifying
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.matvec.kernels import MatvecContext, MatvecKernel, kernel_names
 
-# Around the loop, by the compiler: at most, and on average, with what the next stage's call takes
-# less than its bound.
-_AROUND_CYCLES, _AROUND_MEAN = 30, 10
+# Around the loop, by the compiler; and what the call of the next stage takes less, on average, with
+# all of that, than the firmware's calls of it, which the next stage counts.
+_AROUND_CYCLES, _CALLED_LESS = 30, 85
 
 # What the compiler's loop takes on a chip without a multiplier, of that in assembly with one.
 _PORTABLE = 10.0
@@ -71,7 +71,7 @@ class DenseKernel(MatvecKernel):
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
-            mean = loop.mean(units, float(shares.mean())) + _AROUND_MEAN + following.whole
+            mean = loop.mean(units, float(shares.mean())) + following.whole_mean - _CALLED_LESS
         worst = loop.worst(units) + _AROUND_CYCLES + self.core.call_cycles + following.whole
         return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), loop.least(units))
 

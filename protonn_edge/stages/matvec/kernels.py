@@ -160,6 +160,7 @@ class Matvec:
             more=features.other - features.zero,
             least=int(np.minimum(features.zero, features.other).sum()),
             skips_zeros=self.kernel in ("columns", "packed"),
+            whole_mean=self.mean_calls(Feed(n, n), np.zeros(n)),
         )
 
     @property
