@@ -41,8 +41,41 @@ _NEAR = {"n_projections": 16, "n_prototypes": 54, "gamma_numerator": 3.5}
 _PROTONN: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, **_NEAR, "augment": True, "epochs": 100},
     "mnist": {**_MNIST, **_NEAR, "n_prototypes": 48, "epochs": 60},
-    "letter": {"n_projections": 16, "n_prototypes": 96, "gamma_numerator": 4.0},
+    "letter": {"n_projections": 16, "n_prototypes": 96, "gamma_numerator": 4.0, "input_noise": 0.1},
     "har": {"n_projections": 5, "n_prototypes": 20, "epochs": 60},
+}
+_LINEAR: dict[str, dict[str, Any]] = {
+    "usps": {**_USPS, "regularization": 1e-4},
+    "mnist": {"normalization": "minmax", "regularization": 1e-4},
+    "letter": {"normalization": "minmax", "regularization": 1e-4},
+    "har": {"normalization": "minmax", "regularization": 1e-4},
+}
+_BOOSTED = {"ensemble": "boosting", "n_trees": 40, "shrinkage": 0.3, "max_depth": 4}
+_FOREST: dict[str, dict[str, Any]] = {
+    "usps": {**_USPS, **_BOOSTED, "size_budget": 2_000},
+    "mnist": {**_MNIST, **_BOOSTED, "size_budget": 2_000},
+    "letter": {**_BOOSTED, "size_budget": 2_000},
+    "har": {"ensemble": "extra", "n_trees": 20, "size_budget": 2_000},
+}
+_PIXELS = {"normalization": "minmax", "learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
+_DENSE: dict[str, dict[str, Any]] = {
+    "usps": {**_PIXELS, "input_noise": 0.2, "epochs": 100},
+    "mnist": {**_PIXELS, "input_noise": 0.1, "epochs": 60},
+    "letter": {
+        "hidden": "60,15",
+        "learning_rate": 0.03,
+        "input_noise": 0.05,
+        "epochs": 100,
+        "size_budget": 2_000,
+    },
+    "har": {
+        "hidden": "10",
+        "learning_rate": 0.003,
+        "input_noise": 0.3,
+        "clip": 0.05,
+        "epochs": 40,
+        "size_budget": 2_000,
+    },
 }
 
 
@@ -61,9 +94,10 @@ class Bar:
         return f"{self.classifier}, floats" if self.precision == "float32" else self.classifier
 
 
+_SETTINGS = {"linear": _LINEAR, "forest": _FOREST, "dense": _DENSE, "protonn": _PROTONN}
 BARS = [
+    *(Bar(data, name, each) for name, sets in _SETTINGS.items() for data, each in sets.items()),
     *(Bar(data, "protonn", settings, "float32") for data, settings in _PROTONN.items()),
-    *(Bar(data, "protonn", settings) for data, settings in _PROTONN.items()),
 ]
 
 COLUMNS: Columns = [
