@@ -184,8 +184,8 @@ class Wishes:
     ----------
     flash_bytes, sram_bytes : int, optional
         What the firmware may take, SRAM with the stack; by default all that the board has.
-    kernel : {"columns", "masked", "unrolled", "packed"}, optional
-        The projection's kernel; by default the fastest that fits.
+    kernel : str, optional
+        The kernel that the plan is named after; by default the fastest that fits.
     activity : Activity, optional
         What mean cycles are counted for; by default what the model has of its training points.
     precision : {"int8", "float32"}

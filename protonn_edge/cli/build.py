@@ -39,7 +39,7 @@ from protonn_edge.quantization import (
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.stages.matvec.cycles import KERNELS, KernelName
+from protonn_edge.stages.registry import PLANS
 from protonn_edge.toolchain.platformio import upload_command
 
 
@@ -75,8 +75,8 @@ from protonn_edge.toolchain.platformio import upload_command
 @click.option(
     "--plan",
     "kernel",
-    type=click.Choice(KERNELS),
-    help="How the projection reads its weights.  [default: the fastest that fits]",
+    type=click.Choice(PLANS),
+    help="How weights are read, or trees are asked.  [default: the fastest that fits]",
 )
 @table_options
 @json_option
@@ -89,7 +89,7 @@ def build_command(
     precision: str,
     max_flash: int | None,
     max_sram: int | None,
-    kernel: KernelName | None,
+    kernel: str | None,
     table: TableOptions,
     as_json: bool,
 ) -> None:

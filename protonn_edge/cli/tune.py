@@ -30,7 +30,6 @@ from protonn_edge.datasets import Dataset, TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
-from protonn_edge.stages.matvec.cycles import KERNELS
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.registry import CLASSIFIERS
@@ -425,6 +424,5 @@ def _sentences(
             f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
             f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B with the firmware"
         )
-    if figures.kernel in KERNELS:
-        said.append(f"build it with: --plan {figures.kernel}")
+    said.append(f"build it with: --plan {figures.kernel}")
     return said

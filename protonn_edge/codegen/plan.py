@@ -63,9 +63,8 @@ class Plan:
 
     @property
     def kernel(self) -> str:
-        """How the weights of the first matrix product are read, or how scores are made without."""
-        of_products = (kernel.name for kernel in self.kernels if kernel.reads_weights)
-        return next(of_products, self.kernels[-2].name)
+        """How the weights of the first matrix product are read, or how trees are asked."""
+        return next(kernel.name for kernel in self.kernels if kernel.names_plan)
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -13,7 +13,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.kernel import Kernel
-from protonn_edge.stages.matvec.kernels import why_not
 from protonn_edge.stages.registry import kernels_of
 
 READABLE_BYTES = 0x10000
@@ -99,8 +98,8 @@ def every_plan(
     """Yield every plan that there is for a kind of chip, whether it fits or not."""
     able = [kernels_of(stage, core) for stage in model.stages]
     if kernel is not None:
-        place = _first_product(able, kernel)
-        able[place] = _wished(able[place], core, kernel)
+        place = next(place for place, each in enumerate(able) if each[0].names_plan)
+        able[place] = _wished(able[place], kernel)
     for kernels in product(*reversed(able)):
         for held in kernels[-1].feedings:
             yield plan_with(kernels[::-1], activity, held=held)
@@ -136,23 +135,12 @@ def plan_of(
     return plan_with(kernels, activity, held=held)
 
 
-def _first_product(able: Sequence[tuple[Kernel, ...]], wish: str) -> int:
-    """Return the place of the first stage with a matrix product, given the kernels of each."""
-    for place, kernels in enumerate(able):
-        if kernels[0].reads_weights:
-            return place
-    raise InputError(
-        f"--plan {wish} says how the weights of a matrix product are read, but the model "
-        "has no such product; leave it out"
-    )
-
-
-def _wished(able: tuple[Kernel, ...], core: Core, wish: str) -> tuple[Kernel, ...]:
-    """Return those of a stage's kernels that read weights as wished."""
+def _wished(able: tuple[Kernel, ...], wish: str) -> tuple[Kernel, ...]:
+    """Return the one of a stage's kernels that has this name."""
     wished = tuple(kernel for kernel in able if kernel.name == wish)
     if not wished:
         raise InputError(
-            f"--plan {wish} needs {why_not(wish, core)}; choose one of "
+            f"--plan {wish} needs {able[0].needed_for(wish)}; choose one of "
             f"{', '.join(kernel.name for kernel in able)}"
         )
     return wished

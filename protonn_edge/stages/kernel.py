@@ -165,8 +165,8 @@ class Kernel(ABC):
         The file of ``templates/c`` that has its C.
     chunk : int
         Values that the firmware collects before it pushes them, where it does not hold all.
-    reads_weights : bool
-        Whether it is a way to read the weights of a matrix product, which a user may choose.
+    names_plan : bool
+        Whether a plan has its name, where it is the first such kernel: a user may ask for it.
     feedings : tuple of bool
         Whether the firmware may hold all values, where this is the first stage; in order of choice.
     """
@@ -174,7 +174,7 @@ class Kernel(ABC):
     name: str
     template: ClassVar[str]
     chunk: ClassVar[int] = 64
-    reads_weights: ClassVar[bool] = False
+    names_plan: ClassVar[bool] = False
     stage: IntegerStage
     core: Core
 
@@ -182,6 +182,10 @@ class Kernel(ABC):
     def kind(self) -> str:
         """The kind of its stage."""
         return self.stage.kind
+
+    def needed_for(self, name: str) -> str:  # noqa: ARG002
+        """Return what its stage lacks for a kernel of this name; the middle of a sentence."""
+        return "another kind of model"
 
     @property
     def feedings(self) -> tuple[bool, ...]:

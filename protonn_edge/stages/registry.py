@@ -15,6 +15,7 @@ from protonn_edge.stages.gradients import kernels as gradients
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.linear import kernels as linear
+from protonn_edge.stages.matvec import cycles as matvec
 from protonn_edge.stages.projection import kernels as projection
 from protonn_edge.stages.prototypes import kernels as prototypes
 from protonn_edge.stages.window_features import kernels as window_features
@@ -32,6 +33,9 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "decision": decision.kernels,
 }
 """What finds the kernels of an integer stage, by its kind."""
+
+PLANS = (*matvec.KERNELS, *forest.KERNELS)
+"""Names of plans, which are those of kernels of one stage of a model."""
 
 
 def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:

@@ -37,6 +37,9 @@ _WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
 _PORTABLE = 1.5
 
 
+WALK, IF_ELSE = KERNELS = ("walk", "if-else")
+
+
 @dataclass(frozen=True)
 class ForestContext:
     """What ``templates/c/forest`` sees.
@@ -72,6 +75,7 @@ class ForestKernel(Kernel):
 
     template: ClassVar[str] = "forest/forest.j2"
     chunk: ClassVar[int] = _INPUTS_AT_ONCE
+    names_plan: ClassVar[bool] = True
 
     stage: IntegerForest
     core: Core
@@ -164,7 +168,7 @@ class ForestKernel(Kernel):
 class WalkKernel(ForestKernel):
     """Nodes are read from a table."""
 
-    name: str = "walk"
+    name: str = WALK
 
     @cached_property
     def walk(self) -> Walk:
@@ -202,7 +206,7 @@ class WalkKernel(ForestKernel):
 class IfElseKernel(ForestKernel):
     """Nodes are instructions."""
 
-    name: str = "if-else"
+    name: str = IF_ELSE
 
     @property
     def code(self) -> IfElse:

@@ -296,7 +296,7 @@ class Matvec:
 class MatvecKernel(Kernel):
     """A kernel of a stage that begins with a product, with one of the ways to read weights."""
 
-    reads_weights: ClassVar[bool] = True
+    names_plan: ClassVar[bool] = True
 
     stage: IntegerMatvec
     name: KernelName
@@ -309,6 +309,14 @@ class MatvecKernel(Kernel):
         width = stage.accumulator_bits // 8
         return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
 
+    def needed_for(self, name: str) -> str:
+        """Return what its stage, or its chip, lacks for a kernel of this name."""
+        if name == "packed":
+            return f"weights of -{NIBBLE_MAXIMUM}..{NIBBLE_MAXIMUM}, which the model does not have"
+        if name in KERNELS:
+            return f"a hardware multiplier, which {self.core.chip} has not"
+        return super().needed_for(name)
+
     @property
     def matvec_context(self) -> MatvecContext:
         """What ``templates/c/matvec`` sees."""
@@ -319,13 +327,6 @@ def kernel_names(stage: IntegerMatvec, core: Core) -> tuple[KernelName, ...]:
     """Return the ways to read weights: as instructions if the chip multiplies, two if they fit."""
     able = {"unrolled": core.multiplies, "packed": stage.packs}
     return tuple(name for name in KERNELS if able.get(name, True))
-
-
-def why_not(name: str, core: Core) -> str:
-    """Return what a way to read weights needs that is not there, the middle of a sentence."""
-    if name == "packed":
-        return f"weights of -{NIBBLE_MAXIMUM}..{NIBBLE_MAXIMUM}, which the model does not have"
-    return f"a hardware multiplier, which {core.chip} has not"
 
 
 def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:
