@@ -16,7 +16,7 @@ from protonn_edge.quantization import DeviceModel, IntegerModel
 
 _DEADLINE_S = 60.0
 _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-_HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+_HOST = ["cc", "-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 _AVR = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2"]
 
 READING_THE_TIMER = 8

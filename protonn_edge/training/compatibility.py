@@ -117,6 +117,11 @@ REFUSALS: tuple[Refusal, ...] = (
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
         *_NOT_CLASSES_IN_MEMORY,
         _in_turn("has no use for them"),
+        Refusal(
+            lambda case: case.settings.loss == "neighbour_likelihood",
+            "the likelihood of neighbours says nothing of points without a class",
+            ("loss",),
+        ),
     ),
     _in_memory("optimizer", "alternating", "joint", "optimizer"),
     _in_memory("augment", True, "False"),

@@ -12,6 +12,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
+from protonn_edge.stages.registry import PLANS
 from protonn_edge.system.schema import (
     Check,
     list_of,
@@ -25,12 +26,12 @@ from protonn_edge.system.schema import (
 from protonn_edge.tuning.limits import LIMIT_NAMES
 
 _FOLDS = 20
-_NAME_LENGTH, _REASON_LENGTH = 40, 1_000
+_REASON_LENGTH = 1_000
 
 _SHARE = number(0, 1)
 _FIGURES = record_of(
     {
-        "kernel": text(_NAME_LENGTH),  # kinds of stages have kernels of their own
+        "kernel": one_of(*PLANS),
         "flash_bytes": whole(-(10**5), 10**9),  # less than nothing where firmware counts more
         "sram_bytes": whole(0, 10**9),
         "worst_cycles": whole(0, 10**15),

@@ -111,7 +111,7 @@ def test_a_device_that_is_gone_ends_the_run(make_device):
     kept: list[Result] = []
     many = np.repeat(Q, 10, axis=0)
     with (
-        Session(device.url, deadline_s=0.05, retries=0, progress_s=0.3) as session,
+        Session(device.url, deadline_s=0.2, retries=0, progress_s=0.5) as session,
         pytest.raises(NoReplyError, match=r"answered no request for 0\.\d+ s, .* --resume"),
     ):
         run([session], many, np.zeros(30, int), sink=kept.append)

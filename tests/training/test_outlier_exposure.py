@@ -11,6 +11,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import (
     EXPOSURE_LOGIT,
+    LOSSES,
     OUTLIER_EXPOSURE_LOSSES,
     cross_entropy,
     cross_entropy_or_none,
@@ -80,7 +81,7 @@ def test_it_is_finite_for_huge_scores() -> None:
     value, slope, _ = cross_entropy_or_none(scores, Y, np.zeros(1, np.float32), None)
     assert np.isfinite(value)
     assert np.isfinite(slope).all()
-    assert set(OUTLIER_EXPOSURE_LOSSES) == {"cross_entropy", "squared_error", "hinge"}
+    assert set(OUTLIER_EXPOSURE_LOSSES) == set(LOSSES)
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared_error", "hinge"])
