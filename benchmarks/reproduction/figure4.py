@@ -40,7 +40,7 @@ _MNIST = {"image_shape": (28, 28), "cropped_shape": (24, 24), "reduced_shape": (
 _NEAR = {"n_projections": 16, "n_prototypes": 54, "gamma_numerator": 3.5}
 _PROTONN: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, **_NEAR, "augment": True, "epochs": 100},
-    "mnist": {**_MNIST, **_NEAR, "n_prototypes": 48, "epochs": 60},
+    "mnist": {**_MNIST, **_NEAR, "n_prototypes": 44, "epochs": 60},
     "letter": {"n_projections": 16, "n_prototypes": 96, "gamma_numerator": 4.0, "input_noise": 0.1},
     "har": {"n_projections": 5, "n_prototypes": 20, "epochs": 60},
 }

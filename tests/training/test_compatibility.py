@@ -63,6 +63,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         "strangers is 0.5, but the alternating optimizer has no use",
     ),
+    (
+        {"strangers": 0.5, "loss": "neighbour_likelihood"},
+        {},
+        "strangers is 0.5, but the likelihood of neighbours says nothing of points without",
+    ),
     (IN_TURN, BLOCKS, "optimizer is alternating, which needs all points in memory, but 768 B"),
     ({"augment": True, **IMAGES}, BLOCKS, "augment is True, which needs all points in memory"),
     ({"augment": True, **IMAGES}, PARTS, "called with augment, which needs all points"),
