@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.model.base import Model
+from protonn_edge.model.bonsai import BonsaiModel, LocalDeepKernelModel
 from protonn_edge.model.forest import ForestModel
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.model.protonn import ProtoNNModel
@@ -11,4 +12,6 @@ MODELS: dict[str, type[Model]] = {
     ProtoNNModel.kind: ProtoNNModel,
     LinearModel.kind: LinearModel,
     ForestModel.kind: ForestModel,
+    BonsaiModel.kind: BonsaiModel,
+    LocalDeepKernelModel.kind: LocalDeepKernelModel,
 }

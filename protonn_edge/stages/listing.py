@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_TWO_CYCLES = ("ld", "ldd", "st", "std", "mul", "adiw", "sbiw", "rjmp")
+_TWO_CYCLES = ("ld", "ldd", "st", "std", "mul", "muls", "mulsu", "adiw", "sbiw", "rjmp")
 _CYCLES = {**dict.fromkeys(_TWO_CYCLES, 2), "lpm": 3}
 _SKIPS = ("sbrc", "sbrs")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling import kernels as average_pooling
+from protonn_edge.stages.bonsai_tree import kernels as bonsai_tree
 from protonn_edge.stages.decision import kernels as decision
 from protonn_edge.stages.deskew import kernels as deskew
 from protonn_edge.stages.forest import kernels as forest
@@ -27,6 +28,7 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "prototypes": prototypes.kernels,
     "linear": linear.kernels,
     "forest": forest.kernels,
+    "bonsai_tree": bonsai_tree.kernels,
     "decision": decision.kernels,
 }
 """What finds the kernels of an integer stage, by its kind."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,7 +185,7 @@ class _Run:
             value, gradient = self._gradient(self._points(batch), batch.Y, batch.weights)
             total += value * len(batch.rows)
             self._step += 1
-            rate = _rate(self._schedule.learning_rate, self._step, self._steps)
+            rate = rate_at(self._schedule.learning_rate, self._step, self._steps)
             self._adam.step(self.parameters, gradient, rate)
             self._sparsifier.apply(self.parameters, self._step / self._steps)
         return total / len(self._data)
@@ -227,10 +228,20 @@ def _losses_for(data: Source) -> dict[str, Loss]:
     return OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else LOSSES
 
 
+class Matrices(Protocol):
+    """What is trained: four matrices, of which the first one reads the features."""
+
+    @property
+    def projection(self) -> Matrix:
+        """The first one, (d, D)."""
+
+    def __iter__(self) -> Iterator[Matrix]: ...
+
+
 class Adam:
     """Adam's moments of the gradient; matrices that are not `trained` stay as they are."""
 
-    def __init__(self, parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> None:
+    def __init__(self, parameters: Matrices, trained: tuple[str, ...] = MATRICES) -> None:
         n_features = parameters.projection.shape[1]
         factors = (min(1.0, math.sqrt(_REFERENCE_FEATURES / n_features)), 1.0, 1.0)
         moved = (name in trained for name in MATRICES)
@@ -239,7 +250,7 @@ class Adam:
         self._squares = [np.zeros_like(matrix) for matrix in parameters]
         self._steps = 0
 
-    def step(self, parameters: Parameters, gradient: Parameters, rate: float) -> None:
+    def step(self, parameters: Matrices, gradient: Matrices, rate: float) -> None:
         """Move `parameters`, in place, against `gradient`, each entry by about `rate`."""
         self._steps += 1
         rate /= 1.0 - _DECAY_OF_MEAN**self._steps
@@ -254,13 +265,13 @@ class Adam:
 
 
 class Sparsifier:
-    """Keeps V, C and Z within their shares of non-zero entries, over the course of the training."""
+    """Keeps matrices within their shares of non-zero entries, over the course of the training."""
 
-    def __init__(self, shares: tuple[float, float, float]) -> None:
+    def __init__(self, shares: tuple[float, ...]) -> None:
         self._shares = shares
         self._frozen: dict[int, NDArray[np.bool_]] = {}
 
-    def apply(self, parameters: Parameters, progress: float) -> None:
+    def apply(self, parameters: Matrices, progress: float) -> None:
         """Threshold in place; `progress` is the share of the steps that are done, 0 to 1."""
         for index, (matrix, share) in enumerate(zip(parameters, self._shares, strict=False)):
             if share >= 1.0:
@@ -279,7 +290,7 @@ def _share_at(share: float, progress: float) -> float:
     return share + (1.0 - share) * left**3
 
 
-def _rate(highest: float, step: int, steps: int) -> float:
+def rate_at(highest: float, step: int, steps: int) -> float:
     """Return the learning rate of a step, counted from 1: linear warm-up, then a cosine to zero."""
     warm = min(1.0, step / min(WARM_UP_STEPS, max(1, steps // 10)))
     return highest * warm * 0.5 * (1.0 + math.cos(math.pi * (step - 1) / steps))

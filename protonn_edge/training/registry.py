@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.bonsai import BonsaiClassifier, LocalDeepKernelClassifier
 from protonn_edge.training.forest import ForestClassifier
 from protonn_edge.training.linear import LinearClassifier
 from protonn_edge.training.protonn import ProtoNNClassifier
@@ -11,5 +12,7 @@ CLASSIFIERS: dict[str, type[DeviceClassifier]] = {
     "protonn": ProtoNNClassifier,
     "linear": LinearClassifier,
     "forest": ForestClassifier,
+    "bonsai": BonsaiClassifier,
+    "local-deep-kernel": LocalDeepKernelClassifier,
 }
 """The first one is the default."""
