@@ -43,6 +43,7 @@ from protonn_edge.quantization.folding import (
     INPUT_BITS,
     RESIDUAL_MAXIMUM,
     FoldedMap,
+    RoundedWeights,
     input_quantizer,
 )
 from protonn_edge.quantization.integer_chain import IntegerChain, check_counts, shared_fields
@@ -68,6 +69,7 @@ from protonn_edge.stages.projection.integers import (
 FloatArray = NDArray[np.float64]
 
 _STEP = 1 / 127  # of a coordinate
+_SPREAD = 40.0**2  # the variance of one, about, in these steps
 
 # Root mean square error of a coordinate, in these steps, that 16-bit accumulators may cost before
 # 24-bit ones are taken.
@@ -76,6 +78,7 @@ _TOLERATED_ERROR = 1.5
 _TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its middle
 _GATE_MAXIMUM = 127
 
+_FINER = 2.0 ** (-np.arange(11) / 2)  # units that are tried, beside that of the largest weight
 _COARSER = 1.02  # from unit to unit, until everything fits when it is rounded, too
 
 
@@ -279,9 +282,9 @@ def _fit(model: BonsaiModel, input_bits: int, accumulator_bits: int) -> FittedPr
 
 
 def _of_coordinates(rows: FloatArray) -> FoldedMap:
-    """Return what rows (r, d + 1) are for coordinates in whole steps, which are 0 on average."""
+    """Return what rows (r, d + 1) are for coordinates in whole steps, all of which spread alike."""
     mean = np.zeros(rows.shape[1] - 1)
-    return FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean)
+    return FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
 
 
 def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
@@ -364,16 +367,14 @@ def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float
 
 def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
     """Return rows in whole numbers of a unit, at least `least`, in which sums fit; and the unit."""
-    largest = float(np.abs(folded.weights).max(initial=0.0))
     limit = (1 << (SUM_BITS - 1)) - 1
-    unit = max(largest / RESIDUAL_MAXIMUM, least, float(np.abs(folded.constant).max()) / limit)
+    unit = max(_best_unit(folded), least, float(np.abs(folded.constant).max(initial=0.0)) / limit)
     while unit > 0 and math.isfinite(unit):
-        weights = np.rint(folded.weights / unit)
+        rounded = RoundedWeights(folded, unit)
         # What rounding adds on average is known, so it is taken off.
-        drift = (unit * weights - folded.weights) @ folded.mean
-        bias = np.rint((folded.constant - drift) / unit)
+        bias = np.rint((folded.constant - rounded.drift) / unit)
         if np.abs(bias).max() <= limit:
-            sums = Sums(weights.astype(np.int8), bias.astype(np.int64))
+            sums = Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
             if max(map(abs, sums.range_for(feed).ends)) <= limit:
                 return sums, unit
         unit *= _COARSER
@@ -381,6 +382,20 @@ def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]
         zeros = np.zeros(folded.weights.shape, np.int8)
         return Sums(zeros, np.zeros(len(zeros), np.int64)), 1.0
     raise _no_scale("the tree")
+
+
+def _best_unit(folded: FoldedMap) -> float:
+    """Return the unit with which sums are predicted to be most exact.
+
+    That of the largest weight may be too coarse for others; those of inputs that are almost always
+    the same may be large, and clipping them costs little.
+    """
+    whole = float(np.abs(folded.weights).max(initial=0.0)) / RESIDUAL_MAXIMUM
+    if not whole:
+        return 0.0
+    units = (whole * finer for finer in _FINER)
+    best = min(units, key=lambda unit: float(RoundedWeights(folded, unit).noise.sum()))
+    return float(best)
 
 
 def _row(folded: FoldedMap, k: int) -> FoldedMap:
