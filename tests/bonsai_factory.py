@@ -190,3 +190,47 @@ def _set_end(stage: IntegerBonsaiTree, point: np.ndarray, weights: np.ndarray, h
     upper = (weights > 0) == bool(high)
     ends = np.where(upper, stage.feed.high, stage.feed.low)
     point[weights != 0] = ends[weights != 0]
+
+
+def tiny_kernel_chain() -> LocalDeepKernelChain:
+    """Return integers of a tree of three nodes that reads 6 bytes, for 3 classes; sparse rows."""
+    rows = np.zeros((18, 6), np.int64)
+    rows[np.arange(18), np.arange(18) % 6] = 7 * np.arange(18) - 60
+    return LocalDeepKernelChain(
+        inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=255),
+        weights=rows[:9].astype(np.int8),
+        weight_bias=np.arange(9) * 100 - 400,
+        weight_shift=1,
+        gates=rows[9:].astype(np.int8),
+        gate_bias=600 - 150 * np.arange(9),
+        gate_shift=7,
+        branches=np.array([[0, 1, 0, 0, 0, -1]], np.int8),
+        branch_bias=np.array([-3]),
+        table=tanh_table(1 / 32),
+        score_scale=1 / 4096,
+        classes=("still", "walking", 'a "quoted" */ name'),
+    )
+
+
+def tiny_bonsai_chain() -> BonsaiChain:
+    """Return integers of a lone node behind 3 projections of 6 bytes, for two classes."""
+    projection = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
+    return BonsaiChain(
+        inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=63),
+        projection=np.array(projection, np.int8),
+        bias=np.array([600, -158, 0]),
+        accumulator_bits=16,
+        multiplier=1600,
+        offset=np.array([32768, -960000, 4000000]),
+        weights=np.array([[127, -3, 40]], np.int8),
+        weight_bias=np.array([-900]),
+        weight_shift=0,
+        gates=np.array([[20, -110, 5]], np.int8),
+        gate_bias=np.array([1234]),
+        gate_shift=5,
+        branches=np.zeros((0, 3), np.int8),
+        branch_bias=np.zeros(0, np.int64),
+        table=tanh_table(1 / 32),
+        score_scale=1 / 4096,
+        classes=("still", "walking"),
+    )

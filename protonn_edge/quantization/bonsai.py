@@ -49,7 +49,6 @@ from protonn_edge.quantization.folding import (
 from protonn_edge.quantization.integer_chain import IntegerChain, check_counts, shared_fields
 from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.bonsai_tree.integers import (
-    LARGEST_SHIFT,
     PRODUCT_SHIFT,
     SCORE_BITS,
     SUM_BITS,
@@ -58,6 +57,7 @@ from protonn_edge.stages.bonsai_tree.integers import (
     IntegerBonsaiTree,
     Sums,
 )
+from protonn_edge.stages.bonsai_tree.walk import LARGEST_SHIFT
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.stages.projection.integers import (

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.stages.bonsai_tree.paths import along, depth_of, paths
 from protonn_edge.stages.bonsai_tree.table import TreeTable
+from protonn_edge.stages.bonsai_tree.walk import LARGEST_SHIFT
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.stages.matvec.integers import products
 
 SCORE_BITS = 16
 SUM_BITS = 24
 UPPER_BITS = 16  # of a shifted sum
-LARGEST_SHIFT = 8
 TABLE_SIZE = 256
 PRODUCT_SHIFT = 8
 

@@ -15,6 +15,9 @@ from protonn_edge.stages.listing import Listing
 CLOBBERED = (*range(10, 28), 0)
 """Registers that the walk uses besides Z and those of its operands."""
 
+LARGEST_SHIFT = 8
+"""By which a sum of 24 bits is shifted to 16."""
+
 _COUNTED_IN_A_BYTE = 255
 
 
@@ -216,5 +219,7 @@ class Walk:
 
 
 def _shifted(shift: int) -> str:
-    """Return the instructions after which the upper two bytes of a sum are it, shifted right."""
-    return "lsl r18\nrol r19\nrol r20\n" * (8 - shift)
+    """Return the instructions that leave the 16 bits of a sum, shifted right, in r20:r19."""
+    right = "asr r20\nror r19\nror r18\n" * shift + "mov r20, r19\nmov r19, r18\n"
+    left = "lsl r18\nrol r19\nrol r20\n" * (LARGEST_SHIFT - shift)
+    return min(right, left, key=len)
