@@ -64,7 +64,7 @@ class Case(Row):
     def train_tree(self, dataset: Dataset) -> tuple[TreeModel, float]:
         """Return the trained model and the seconds that it took."""
         kind = LocalDeepKernelClassifier if self.kernel else BonsaiClassifier
-        classifier = kind(random_state=SEED, **self.settings)
+        classifier = kind(random_state=SEED, **{**DEFAULTS, **self.settings})
         begin = time.perf_counter()
         classifier.fit(dataset.X_train, dataset.y_train)
         seconds = time.perf_counter() - begin
@@ -75,6 +75,9 @@ class Case(Row):
 
 USPS, MNIST, LETTER, HAR = "usps10_libsvm.npz", "mnist10.npz", "letter26.npz", "har_hapt.npz"
 POOLED = {"image_shape": (28, 28), "reduced_shape": (14, 14), "epochs": 40, "input_noise": 0.3}
+
+
+DEFAULTS = {"epochs": 100, "learning_rate": 0.02}
 
 
 def thin(share: float) -> dict[str, float]:

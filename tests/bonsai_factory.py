@@ -14,7 +14,8 @@ from protonn_edge.quantization.bonsai import (
     LocalDeepKernelChain,
     coordinate_range,
 )
-from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree, Sums
+from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
+from protonn_edge.stages.bonsai_tree.sums import Sums
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import Range
 

@@ -139,7 +139,7 @@ class TreeModel(SizedByTree, Model):
 
     def __post_init__(self) -> None:
         columns = self.n_coordinates + 1
-        if np.size(self.branches):
+        if np.shape(self.branches)[:1] != (0,):
             set_checked(self, "branches", checked_matrix(self.branches, "T", columns=columns))
         W = checked_matrix(self.weights, "W", columns=columns)
         set_checked(self, "weights", W)

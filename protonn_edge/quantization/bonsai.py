@@ -55,8 +55,8 @@ from protonn_edge.stages.bonsai_tree.integers import (
     TABLE_SIZE,
     UPPER_BITS,
     IntegerBonsaiTree,
-    Sums,
 )
+from protonn_edge.stages.bonsai_tree.sums import Sums
 from protonn_edge.stages.bonsai_tree.walk import LARGEST_SHIFT
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range
@@ -306,49 +306,61 @@ def _quantized_tree(
                 "larger share of weights that are not"
             )
     gates, gate_shift, gate_step = _quantized_gates(of_gates, feed)
-    table = np.arange(TABLE_SIZE) - TABLE_SIZE // 2 + 0.5
-    tangents = np.rint(_GATE_MAXIMUM * np.tanh(gate_step * table)).astype(np.int8)
-    rounded = [
-        _rounded(_row(of_branches, k), feed, 0.0)[0] for k in range(len(of_branches.constant))
-    ]
-    columns = of_weights.weights.shape[1]
-    branches = Sums(
-        np.concatenate([np.zeros((0, columns), np.int8), *(each.weights for each in rounded)]),
-        np.concatenate([np.zeros(0, np.int64), *(each.bias for each in rounded)]),
-    )
-
-    def whole(weights: Sums, weight_shift: int) -> IntegerBonsaiTree | None:
-        try:
-            return IntegerBonsaiTree(
-                weights, gates, branches, weight_shift, gate_shift, tangents, feed
-            )
-        except InputError:
-            return None
-
+    middles = np.arange(TABLE_SIZE) - TABLE_SIZE // 2 + 0.5
+    table = np.rint(_GATE_MAXIMUM * np.tanh(gate_step * middles)).astype(np.int8)
+    branches = _quantized_branches(of_branches, feed)
     unit = 0.0
     while True:
         weights, unit = _rounded(of_weights, feed, unit)
-        if not weights.weights.any():
+        if not weights.weights.any() and not weights.bias.any():
             raise _no_scale("W")
-        fitting = (shift for shift in range(LARGEST_SHIFT + 1) if whole(weights, shift))
-        weight_shift = next(fitting, None)
-        if weight_shift is not None:
+        stage = _least_shifted(weights, gates, branches, gate_shift, table, feed)
+        if stage is not None:
             break
         unit *= _COARSER
     fields = {
         "weights": weights.weights,
         "weight_bias": weights.bias,
-        "weight_shift": weight_shift,
+        "weight_shift": stage.weight_shift,
         "gates": gates.weights,
         "gate_bias": gates.bias,
         "gate_shift": gate_shift,
         "branches": branches.weights,
         "branch_bias": branches.bias,
-        "table": tangents,
+        "table": table,
     }
-    scale = unit * (1 << (weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
+    scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
     # Of two classes a score is half of what the one row gives.
     return fields, scale * (1.0 if model.n_rows > 1 else 0.5)
+
+
+def _least_shifted(
+    weights: Sums,
+    gates: Sums,
+    branches: Sums,
+    gate_shift: int,
+    table: NDArray[np.int8],
+    feed: Range,
+) -> IntegerBonsaiTree | None:
+    """Return the stage with the least shift of W that is proven to fit, None if there is none."""
+    for weight_shift in range(LARGEST_SHIFT + 1):
+        try:
+            return IntegerBonsaiTree(
+                weights, gates, branches, weight_shift, gate_shift, table, feed
+            )
+        except InputError:
+            continue
+    return None
+
+
+def _quantized_branches(of_branches: FoldedMap, feed: Range) -> Sums:
+    """Return T, each row in a unit of its own."""
+    columns = of_branches.weights.shape[1]
+    rows = [_rounded(_row(of_branches, k), feed, 0.0)[0] for k in range(len(of_branches.constant))]
+    return Sums(
+        np.concatenate([np.zeros((0, columns), np.int8), *(row.weights for row in rows)]),
+        np.concatenate([np.zeros(0, np.int64), *(row.bias for row in rows)]),
+    )
 
 
 def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float]:

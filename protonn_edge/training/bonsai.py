@@ -52,11 +52,11 @@ class TreeClassifier(DeviceClassifier):
         ``depth + 1``.
     sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
         Largest shares of non-zero entries of W, V and T, lambda in the paper.
-    epochs : int, default=100
+    epochs : int, default=200
         Passes over the training points.
     batch_size : int, default=256
         Points a step.
-    learning_rate : float
+    learning_rate : float, default=0.01
         Largest step; it is warmed up, and lowered to 0 in the end.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
@@ -67,9 +67,9 @@ class TreeClassifier(DeviceClassifier):
     sparsity_weights: float = 1.0
     sparsity_gates: float = 1.0
     sparsity_branches: float = 1.0
-    epochs: int = 100
+    epochs: int = 200
     batch_size: int = 256
-    learning_rate: float = 0.02
+    learning_rate: float = 0.01
     input_noise: float | str = "auto"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -242,8 +242,6 @@ class LocalDeepKernelClassifier(TreeClassifier):
     >>> bool(classifier.score(digits.X_test, digits.y_test) > 0.93)
     True
     """
-
-    learning_rate: float = 0.01
 
     @classmethod
     def searched(cls, room: Room) -> Searched:  # noqa: ARG003

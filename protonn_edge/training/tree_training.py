@@ -8,8 +8,8 @@ fixed supports in the last quarter. Branches are soft at first and end hard, see
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -68,7 +68,9 @@ class TreeTraining:
         self._step = 0
         self._adam, self._sparsifier = Adam(self.parameters), Sparsifier(schedule.sparsity)
 
-    def train(self, model_of: Any, callback: Callback | None) -> tuple[EpochReport, ...]:
+    def train(
+        self, model_of: Callable[[TreeParameters], TreeModel], callback: Callback | None
+    ) -> tuple[EpochReport, ...]:
         """Go through all epochs and return their reports.
 
         Parameters

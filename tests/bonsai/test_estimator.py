@@ -158,7 +158,7 @@ def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         "protonn_edge.training.tree_training.cross_entropy",
         lambda scores, *_: (float("inf"), np.full_like(scores, np.inf), None),
     )
-    with pytest.raises(InputError, match="training diverges at the learning rate 0.02"):
+    with pytest.raises(InputError, match="training diverges at the learning rate 0.01"):
         fitted(BonsaiClassifier)
 
 

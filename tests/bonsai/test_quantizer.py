@@ -20,7 +20,7 @@ from model_factory import random_points
 from protonn_edge.errors import InputError
 from protonn_edge.model.bonsai import TreeModel
 from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
-from protonn_edge.stages.bonsai_tree.integers import Sums
+from protonn_edge.stages.bonsai_tree.sums import Sums
 from protonn_edge.stages.bonsai_tree.table import TreeTable
 
 Make = Callable[..., TreeModel]
@@ -130,8 +130,8 @@ def test_rows_are_stored_in_the_fewer_bytes() -> None:
     assert not random_bonsai_chain(0).tree_stage.flash.sparse
     stage = random_kernel_chain(0, density=0.1).tree_stage
     assert stage.flash.sparse
-    rows = [(each.weights, each.bias) for each in (stage.weights, stage.gates, stage.branches)]
-    assert len(stage.flash.content) < len(TreeTable(*rows, sparse=False).content)
+    dense = TreeTable(stage.weights, stage.gates, stage.branches, sparse=False)
+    assert len(stage.flash.content) < len(dense.content)
 
 
 def test_the_hash_depends_on_every_number() -> None:

@@ -11,44 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.stages.bonsai_tree.paths import along, depth_of, paths
+from protonn_edge.stages.bonsai_tree.sums import Sums
 from protonn_edge.stages.bonsai_tree.table import TreeTable
 from protonn_edge.stages.bonsai_tree.walk import LARGEST_SHIFT
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
-from protonn_edge.stages.matvec.integers import products
 
 SCORE_BITS = 16
 SUM_BITS = 24
 UPPER_BITS = 16  # of a shifted sum
 TABLE_SIZE = 256
 PRODUCT_SHIFT = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Sums of products ``bias_k + sum_i weights_ki x_i`` that fit 24 bits on any input.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (r, d), int8
-    bias : ndarray of shape (r,), int64
-    """
-
-    weights: NDArray[np.int8]
-    bias: IntArray
-
-    def of(self, x: NDArray[Any]) -> IntArray:
-        """Return the sums (n, r) of inputs x (n, d)."""
-        return products(self.weights, self.bias, x)
-
-    def range_for(self, feed: Range) -> Range:
-        """Return what each sum can be for inputs in a range."""
-        positive, negative = (np.clip(self.weights.astype(np.int64), *ends) for ends in _SIGNS)
-        low = self.bias + positive @ feed.low + negative @ feed.high
-        high = self.bias + positive @ feed.high + negative @ feed.low
-        return Range(low, high)
-
-
-_SIGNS = ((0, None), (None, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,17 +113,10 @@ class IntegerBonsaiTree(IntegerStage):
         """Whether inputs are signed bytes, as coordinates of a projection are."""
         return self.feed.ends[0] < 0
 
-    @property
-    def sums(self) -> tuple[Sums, Sums]:
-        """What a node computes for each of its rows."""
-        return self.gates, self.weights
-
     @cached_property
     def flash(self) -> TreeTable:
         """The tree as flash has it."""
-        return TreeTable.smaller(
-            *((each.weights, each.bias) for each in (self.weights, self.gates, self.branches))
-        )
+        return TreeTable.smaller(self.weights, self.gates, self.branches)
 
     @cached_property
     def output(self) -> Range:

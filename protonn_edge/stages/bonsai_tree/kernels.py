@@ -17,12 +17,15 @@ from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
 # What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
-# most. Around the walk; for an input that is copied, and for a call that copies some.
+# most. Around the walk, less where inputs are in place; for an input that is copied, and for a call that copies some.
 _AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 60, 85
+_IN_PLACE_MEAN = 30
 _COPIED_MEAN, _COPIED_CYCLES = 7, 10
 _COPYING_CALL_MEAN, _COPYING_CALL_CYCLES = 75, 90
 
 _INPUTS_AT_ONCE = 32
+
+_CODE_BYTES = 80  # around the walk
 
 # What the compiler's loops take of those in assembly, on a chip without a multiplier: five trees of
 # digits took 5.8 to 6.2 times as many cycles on the emulated ATtiny85, 11 times with short rows.
@@ -65,11 +68,7 @@ class BonsaiTreeKernel(Kernel):
 
     stage: IntegerBonsaiTree
     core: Core
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """How rows are stored."""
-        return "sparse" if self.stage.flash.sparse else "dense"
+    name: str
 
     @cached_property
     def walk(self) -> Walk:
@@ -88,15 +87,14 @@ class BonsaiTreeKernel(Kernel):
     def node_cycles(self, at_most: bool) -> IntArray:
         """Return cycles of each node (nodes,), at most or at least, without what follows it."""
         stage, cycles = self.stage, self.walk.cycles
-        entries = sum(stage.flash.entries((each.weights, each.bias)) for each in stage.sums)
-        rows = np.asarray(entries).reshape(stage.n_nodes, -1)
+        rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
+        rows = rows.reshape(stage.n_nodes, -1)
         nodes: IntArray = cycles.node + (cycles.weight * rows + cycles.row[at_most]).sum(axis=1)
         return nodes
 
     def branch_cycles(self, right: bool) -> IntArray:
         """Return cycles of going left, or right, from each inner node (inner,)."""
-        branches, cycles = self.stage.branches, self.walk.cycles
-        entries = self.stage.flash.entries((branches.weights, branches.bias))
+        cycles, entries = self.walk.cycles, self.stage.flash.entries(self.stage.branches)
         return (cycles.right if right else cycles.left) + cycles.weight * entries
 
     def cost(
@@ -107,12 +105,13 @@ class BonsaiTreeKernel(Kernel):
     ) -> Cost:
         """Return what it takes."""
         stage, tables = self.stage, len(self.stage.flash.content) + self.stage.table.size
-        code = self.walk.listing.code_bytes + 80
+        code = self.walk.listing.code_bytes + _CODE_BYTES
         always = self.walk.cycles.around + self.walk.cycles.clear * stage.n_rows
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
-            mean = always + self._mean(shares) + _AROUND_MEAN
+            mean = always + self._mean(shares)
+            mean += _IN_PLACE_MEAN if stage.signed else _AROUND_MEAN
             mean += self._copies(feed, _COPIED_MEAN, _COPYING_CALL_MEAN)
         worst = always + self._way(at_most=True) + _AROUND_CYCLES + 2 * self.core.call_cycles
         worst += self._copies(feed, _COPIED_CYCLES, _COPYING_CALL_CYCLES)
@@ -185,4 +184,4 @@ class BonsaiTreeKernel(Kernel):
 
 def kernels(stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:
     """Return its one kernel."""
-    return (BonsaiTreeKernel(stage, core),)
+    return (BonsaiTreeKernel(stage, core, "sparse" if stage.flash.sparse else "dense"),)

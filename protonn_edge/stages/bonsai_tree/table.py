@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.stages.bonsai_tree.sums import Sums
 from protonn_edge.stages.integer_stage import IntArray
 
 BIAS_BYTES = 3
 SKIP_BYTES = 2
 _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
-
-Rows = tuple[NDArray[np.int8], IntArray]
-"""Weights (r, d) and what sums begin with, (r,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +33,22 @@ class TreeTable:
 
     Attributes
     ----------
-    weights, gates, branches : tuple of ndarray
+    weights, gates, branches : Sums
         As in `IntegerBonsaiTree`.
     sparse : bool
         Whether rows have only weights that are not 0.
     """
 
-    weights: Rows
-    gates: Rows
-    branches: Rows
+    weights: Sums
+    gates: Sums
+    branches: Sums
     sparse: bool
 
     @classmethod
-    def smaller(cls, weights: Rows, gates: Rows, branches: Rows) -> TreeTable:
+    def smaller(cls, weights: Sums, gates: Sums, branches: Sums) -> TreeTable:
         """Return the table of fewer bytes."""
         dense, sparse = (cls(weights, gates, branches, each) for each in (False, True))
-        rows = (row for matrix, _ in (weights, gates, branches) for row in matrix)
+        rows = (row for sums in (weights, gates, branches) for row in sums.weights)
         counted = all(_entries(row)[0].size <= _BYTE for row in rows)
         return sparse if counted and len(sparse.content) < len(dense.content) else dense
 
@@ -72,18 +70,17 @@ class TreeTable:
         self._subtree(0, lines.append)
         return tuple(lines)
 
-    def entries(self, rows: Rows) -> IntArray:
+    def entries(self, sums: Sums) -> IntArray:
         """Return how many weights each row has in flash, (r,)."""
-        matrix, _ = rows
-        counts = [_entries(row)[0].size if self.sparse else row.size for row in matrix]
+        counts = [_entries(row)[0].size if self.sparse else row.size for row in sums.weights]
         return np.array(counts, np.int64)
 
     def _subtree(self, node: int, keep: Callable[[bytes], object] = lambda _: None) -> bytes:
         """Return the bytes of a node and of all below it; `keep` is called with each part."""
-        inner = len(self.branches[1])
-        n_rows = len(self.weights[1]) // (2 * inner + 1)
+        inner = len(self.branches.bias)
+        n_rows = len(self.weights.bias) // (2 * inner + 1)
         places = range(node * n_rows, (node + 1) * n_rows)
-        own = [self._row(rows, place) for place in places for rows in (self.gates, self.weights)]
+        own = [self._row(sums, place) for place in places for sums in (self.gates, self.weights)]
         if node < inner:
             size = len(self._subtree(2 * node + 1))
             if size > _WORD:
@@ -97,8 +94,8 @@ class TreeTable:
         below = (2 * node + 1, 2 * node + 2) if node < inner else ()
         return b"".join([*own, *(self._subtree(child, keep) for child in below)])
 
-    def _row(self, rows: Rows, place: int) -> bytes:
-        weights, bias = rows[0][place], int(rows[1][place])
+    def _row(self, sums: Sums, place: int) -> bytes:
+        weights, bias = sums.weights[place], int(sums.bias[place])
         begin = bias.to_bytes(BIAS_BYTES, "little", signed=True)
         if not self.sparse:
             dense: bytes = weights.tobytes()
