@@ -17,7 +17,8 @@ from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
 # What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
-# most. Around the walk, less where inputs are in place; for an input that is copied, and for a call that copies some.
+# most. Around the walk, less where inputs are in place; for an input that is copied, and for a call
+# that copies some.
 _AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 60, 85
 _IN_PLACE_MEAN = 30
 _COPIED_MEAN, _COPIED_CYCLES = 7, 10
