@@ -63,8 +63,10 @@ class Case(Row):
 
     def train_tree(self, dataset: Dataset) -> tuple[TreeModel, float]:
         """Return the trained model and the seconds that it took."""
-        kind = LocalDeepKernelClassifier if self.kernel else BonsaiClassifier
-        classifier = kind(random_state=SEED, **{**DEFAULTS, **self.settings})
+        kind, rate = (LocalDeepKernelClassifier, 0.01) if self.kernel else (BonsaiClassifier, 0.02)
+        classifier = kind(
+            random_state=SEED, **{"epochs": 100, "learning_rate": rate, **self.settings}
+        )
         begin = time.perf_counter()
         classifier.fit(dataset.X_train, dataset.y_train)
         seconds = time.perf_counter() - begin
@@ -75,9 +77,6 @@ class Case(Row):
 
 USPS, MNIST, LETTER, HAR = "usps10_libsvm.npz", "mnist10.npz", "letter26.npz", "har_hapt.npz"
 POOLED = {"image_shape": (28, 28), "reduced_shape": (14, 14), "epochs": 40, "input_noise": 0.3}
-
-
-DEFAULTS = {"epochs": 100, "learning_rate": 0.02}
 
 
 def thin(share: float) -> dict[str, float]:
@@ -113,6 +112,20 @@ CASES = [
     Case("har2", HAR, {"depth": 1, "n_projections": 10, "epochs": 60}, split=3),
     Case("usps10", USPS, {"depth": 1, "n_projections": 20, "sparsity_projection": 0.3}),
     Case("har", HAR, {"depth": 1, "n_projections": 15, "epochs": 60}),
+    Case(
+        "kernel usps2 at 2 kB in floats",
+        USPS,
+        {"depth": 1, "input_noise": 0.3, **thin(0.14)},
+        split=5,
+        kernel=True,
+    ),
+    Case(
+        "kernel mnist2 at 2 kB in floats",
+        MNIST,
+        {"depth": 1, "input_noise": 0.3, "epochs": 30, "learning_rate": 0.01, **thin(0.045)},
+        split=5,
+        kernel=True,
+    ),
     Case("kernel usps2", USPS, {"depth": 2, **thin(0.2)}, split=5, kernel=True),
     Case("kernel mnist2", MNIST, {"depth": 3, **thin(0.12), **POOLED}, split=5, kernel=True),
     Case(

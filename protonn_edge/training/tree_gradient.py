@@ -45,7 +45,7 @@ def tree_gradient(
     X: Matrix,
     Y: Matrix,
     loss: Loss,
-    sharpness: float,
+    sharpness: Matrix,
     weights: Matrix | None = None,
 ) -> tuple[float, TreeParameters]:
     """Return the mean loss of normalized points X (n, D) with targets Y (n, L), and its gradient.
@@ -54,15 +54,14 @@ def tree_gradient(
     ----------
     loss : callable
         Of scores; see `objective.LOSSES`.
-    sharpness : float
-        s.
+    sharpness : ndarray of shape (inner nodes,)
+        s of each branch.
     """
     Z, W, V, T = parameters
     n, nodes = len(X), 2 * len(T) + 1
-    projected = X @ Z.T if len(Z) else X
-    z = np.concatenate([projected, np.ones((n, 1), X.dtype)], axis=1)
+    z = _with_ones(Z, X)
     sums, gates = z @ W.T, np.tanh(z @ V.T)
-    right = np.float32(0.5) * (1 + np.tanh(np.float32(sharpness) * (z @ T.T)))
+    right = np.float32(0.5) * (1 + np.tanh(sharpness * (z @ T.T)))
     reached = _reached(right)
     gated = (sums * gates).reshape(n, nodes, -1)
     t = np.einsum("nk,nkr->nr", reached, gated)
@@ -72,12 +71,24 @@ def tree_gradient(
     by_sums = by_gated * gates
     by_arguments = by_gated * sums * (1 - gates * gates)
     by_right = _through_branches(right, reached, np.einsum("nkr,nr->nk", gated, by_t))
-    by_branches = by_right * right * (1 - right) * np.float32(2 * sharpness)
+    by_branches = by_right * right * (1 - right) * (2 * sharpness)
     by_Z = np.zeros_like(Z)
     if len(Z):
         by_z = by_sums @ W + by_arguments @ V + by_branches @ T
         by_Z = by_z[:, :-1].T @ X
     return value, TreeParameters(by_Z, by_sums.T @ z, by_arguments.T @ z, by_branches.T @ z)
+
+
+def branch_magnitudes(parameters: TreeParameters, X: Matrix) -> Matrix:
+    """Return the mean magnitude of each branch's sums, (inner nodes,), of points X (n, D)."""
+    sums = _with_ones(parameters.projection, X) @ parameters.branches.T
+    return np.asarray(np.abs(sums).mean(axis=0))
+
+
+def _with_ones(Z: Matrix, X: Matrix) -> Matrix:
+    """Return what the tree reads of points X (n, D), and a 1 behind it."""
+    projected = X @ Z.T if len(Z) else X
+    return np.concatenate([projected, np.ones((len(X), 1), X.dtype)], axis=1)
 
 
 def _reached(right: Matrix) -> Matrix:

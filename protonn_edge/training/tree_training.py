@@ -21,10 +21,12 @@ from protonn_edge.training.joint import Adam, Sparsifier, rate_at
 from protonn_edge.training.objective import cross_entropy
 from protonn_edge.training.points import Float32, TrainingSet
 from protonn_edge.training.progress import Callback, EpochReport
-from protonn_edge.training.tree_gradient import TreeParameters, tree_gradient
+from protonn_edge.training.tree_gradient import TreeParameters, branch_magnitudes, tree_gradient
 
-# Of the branches, for sums whose mean magnitude is 1 where training begins: at first, and at last.
+# Of the branches, for sums whose mean magnitude is 1, at first and at last. It follows the magnitude
+# of some points of each step, or training would keep branches soft by making it smaller.
 _SHARPNESS = 1.0, 100.0
+_MEASURED_POINTS = 64
 _SHARPENED = 0.75  # from this share of the steps on it is the last one
 
 _START = 0.3  # deviation of what weights and gates make of points whose coordinates have 1
@@ -125,7 +127,12 @@ class TreeTraining:
                 noise = self._generator.standard_normal(points.shape, dtype=np.float32)
                 points = points + self._noise * noise
             value, gradient = tree_gradient(
-                self.parameters, points, batch.Y, cross_entropy, self._sharpness, batch.weights
+                self.parameters,
+                points,
+                batch.Y,
+                cross_entropy,
+                self._sharpness(points[:_MEASURED_POINTS]),
+                batch.weights,
             )
             total += value * len(batch.rows)
             self._step += 1
@@ -134,11 +141,13 @@ class TreeTraining:
             self._sparsifier.apply(self.parameters, self._step / self._steps)
         return total / len(self._data)
 
-    @property
-    def _sharpness(self) -> float:
+    def _sharpness(self, points: Float32) -> Float32:
+        """Return the sharpness of each branch now."""
         first, last = _SHARPNESS
         progress = min(1.0, self._step / self._steps / _SHARPENED)
-        return float(first * (last / first) ** progress)
+        wanted = np.float32(first * (last / first) ** progress)
+        found = branch_magnitudes(self.parameters, points)
+        return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
 
     def _accuracies(self, model: TreeModel) -> tuple[float, float | None]:
         test = self._data.test

@@ -48,10 +48,11 @@ def test_the_gradient_is_that_of_differences(classes: int, projections: int) -> 
     shapes = ((projections, 6), (7 * rows, columns), (7 * rows, columns), (3, columns))
     matrices = [rng.normal(size=shape) for shape in shapes]
     X, weights = rng.normal(size=(20, 6)), rng.random(20)
+    sharpness = np.array([1.3, 0.4, 2.0])
     Y = np.eye(classes)[rng.integers(0, classes, 20)]
 
     def value_at() -> tuple[float, TreeParameters]:
-        return tree_gradient(TreeParameters(*matrices), X, Y, cross_entropy, 1.3, weights)
+        return tree_gradient(TreeParameters(*matrices), X, Y, cross_entropy, sharpness, weights)
 
     _, gradient = value_at()
     for matrix, slope in zip(matrices, gradient, strict=True):
