@@ -23,8 +23,8 @@ from protonn_edge.training.points import Float32, TrainingSet
 from protonn_edge.training.progress import Callback, EpochReport
 from protonn_edge.training.tree_gradient import TreeParameters, branch_magnitudes, tree_gradient
 
-# Of the branches, for sums whose mean magnitude is 1, at first and at last. It follows the magnitude
-# of some points of each step, or training would keep branches soft by making it smaller.
+# Of the branches, for sums whose mean magnitude is 1, at first and at last. It follows the
+# magnitude on some points of each step, or training would keep branches soft by making it smaller.
 _SHARPNESS = 1.0, 100.0
 _MEASURED_POINTS = 64
 _SHARPENED = 0.75  # from this share of the steps on it is the last one
