@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.model.base import Model
+from protonn_edge.model.bonsai import BonsaiModel, LocalDeepKernelModel
 from protonn_edge.model.dense import DenseModel
 from protonn_edge.model.forest import ForestModel
 from protonn_edge.model.linear import LinearModel
@@ -13,4 +14,6 @@ MODELS: dict[str, type[Model]] = {
     LinearModel.kind: LinearModel,
     DenseModel.kind: DenseModel,
     ForestModel.kind: ForestModel,
+    BonsaiModel.kind: BonsaiModel,
+    LocalDeepKernelModel.kind: LocalDeepKernelModel,
 }

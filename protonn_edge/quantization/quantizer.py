@@ -29,26 +29,20 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization.fitted_projection import FittedProjection, fit_projection
 from protonn_edge.quantization.folding import (
     INPUT_BITS,
     RESIDUAL_MAXIMUM,
     FoldedMap,
-    RoundedWeights,
     input_quantizer,
 )
 from protonn_edge.quantization.integer_chain import shared_fields
 from protonn_edge.quantization.integer_model import IntegerModel
 from protonn_edge.quantization.principal_axes import along_principal_axes
-from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.matvec.integers import NIBBLE_MAXIMUM
 from protonn_edge.stages.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
-    MAXIMUM_MULTIPLIER,
-    OFFSET_STEP,
-    REQUANTIZE_SHIFT,
-    REQUANTIZED_LIMIT,
 )
 from protonn_edge.stages.prototypes.exponential import (
     RBF_MAXIMUM,
@@ -60,7 +54,6 @@ from protonn_edge.stages.prototypes.integers import score_norms
 
 FloatArray = NDArray[np.float64]
 
-_ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
 _INT16_LIMIT = (1 << 15) - 1
 
 # Root mean square error of a projection's coordinate, in units of 1/gamma, that 16-bit accumulators
@@ -76,31 +69,6 @@ _CLIPPED_AT = 4.0
 
 # Labels are given at least this many steps of either sign, or else scores of 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24
-
-
-@dataclass(frozen=True)
-class _Projection:
-    """One way to quantize the projection, and the error that it is predicted to make."""
-
-    inputs: InputQuantizer
-    rounded: RoundedWeights
-    bias: IntArray
-    accumulator_bits: int
-    multiplier: int
-    offset: IntArray
-    step: float
-
-    @property
-    def residuals(self) -> NDArray[np.int8]:
-        """The weights, (d, D)."""
-        return self.rounded.residuals.astype(np.int8)
-
-    @property
-    def error(self) -> float:
-        """Root mean square error of the coordinates, in units of 1/gamma."""
-        dropped = (1 << (self.accumulator_bits - 16)) - 1
-        noise = self.rounded.noise + (self.rounded.unit * dropped) ** 2 / 12
-        return float(np.sqrt(noise.mean())) * self.step
 
 
 def quantize(model: ProtoNNModel) -> IntegerModel:
@@ -206,11 +174,12 @@ def _finest_shift(model: ProtoNNModel) -> int:
         return -1
 
 
-def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> _Projection:
+def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> FittedProjection:
     found = [_fit_projection(model, prototypes, bits, 16) for bits in INPUT_BITS]
     choices = [choice for choice in found if choice is not None]
     least = min((choice.error for choice in choices), default=math.inf)
-    if not choices or (least > _TOLERATED_ERROR and not _clips(model)):
+    step = distance_step(prototypes.distance_shift)
+    if not choices or (least * step > _TOLERATED_ERROR and not _clips(model)):
         wide = _fit_projection(model, prototypes, INPUT_BITS[0], 24)
         choices += [] if wide is None else [wide]
     if not choices:
@@ -278,64 +247,24 @@ def _quantize_labels(model: ProtoNNModel, maximum: int) -> NDArray[np.int8]:
 
 def _fit_projection(
     model: ProtoNNModel, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
-) -> _Projection | None:
+) -> FittedProjection | None:
     """Return the projection in the finest scale that fits these bits, None if there is none."""
     inputs = input_quantizer(model.inputs, input_bits)
     step = distance_step(prototypes.distance_shift)
     per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
     per_raw_unit /= step
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
-    target = folded.constant - prototypes.centre
-
-    dropped = accumulator_bits - 16
-    divisor = 1 << (REQUANTIZE_SHIFT + dropped)
-    most = NIBBLE_MAXIMUM if _clips(model) else RESIDUAL_MAXIMUM
-    weights = _clipped(folded.weights) if _clips(model) else folded.weights
-    for multiplier in _multipliers(weights, most, inputs.maximum, accumulator_bits):
-        unit = multiplier / divisor
-        rounded = RoundedWeights(folded, unit, most)
-        residuals = rounded.residuals
-        span = inputs.maximum * np.abs(residuals).sum(axis=1)
-        if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
-            continue
-        bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
-        # What rounding adds on average is known, so it is taken off.
-        constant = target - rounded.drift - unit * bias
-        lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
-        offset = np.rint(((constant + 0.5) * (1 << REQUANTIZE_SHIFT) + lost) / OFFSET_STEP)
-        offset *= OFFSET_STEP
-        reach = (span.max() // 2 + 1 >> dropped) + 1
-        if not np.abs(offset).max() + reach * multiplier < REQUANTIZED_LIMIT:
-            continue
-        return _Projection(
-            inputs=inputs,
-            rounded=rounded,
-            bias=bias,
-            accumulator_bits=accumulator_bits,
-            multiplier=multiplier,
-            offset=offset.astype(np.int64),
-            step=step,
-        )
-    return None
+    return fit_projection(
+        folded,
+        inputs,
+        accumulator_bits,
+        centre=prototypes.centre,
+        weights=_clipped(folded.weights) if _clips(model) else None,
+        most=NIBBLE_MAXIMUM if _clips(model) else RESIDUAL_MAXIMUM,
+    )
 
 
 def _clipped(weights: FloatArray) -> FloatArray:
     """Return weights without what is beyond a multiple of their root mean square."""
     limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
     return np.clip(weights, -limit, limit)
-
-
-def _multipliers(weights: FloatArray, most: int, input_maximum: int, bits: int) -> range:
-    """List multipliers from that of the finest unit that may fit to coarser ones.
-
-    A residual is `most` at most, and the accumulator of so many bits must hold the largest row sum
-    of magnitudes times the largest input, whatever the input is.
-    """
-    largest = float(np.abs(weights).max()) / most
-    row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
-    unit = max(largest, row / _ACCUMULATOR_SPAN[bits])
-    scale = 1 << (REQUANTIZE_SHIFT + bits - 16)
-    if not unit * scale <= MAXIMUM_MULTIPLIER:
-        return range(0)
-    first = max(1, math.ceil(unit * scale))
-    return range(first, min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1))

@@ -46,6 +46,8 @@ _STAGE_NAMES = {
     "float": "none of it",
     "inputs": "the inputs",
     "W": "and W",
+    "coordinates": "and Z",
+    "tree": "and the tree: all of it",
     "leaves": "and the leaves: all of it",
     "prototypes": "and B, the RBF",
     "Z": "and Z: all of it",

@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_TWO_CYCLES = ("ld", "ldd", "st", "std", "mul", "adiw", "sbiw", "rjmp", "push", "pop")
-_CYCLES = {**dict.fromkeys(_TWO_CYCLES, 2), "lpm": 3, "jmp": 3}
+_TWO_CYCLES = ("ld", "ldd", "st", "std", "adiw", "sbiw", "rjmp", "push", "pop")
+_PRODUCTS = ("mul", "muls", "mulsu")
+_CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3}
 _JUMPS = ("rjmp", "jmp")
 _SKIPS = ("sbrc", "sbrs")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling import kernels as average_pooling
+from protonn_edge.stages.bonsai_tree import kernels as bonsai_tree
 from protonn_edge.stages.decision import kernels as decision
 from protonn_edge.stages.dense import kernels as dense
 from protonn_edge.stages.deskew import kernels as deskew
@@ -30,11 +31,12 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "dense": dense.kernels,
     "linear": linear.kernels,
     "forest": forest.kernels,
+    "bonsai_tree": bonsai_tree.kernels,
     "decision": decision.kernels,
 }
 """What finds the kernels of an integer stage, by its kind."""
 
-PLANS = (*matvec.KERNELS, *forest.KERNELS)
+PLANS = (*matvec.KERNELS, *forest.KERNELS, *bonsai_tree.KERNELS)
 """Names of plans, which are those of kernels of one stage of a model."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -232,13 +232,13 @@ def adam_of(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> Adam
 
 
 class Sparsifier:
-    """Keeps V, C and Z within their shares of non-zero entries, over the course of the training."""
+    """Keeps matrices within their shares of non-zero entries, over the course of the training."""
 
-    def __init__(self, shares: tuple[float, float, float]) -> None:
+    def __init__(self, shares: tuple[float, ...]) -> None:
         self._shares = shares
         self._frozen: dict[int, NDArray[np.bool_]] = {}
 
-    def apply(self, parameters: Parameters, progress: float) -> None:
+    def apply(self, parameters: Iterable[Matrix], progress: float) -> None:
         """Threshold in place; `progress` is the share of the steps that are done, 0 to 1."""
         for index, (matrix, share) in enumerate(zip(parameters, self._shares, strict=False)):
             if share >= 1.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.bonsai import BonsaiClassifier, LocalDeepKernelClassifier
 from protonn_edge.training.dense import DenseClassifier
 from protonn_edge.training.forest import ForestClassifier
 from protonn_edge.training.linear import LinearClassifier
@@ -13,5 +14,7 @@ CLASSIFIERS: dict[str, type[DeviceClassifier]] = {
     "linear": LinearClassifier,
     "dense": DenseClassifier,
     "forest": ForestClassifier,
+    "bonsai": BonsaiClassifier,
+    "local-deep-kernel": LocalDeepKernelClassifier,
 }
 """The first one is the default."""

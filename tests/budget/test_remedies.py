@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bonsai_factory import random_bonsai_model, random_kernel_model
 from command_line import run
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
@@ -46,6 +47,8 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
         ("linear", "sram", "try fewer classes$"),
         ("dense", "sram", "try fewer --hidden units$"),
         ("forest", "flash", "try a smaller --size-budget, or fewer features \\(of images: --av"),
+        ("bonsai", "sram", "try a smaller --projection-dim or fewer classes$"),
+        ("local-deep-kernel", "flash", "try a smaller --lambda-weights, a smaller --depth, or f"),
     ],
 )
 def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
@@ -53,9 +56,17 @@ def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
         LARGE[large].check(load_board("uno"), MODELS[kind].remedies)
 
 
-@pytest.mark.parametrize(
-    "model", [random_model(), random_linear_model(), random_forest_model(), random_dense_model()]
+MODELS_OF_ALL = (
+    random_model(),
+    random_linear_model(),
+    random_forest_model(),
+    random_dense_model(),
+    random_bonsai_model(),
+    random_kernel_model(),
 )
+
+
+@pytest.mark.parametrize("model", MODELS_OF_ALL)
 def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
     assert device_model(model).remedies == model.remedies
 

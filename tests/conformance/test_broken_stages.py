@@ -22,6 +22,7 @@ from conformance.checks import (
 from conformance.instances import KINDS, Program, instances_of, programs_of
 
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
 from protonn_edge.stages.decision.integers import IntegerDecision
 from protonn_edge.stages.dense.integers import IntegerDense
 from protonn_edge.stages.deskew.deskew import row_shifts, sheared
@@ -139,6 +140,16 @@ class DenseThatRoundsUp(IntegerDense):
         return scaled
 
 
+class BonsaiTreeWithOtherGates(IntegerBonsaiTree):
+    """Takes the entry before the right one for a gate."""
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        before = np.roll(self.table, 1)
+        given = (getattr(self, each.name) for each in fields(self) if each.name != "table")
+        *sums, weight_shift, gate_shift, feed = given
+        return IntegerBonsaiTree(*sums, weight_shift, gate_shift, before, feed).run(x)
+
+
 class DecisionForTheLast(IntegerDecision):
     """Gives ties to the last class."""
 
@@ -159,6 +170,7 @@ ROUNDING_DIFFERENTLY: dict[str, type[IntegerStage]] = {
         PrototypesThatRound,
         ForestThatGoesRightIfEqual,
         DenseThatRoundsUp,
+        BonsaiTreeWithOtherGates,
         DecisionForTheLast,
     )
 }
@@ -269,6 +281,8 @@ def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
         ("prototypes", "rows"),
         ("prototypes", "table"),
         ("forest", "lines"),
+        ("bonsai_tree", "lines"),
+        ("bonsai_tree", "table"),
     ],
 )
 def test_an_array_that_is_one_too_short_fails(kind: str, array: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from bonsai_factory import random_bonsai_model, random_kernel_model
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from fuzz.mutation import (
@@ -116,6 +117,8 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_window_model(replace(windows, rate=50.0)),
         random_forest_model(3),
         random_dense_model(3, hidden=(5, 4)),
+        random_bonsai_model(3, depth=2),
+        random_kernel_model(3, depth=0),
     )
 
 

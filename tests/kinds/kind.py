@@ -57,6 +57,10 @@ class Kind:
         Whether it has a matrix product.
     rejecting, calibrated : sequence of str, mapping
         Options and settings of a model that rejects points, where scores must be finer.
+    stage : str
+        The kind of its own last stage, if that is not its name.
+    accuracy_tolerance : float
+        Of the accuracy of its last report, where the model is scaled afterwards.
     """
 
     classifier: type[DeviceClassifier]
@@ -77,16 +81,18 @@ class Kind:
     reads_weights: bool = True
     rejecting: Sequence[str] = ()
     calibrated: Mapping[str, Any] = field(default_factory=dict)
+    stage: str = ""
+    accuracy_tolerance: float = 0.0
 
 
 def kind_of(name: str) -> Kind:
     """Return what a kind brings along."""
     try:
-        module = importlib.import_module(f"kinds.{name}")
+        module = importlib.import_module(f"kinds.{name.replace('-', '_')}")
     except ModuleNotFoundError as error:
         raise AssertionError(
             f"the classifier {name!r} of the registry has no part in its checks; write "
-            f"tests/kinds/{name}.py with KIND"
+            f"tests/kinds/{name.replace('-', '_')}.py with KIND"
         ) from error
     found: Kind = module.KIND
     return found

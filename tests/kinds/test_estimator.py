@@ -92,7 +92,8 @@ def test_there_are_reports_and_a_record(kind: str) -> None:
     last = reports[-1]
     assert last.epoch == last.epochs == classifier.n_iter_ == len(reports)
     assert len(reports) == classifier.planned_epochs
-    assert last.accuracy == pytest.approx(classifier.score(X_SOME, Y_SOME))
+    known = pytest.approx(classifier.score(X_SOME, Y_SOME), abs=own.accuracy_tolerance)
+    assert last.accuracy == known
     assert last.test_accuracy == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test))
     record = classifier.to_model().record
     assert record["n_train"] == len(Y_SOME)
@@ -116,7 +117,7 @@ def test_the_stages_of_features_come_before_it(
     model = classifier.to_model()
     integers = quantize(model)
     assert (model.n_inputs, model.n_features) == (features, 64)
-    assert kind in [stage.kind for stage in integers.stages][1:-1]
+    assert (kind_of(kind).stage or kind) in [stage.kind for stage in integers.stages][1:-1]
     share = np.mean(integers.predict(integers.quantize(X_SOME)) == Y_SOME)
     assert abs(share - classifier.score(X_SOME, Y_SOME)) < 0.03
 
@@ -140,7 +141,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
 
 @every_kind
 def test_sets_of_labels_are_refused(kind: str) -> None:
-    with pytest.raises(ValueError, match=f"points have sets of labels, but a {kind}"):
+    with pytest.raises(ValueError, match="points have sets of labels, but a "):
         new(kind).fit(X_SOME, np.eye(10, dtype=int)[Y_SOME])
 
 

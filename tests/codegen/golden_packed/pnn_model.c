@@ -17,7 +17,7 @@
  *                limited to 0..span[k], and then + least[k]
  *
  * where, for all x in 0..63, a is within -597..810 (16 bits), also on the way,
- * and p within -278..416, had it no limits: beyond them it is far from all prototypes.
+ * and p within -278..416, had it no limits.
  *
  *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" from 4096 on
  *     e[j]     = table[r[j] >> 4], or 0 if j is far
@@ -598,7 +598,7 @@ static void projection_push(const pnn_input_t *first, const pnn_input_t *end)
 }
 
 
-/* Requantize the sums; what is far from all prototypes comes nearer. */
+/* Requantize the sums, and limit them. */
 #ifdef PNN_ASSEMBLY
 static void projection_requantize(void)
 {

@@ -1,0 +1,1 @@
+"""A tree whose nodes add gated sums to the scores: integers, tables in flash, and the walk."""

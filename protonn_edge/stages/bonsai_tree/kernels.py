@@ -1,0 +1,191 @@
+"""The kernel of a tree of gated sums: a walk through its table, with all inputs at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.activity import Activity
+from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
+from protonn_edge.stages.bonsai_tree.walk import CLOBBERED, Walk
+from protonn_edge.stages.integer_stage import IntArray
+from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+
+# What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
+# most. Around the walk, less where inputs are in place; for an input that is copied, and for a call
+# that copies some.
+_AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 60, 85
+_IN_PLACE_MEAN = 30
+_COPIED_MEAN, _COPIED_CYCLES = 7, 10
+_COPYING_CALL_MEAN, _COPYING_CALL_CYCLES = 75, 90
+
+DENSE, SPARSE = KERNELS = ("dense", "sparse")
+
+_INPUTS_AT_ONCE = 32
+
+_CODE_BYTES = 80  # around the walk
+
+# What the compiler's loops take of those in assembly, on a chip without a multiplier: five trees of
+# digits took 5.8 to 6.2 times as many cycles on the emulated ATtiny85, 11 times with short rows.
+_PORTABLE = 7.0
+
+
+@dataclass(frozen=True)
+class BonsaiTreeContext:
+    """What ``templates/c/bonsai_tree`` sees; `lines` are the rows of the table."""
+
+    n_inputs: int
+    n_rows: int
+    n_scores: int
+    n_nodes: int
+    depth: int
+    weight_shift: int
+    gate_shift: int
+    in_place: bool
+    sparse: bool
+    input_range: tuple[int, int]
+    score_range: tuple[int, int]
+    table: tuple[int, ...]
+    lines: tuple[tuple[int, ...], ...]
+    walk: tuple[str, ...]
+    clobbered: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BonsaiTreeKernel(Kernel):
+    """Inputs are where the projection leaves them, or held by the firmware or the library.
+
+    Attributes
+    ----------
+    name : {"dense", "sparse"}
+        How rows are stored, which the stage decides.
+    """
+
+    template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
+    chunk: ClassVar[int] = _INPUTS_AT_ONCE
+    names_plan: ClassVar[bool] = True
+
+    stage: IntegerBonsaiTree
+    core: Core
+    name: str
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The loop."""
+        stage = self.stage
+        return Walk(
+            stage.n_inputs,
+            stage.n_rows,
+            stage.depth,
+            stage.weight_shift,
+            stage.gate_shift,
+            stage.signed,
+            stage.flash.sparse,
+        )
+
+    def node_cycles(self, at_most: bool) -> IntArray:
+        """Return cycles of each node (nodes,), at most or at least, without what follows it."""
+        stage, cycles = self.stage, self.walk.cycles
+        rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
+        rows = rows.reshape(stage.n_nodes, -1)
+        nodes: IntArray = cycles.node + (cycles.weight * rows + cycles.row[at_most]).sum(axis=1)
+        return nodes
+
+    def branch_cycles(self, right: bool) -> IntArray:
+        """Return cycles of going left, or right, from each inner node (inner,)."""
+        cycles, entries = self.walk.cycles, self.stage.flash.entries(self.stage.branches)
+        return (cycles.right if right else cycles.left) + cycles.weight * entries
+
+    def cost(
+        self,
+        feed: Feed | None,
+        following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
+        activity: Activity | None,
+    ) -> Cost:
+        """Return what it takes."""
+        stage, tables = self.stage, len(self.stage.flash.content) + self.stage.table.size
+        code = self.walk.listing.code_bytes + _CODE_BYTES
+        always = self.walk.cycles.around + self.walk.cycles.clear * stage.n_rows
+        mean = None
+        if activity is not None:
+            (shares,) = activity.stages[self.kind]
+            mean = always + self._mean(shares)
+            mean += _IN_PLACE_MEAN if stage.signed else _AROUND_MEAN
+            mean += self._copies(feed, _COPIED_MEAN, _COPYING_CALL_MEAN)
+        worst = always + self._way(at_most=True) + _AROUND_CYCLES + 2 * self.core.call_cycles
+        worst += self._copies(feed, _COPIED_CYCLES, _COPYING_CALL_CYCLES)
+        least = always + self._way(at_most=False) + _AROUND_LEAST
+        step = Step(self.kind, self.name, tables + code, mean, worst, least)
+        held = 0 if stage.signed else 2 + stage.n_inputs
+        copying = Push(_COPIED_CYCLES, _COPIED_CYCLES, _COPYING_CALL_CYCLES, _COPYING_CALL_CYCLES)
+        return Cost(
+            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            tables=tables,
+            code=code,
+            state=held + 2 * stage.n_outputs,
+            # A firmware that holds the inputs leaves out the library's own.
+            buffer=-feed.values if feed is not None and feed.whole else 0,
+            push=None if stage.signed else copying,
+        )
+
+    def _mean(self, shares: NDArray[np.float64]) -> float:
+        """Return the mean cycles of the ways of points, of which these shares meet each node."""
+        nodes = (self.node_cycles(at_most=False) + self.node_cycles(at_most=True)) / 2
+        inner = len(self.stage.branches.bias)
+        left, right = (
+            shares[1::2] @ self.branch_cycles(False),
+            shares[2::2] @ self.branch_cycles(True),
+        )
+        leaf = self.walk.cycles.leaf * float(shares[inner:].sum())
+        return float(shares @ nodes + left + right) + leaf
+
+    def _way(self, *, at_most: bool) -> int:
+        """Return the cycles of the longest way through the tree, or the shortest."""
+        choose = max if at_most else min
+        whole = self.node_cycles(at_most).tolist()
+        left, right = self.branch_cycles(False).tolist(), self.branch_cycles(True).tolist()
+        for k in reversed(range(len(whole))):
+            if k < len(left):
+                whole[k] += choose(left[k] + whole[2 * k + 1], right[k] + whole[2 * k + 2])
+            else:
+                whole[k] += self.walk.cycles.leaf
+        return int(whole[0])
+
+    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
+        """Return the cycles of copying inputs, and of the firmware's calls for that."""
+        if self.stage.signed or (feed is not None and feed.whole):
+            return 0
+        if feed is None:
+            return value * self.stage.n_inputs
+        return value * feed.values + call * -(-feed.values // feed.chunk)
+
+    def context(self) -> BonsaiTreeContext:
+        """Lay the stage out in the order in which the generated program reads it."""
+        stage = self.stage
+        return BonsaiTreeContext(
+            n_inputs=stage.n_inputs,
+            n_rows=stage.n_rows,
+            n_scores=stage.n_outputs,
+            n_nodes=stage.n_nodes,
+            depth=stage.depth,
+            weight_shift=stage.weight_shift,
+            gate_shift=stage.gate_shift,
+            in_place=stage.signed,
+            sparse=stage.flash.sparse,
+            input_range=stage.feed.ends,
+            score_range=stage.output.ends,
+            table=tuple(stage.table.tolist()),
+            lines=tuple(tuple(line) for line in stage.flash.lines),
+            walk=self.walk.listing.lines,
+            clobbered=CLOBBERED,
+        )
+
+
+def kernels(stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:
+    """Return its one kernel."""
+    return (BonsaiTreeKernel(stage, core, SPARSE if stage.flash.sparse else DENSE),)

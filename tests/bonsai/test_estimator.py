@@ -1,0 +1,85 @@
+"""The trainers: gradients, shares of weights, reports, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.training.bonsai import (
+    BonsaiClassifier,
+    LocalDeepKernelClassifier,
+    TreeClassifier,
+)
+from protonn_edge.training.objective import cross_entropy
+from protonn_edge.training.tree_gradient import TreeParameters, tree_gradient
+
+DIGITS = load_digits_dataset()
+SOME = slice(0, 600)
+both = pytest.mark.parametrize("kind", [BonsaiClassifier, LocalDeepKernelClassifier])
+
+
+def fitted(kind: type[TreeClassifier], **settings: Any) -> TreeClassifier:
+    settings = {"epochs": 15, "random_state": 0, **settings}
+    return kind(**settings).fit(DIGITS.X_train[SOME], DIGITS.y_train[SOME])
+
+
+@pytest.mark.parametrize(("classes", "projections"), [(2, 4), (3, 4), (3, 0)])
+def test_the_gradient_is_that_of_differences(classes: int, projections: int) -> None:
+    rng = np.random.default_rng(0)
+    rows, columns = (1 if classes == 2 else classes), (projections or 6) + 1
+    shapes = ((projections, 6), (7 * rows, columns), (7 * rows, columns), (3, columns))
+    matrices = [rng.normal(size=shape) for shape in shapes]
+    X, weights = rng.normal(size=(20, 6)), rng.random(20)
+    sharpness = np.array([1.3, 0.4, 2.0])
+    Y = np.eye(classes)[rng.integers(0, classes, 20)]
+
+    def value_at() -> tuple[float, TreeParameters]:
+        return tree_gradient(TreeParameters(*matrices), X, Y, cross_entropy, sharpness, weights)
+
+    _, gradient = value_at()
+    for matrix, slope in zip(matrices, gradient, strict=True):
+        for place in list(np.ndindex(matrix.shape))[::5]:
+            known = matrix[place]
+            values = []
+            for moved in (known - 1e-5, known + 1e-5):
+                matrix[place] = moved
+                values.append(value_at()[0])
+            matrix[place] = known
+            assert np.diff(values)[0] / 2e-5 == pytest.approx(slope[place], abs=1e-6)
+
+
+def test_coordinates_of_training_points_are_within_1() -> None:
+    model = fitted(BonsaiClassifier, sparsity_projection=0.3).to_model()
+    reach = np.abs(model.coordinates(model.normalized(DIGITS.X_train[SOME]))).max(axis=0)
+    np.testing.assert_allclose(reach, 1, atol=1e-4)
+
+
+@both
+def test_shares_of_weights_are_kept(kind: type[TreeClassifier]) -> None:
+    shares = {"sparsity_weights": 0.3, "sparsity_gates": 0.2, "sparsity_branches": 0.5}
+    model = fitted(kind, depth=2, **shares).to_model()
+    for name, share in zip("WVT", shares.values(), strict=True):
+        matrix = model.matrices[name]
+        assert np.count_nonzero(matrix) <= share * matrix.size
+        assert np.count_nonzero(matrix) > 0.9 * share * matrix.size - 1
+
+
+@both
+def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
+    X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME] >= 5
+    classifier = kind(depth=2, epochs=15, random_state=0).fit(X, y)
+    assert classifier.model_.weights.shape[0] == 7
+    assert classifier.score(DIGITS.X_test, DIGITS.y_test >= 5) > 0.85
+
+
+def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "protonn_edge.training.tree_training.cross_entropy",
+        lambda scores, *_: (float("inf"), np.full_like(scores, np.inf), None),
+    )
+    with pytest.raises(InputError, match="training diverges at the learning rate 0.01"):
+        fitted(BonsaiClassifier)

@@ -1,0 +1,49 @@
+"""The float models: their scores, what they refuse, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bonsai_factory import random_bonsai_model, random_kernel_model
+from kinds.bonsai import scores_of_tree
+from model_factory import random_points
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model, model_bytes, save_model
+from protonn_edge.model.bonsai import TreeModel
+
+Make = Callable[..., TreeModel]
+both = pytest.mark.parametrize("make", [random_bonsai_model, random_kernel_model])
+
+
+@both
+@pytest.mark.parametrize(("classes", "depth"), [(2, 0), (2, 3), (5, 2)])
+def test_scores_are_those_of_the_formula(make: Make, classes: int, depth: int) -> None:
+    model = make(1, classes=classes, depth=depth)
+    X = random_points(1, 50, 12)
+    normalized = (X - model.normalizer.offset) * model.normalizer.scale
+    expected = scores_of_tree(model, normalized)
+    np.testing.assert_allclose(model.scores(X), expected, rtol=1e-9, atol=1e-12)
+    assert (model.predict(X) == expected.argmax(axis=1)).all()
+    assert (model.depth, model.n_classes) == (depth, classes)
+
+
+@both
+@pytest.mark.parametrize("depth", [0, 2])
+def test_a_file_gives_the_same_model(make: Make, depth: int, tmp_path: Path) -> None:
+    model = make(depth=depth, record={"trainer": "Adam"})
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert type(loaded) is type(model)
+    assert model_bytes(loaded) == model_bytes(model)
+
+
+def test_a_kernel_has_no_projection() -> None:
+    model = random_kernel_model(features=12)
+    assert set(model.matrices) == {"W", "V", "T"}
+    with pytest.raises(InputError, match="array 'T' has 13 columns, the others want 12"):
+        replace(model, normalizer=random_kernel_model(features=11).normalizer)

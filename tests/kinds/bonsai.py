@@ -1,0 +1,70 @@
+"""Bonsai's part in the checks of all kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+from bonsai_factory import random_bonsai_model
+from kinds.kind import Kind
+
+from protonn_edge.model.bonsai import BonsaiModel, TreeModel
+from protonn_edge.training.bonsai import BonsaiClassifier
+
+
+def scores_of_tree(model: TreeModel, X: np.ndarray) -> np.ndarray:
+    """Return the scores of normalized points, one node at a time."""
+    return np.array([_scores_of_point(model, point) for point in X])
+
+
+def _scores_of_point(model: TreeModel, x: np.ndarray) -> np.ndarray:
+    z = model.projection @ x if isinstance(model, BonsaiModel) else x
+    z = np.append(z, 1.0)
+    t, node = np.zeros(model.n_rows), 0
+    while True:
+        for row in range(model.n_rows):
+            place = node * model.n_rows + row
+            t[row] += (model.weights[place] @ z) * np.tanh(model.gates[place] @ z)
+        if node >= len(model.branches):
+            break
+        node = 2 * node + (2 if model.branches[node] @ z >= 0 else 1)
+    return t if len(t) > 1 else np.array([-t[0] / 2, t[0] / 2])
+
+
+_SMALL = ("--epochs", "15", "--depth", "2", "--lambda-weights", "0.5", "--lambda-gates", "0.5")
+
+KIND = Kind(
+    classifier=BonsaiClassifier,
+    random_model=random_bonsai_model,
+    scores_of=scores_of_tree,
+    damages=(
+        ("Z", np.ones((5, 12)), "array 'Z' has the type float64"),
+        ("Z", np.ones((5, 11), np.float32), "'W' has 11"),
+        ("Z", np.ones((4, 12), np.float32), "array 'T' has 6 columns, the others want 5"),
+        ("Z", None, "no array 'Z'"),
+        ("W", np.ones((9, 6)), "array 'W' has the type float64"),
+        ("W", np.full((9, 6), np.nan, np.float32), "array 'W' has a value at .0, 0. that is NaN"),
+        ("W", np.ones((8, 6), np.float32), "array 'V' has 9 rows, the others want 8"),
+        ("V", np.ones((9, 5), np.float32), "array 'V' has 5 columns, the others want 6"),
+        ("T", np.ones((2, 6), np.float32), "array 'W' has 9 rows and 'T' 2, which is no tree"),
+        ("T", np.ones((31, 6), np.float32), "no tree of at most 4 levels"),
+        ("T", None, "array 'classes' has 3 names for 9"),
+        ("B", np.ones((4, 12), np.float32), "unknown array 'B'"),
+    ),
+    settings={"epochs": 20},
+    accuracy=0.88,
+    own_settings={"epochs": 4, "depth": 2, "sparsity_gates": 0.5},
+    weak={"epochs": 1},
+    facts={},
+    variants={"bonsai": _SMALL},
+    flags={"--depth": "2", "--lambda-gates": "0.5", "--epochs": "16"},
+    steps=("float", "inputs", "W", "coordinates", "tree"),
+    tuning=("--trials", "2", "--max-latency-ms", "3"),
+    refused_options=(
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'bonsai' does not"),
+    ),
+    refused_settings=(
+        ({"depth": 5}, "'depth' parameter of"),
+        ({"sparsity_weights": 0.0}, "'sparsity_weights' parameter of"),
+    ),
+    stage="bonsai_tree",
+    accuracy_tolerance=0.01,  # coordinates are scaled after the last report
+)

@@ -1,0 +1,27 @@
+"""The part of local deep kernels in the checks of all kinds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from bonsai_factory import random_kernel_model
+from kinds.bonsai import KIND as BONSAI
+
+from protonn_edge.training.bonsai import LocalDeepKernelClassifier
+
+KIND = replace(
+    BONSAI,
+    classifier=LocalDeepKernelClassifier,
+    random_model=random_kernel_model,
+    damages=(
+        ("T", np.ones((1, 14), np.float32), "array 'W' has 13 columns, the others want 14"),
+        ("Z", np.ones((5, 12), np.float32), "unknown array 'Z'"),
+    ),
+    variants={"local deep kernel": BONSAI.variants["bonsai"]},
+    steps=("float", "inputs", "tree"),
+    refused_options=(
+        (("--projection-dim", "9"), "--projection-dim is given, but the classifier 'local-deep-k"),
+    ),
+    reads_weights=False,
+)
