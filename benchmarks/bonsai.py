@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import click
 import numpy as np
 from printing import Columns, print_table
-from rows import Row, chosen
+from rows import SplitRow, chosen
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
@@ -44,22 +44,10 @@ _CYCLES_A_MS = 16_000
 
 
 @dataclass(frozen=True)
-class Case(Row):
-    """A row; with `split` there are two classes, the labels below it and the others."""
+class Case(SplitRow):
+    """A row; `kernel` says that it is of a local deep kernel."""
 
-    split: int | None = None
     kernel: bool = False
-
-    def dataset(self) -> Dataset | None:
-        """Return the data set, or None where this machine does not have it."""
-        found = super().dataset()
-        if found is None or self.split is None:
-            return found
-        merged = {
-            "y_train": (found.y_train >= self.split).astype(np.int64),
-            "y_test": (found.y_test >= self.split).astype(np.int64),
-        }
-        return replace(found, classes=(f"below {self.split}", f"from {self.split}"), **merged)
 
     def train_tree(self, dataset: Dataset) -> tuple[TreeModel, float]:
         """Return the trained model and the seconds that it took."""

@@ -95,7 +95,40 @@ class Bar:
         return f"{self.classifier}, floats" if self.precision == "float32" else self.classifier
 
 
-_SETTINGS = {"linear": _LINEAR, "forest": _FOREST, "dense": _DENSE, "protonn": _PROTONN}
+_BONSAI: dict[str, dict[str, Any]] = {
+    "usps": {"depth": 3, "n_projections": 6},
+    "mnist": {
+        "depth": 3,
+        "n_projections": 8,
+        "image_shape": (28, 28),
+        "reduced_shape": (14, 14),
+        "epochs": 40,
+        "input_noise": 0.3,
+    },
+    "letter": {"depth": 4, "n_projections": 16, "epochs": 200},
+    "har": {"depth": 1, "n_projections": 10, "epochs": 60},
+}
+
+
+def _thin(share: float) -> dict[str, float]:
+    """Return settings with this share of all weights of a tree."""
+    return dict.fromkeys(("sparsity_weights", "sparsity_gates", "sparsity_branches"), share)
+
+
+_KERNEL: dict[str, dict[str, Any]] = {
+    "usps": {"depth": 2, **_thin(0.2)},
+    "mnist": {"depth": 1, "input_noise": 0.3, "epochs": 30, **_thin(0.045)},
+    "letter": {"depth": 4, "epochs": 200, "learning_rate": 0.02},
+    "har": {"depth": 1, "epochs": 60},
+}
+_SETTINGS = {
+    "linear": _LINEAR,
+    "local-deep-kernel": _KERNEL,
+    "forest": _FOREST,
+    "dense": _DENSE,
+    "bonsai": _BONSAI,
+    "protonn": _PROTONN,
+}
 BARS = [
     *(Bar(data, name, each) for name, sets in _SETTINGS.items() for data, each in sets.items()),
     *(Bar(data, "protonn", settings, "float32") for data, settings in _PROTONN.items()),
