@@ -95,9 +95,11 @@ class Bar:
         return f"{self.classifier}, floats" if self.precision == "float32" else self.classifier
 
 
+_OFTEN = {"epochs": 100, "learning_rate": 0.02}
 _BONSAI: dict[str, dict[str, Any]] = {
-    "usps": {"depth": 3, "n_projections": 6},
+    "usps": {**_OFTEN, "depth": 3, "n_projections": 6},
     "mnist": {
+        **_OFTEN,
         "depth": 3,
         "n_projections": 8,
         "image_shape": (28, 28),
@@ -105,8 +107,8 @@ _BONSAI: dict[str, dict[str, Any]] = {
         "epochs": 40,
         "input_noise": 0.3,
     },
-    "letter": {"depth": 4, "n_projections": 16, "epochs": 200},
-    "har": {"depth": 1, "n_projections": 10, "epochs": 60},
+    "letter": {**_OFTEN, "depth": 4, "n_projections": 16, "epochs": 200},
+    "har": {**_OFTEN, "depth": 1, "n_projections": 10, "epochs": 60},
 }
 
 
@@ -116,7 +118,7 @@ def _thin(share: float) -> dict[str, float]:
 
 
 _KERNEL: dict[str, dict[str, Any]] = {
-    "usps": {"depth": 2, **_thin(0.2)},
+    "usps": {"depth": 2, "epochs": 100, **_thin(0.2)},
     "mnist": {"depth": 1, "input_noise": 0.3, "epochs": 30, **_thin(0.045)},
     "letter": {"depth": 4, "epochs": 200, "learning_rate": 0.02},
     "har": {"depth": 1, "epochs": 60},
