@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 from printing import table_row
-from reproduction import figure1, figure2, figure3, figure4, figure5, tables
+from reproduction import figure1, figure3, figure4, figure5, tables
 from reproduction.part import Part
 
 from protonn_edge.errors import ProtoNNEdgeError
@@ -27,7 +27,6 @@ PARTS: dict[str, Part] = {
     "table1": tables.BINARY,
     "table2": tables.MULTI_CLASS,
     "figure1": figure1.PART,
-    "figure2": figure2.PART,
     "figure3": figure3.PART,
     "figure4": figure4.PART,
     "figure5": figure5.PART,

@@ -5,9 +5,9 @@ integers, with 2 kB each. Here every classifier of the package is, on the emulat
 point, compared with NumPy and host C. Energy is 0.2455 J/s times the time, as in the paper.
 
 All settings were chosen on a quarter of the training points (of har, on a fifth of the people),
-which were not trained on. Images are classified by the averages of 8x8 areas where that was more
-accurate there with 2 kB, and by their pixels elsewhere. A float build makes no averages, so ProtoNN
-in floats is sent those that the host has made: its time is without them. The sizes of ProtoNN's are
+which were not trained on. Images are classified by averages, in 8 rows of 8 (Bonsai's mnist: 14 of
+14), or by their pixels, as the settings below say. A float build makes no averages, so ProtoNN in
+floats is sent those that the host has made: its time is without them. The sizes of ProtoNN's are
 such that a prediction of those points takes at most a millisecond.
 """
 

@@ -3,9 +3,9 @@
 The paper's settings: d = 10, m = 20, a tenth of W's weights, squared error, T iterations of 20
 epochs for each matrix that is trained; a W that is not is cut to its share before the first. Its
 start is LMNN; ours is neighbourhood components analysis, which has the same aim. To keep it to
-minutes there are 10,000 training points and 30 iterations of the paper's 60,000 and 150; its curves
-are flat from the 20th on. The test points are read after every iteration, for that is what the
-figure shows: nothing was chosen by them.
+minutes there are 10,000 training points and 30 iterations in place of 60,000 and 150. The test
+points are read after every iteration, for that is what the figure shows: nothing was chosen by
+them.
 """
 
 from __future__ import annotations

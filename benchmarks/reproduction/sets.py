@@ -1,7 +1,8 @@
 """The paper's data sets at hand; its binary ones are made of those of more classes.
 
-The paper says which ten or more classes its two were made of for none of them. Here the lower half
-of the digits and of the letters is held against the upper, and walking against resting.
+For none of its binary sets does the paper say which classes were put together. Here the lower half
+of the digits is held against the upper. Letters in halves, and har, moving against resting, are two
+more such tasks.
 """
 
 from __future__ import annotations

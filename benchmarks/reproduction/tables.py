@@ -4,7 +4,7 @@ Sizes are counted as in the paper: 4 bytes a parameter, 4 more for the index of 
 where a matrix is sparse; boosting's by its file. ProtoNN's settings were chosen on points held out
 of the training parts, as those of `presets`, within the paper's sizes; the integers of the same
 models take about a quarter of that. The others are scikit-learn's, with settings that are usual for
-standardized features and were not tuned, as the paper's were. The paper's numbers are in brackets.
+standardized features and, unlike the paper's, were not tuned. The paper's numbers are in brackets.
 """
 
 from __future__ import annotations
