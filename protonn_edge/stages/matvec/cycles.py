@@ -224,7 +224,7 @@ def lines_of(weights: NDArray[np.int8], largest: int) -> list[Line]:
 
 
 def _made_of(before: int, size: int, largest: int) -> tuple[int, int]:
-    """Return the cycles and words of a multiple, given the one before, as `matvec/unrolled.j2` does.
+    """Return cycles and words of a multiple, given the one before, as `matvec/unrolled.j2` has it.
 
     A product that fits a byte for any feature needs one instruction to grow by the feature, or to
     twice itself; others need two, or, like any multiple, an ldi and a mul.
