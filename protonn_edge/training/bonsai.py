@@ -12,7 +12,7 @@ from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.options import AUTO, COUNT, PASSES, SHARE, Counts, real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 from protonn_edge.training.tree_gradient import TreeParameters
@@ -92,18 +92,7 @@ class TreeClassifier(DeviceClassifier):
         "learning_rate": ("--learning-rate", "The largest step."),
         "input_noise": ("--noise", "Deviation of noise added to normalized features."),
     }
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.multilabel,
-            "points have sets of labels, but a tree of gated sums gives each point one class; take "
-            "another kind of classifier",
-        ),
-        Refusal(
-            lambda case: case.in_blocks > 0,
-            "a tree of gated sums needs all points in memory, but {case.in_blocks:,} B of points "
-            "are read in blocks; train on fewer points, or take another kind of classifier",
-        ),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
     def training_settings(self) -> TreeSettings:
         """Return what training reads: the parameters, as they are now."""

@@ -14,7 +14,7 @@ from protonn_edge.training.network import Network, Schedule, minimize
 from protonn_edge.training.options import AUTO, COUNT, PASSES, ByteCount, real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 
@@ -117,18 +117,7 @@ class DenseClassifier(DeviceClassifier):
             "Dense, forest: most bytes of the weights, or the trees, such as 2kB (2,000).",
         ),
     }
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.multilabel,
-            "points have sets of labels, but a dense classifier gives each point one class; take "
-            "another kind of classifier",
-        ),
-        Refusal(
-            lambda case: case.in_blocks > 0,
-            "a dense classifier needs all points in memory, but {case.in_blocks:,} B of points "
-            "are read in blocks; train on fewer points, or take another kind of classifier",
-        ),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
 
     @classmethod
     def searched(cls, room: Room) -> Searched:

@@ -27,7 +27,7 @@ from protonn_edge.training.grown_trees import GrownTrees, fitting
 from protonn_edge.training.options import COUNT, ByteCount, Choices, real
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 
@@ -120,18 +120,7 @@ class ForestClassifier(DeviceClassifier):
         "leaves": ("--leaves", "Forest: what they add to scores, but for boosting."),
         "size_budget": ("--size-budget", "Forest: most bytes of the trees, such as 16kB (16,000)."),
     }
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.multilabel,
-            "points have sets of labels, but a forest gives each point one class; take another "
-            "kind of classifier",
-        ),
-        Refusal(
-            lambda case: case.in_blocks > 0,
-            "a forest needs all points in memory, but {case.in_blocks:,} B of points are read in "
-            "blocks; train on fewer points, or take another kind of classifier",
-        ),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a forest")
 
     @classmethod
     def searched(cls, room: Room) -> Searched:

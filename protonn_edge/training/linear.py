@@ -19,7 +19,7 @@ from protonn_edge.training.options import PASSES, Choices, real
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 
@@ -91,18 +91,7 @@ class LinearClassifier(DeviceClassifier):
         "max_iterations": ("--max-iterations", "Linear: passes over the points, at most."),
         "tolerance": ("--tolerance", "Linear: the change at which training ends."),
     }
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.multilabel,
-            "points have sets of labels, but a linear classifier gives each point one class; take "
-            "another kind of classifier",
-        ),
-        Refusal(
-            lambda case: case.in_blocks > 0,
-            "a linear classifier needs all points in memory, but {case.in_blocks:,} B of points "
-            "are read in blocks; train on fewer points, or take another kind of classifier",
-        ),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a linear classifier")
 
     @classmethod
     def searched(cls, room: Room) -> Searched:  # noqa: ARG003

@@ -127,6 +127,25 @@ def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal
     return tuple(map(row, hindrances))
 
 
+def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
+    """Return the rows of a kind that gives each point one class, and reads no points in blocks.
+
+    `what` is the kind in words, such as "a forest".
+    """
+    return (
+        Refusal(
+            lambda case: case.multilabel,
+            f"points have sets of labels, but {what} gives each point one class; take another kind "
+            "of classifier",
+        ),
+        Refusal(
+            lambda case: case.in_blocks > 0,
+            f"{what} needs all points in memory, but {{case.in_blocks:,}} B of points are read in "
+            "blocks; train on fewer points, or take another kind of classifier",
+        ),
+    )
+
+
 def all_at_once(name: str) -> Refusal:
     """Return a row for a parameter that `partial_fit` has no use for."""
     return Refusal(
