@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model.base import Model
 from protonn_edge.model.checks import checked_matrix, set_checked
+from protonn_edge.model.linear import scores_of_sums
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.model.sizes import Size, Sized
 from protonn_edge.stages.activity import Sizes
@@ -197,8 +198,7 @@ class TreeModel(SizedByTree, Model):
         sums, arguments = (affine(z, rows) for rows in (self.weights, self.gates))
         ways = paths(affine(z, self.branches))
         gated = (sums * np.tanh(arguments)).reshape(len(z), self.n_nodes, self.n_rows)
-        t: Float64 = along(ways, gated)
-        return t if self.n_rows > 1 else np.concatenate([-t / 2, t / 2], axis=1)
+        return scores_of_sums(along(ways, gated))
 
 
 def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:

@@ -183,10 +183,7 @@ class BonsaiChain(SizedByBonsai, TreeChain):
 
     def describe(self) -> dict[str, Any]:
         """Return the bits and the range of the accumulators."""
-        return {
-            "accumulator_bits": self.accumulator_bits,
-            "accumulator_range": list(self.projection_stage.accumulators.ends),
-        }
+        return self.projection_stage.describe()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ its values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -35,7 +34,6 @@ from protonn_edge.quantization.folding import (
     input_quantizer,
 )
 from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
-from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.dense.integers import MOST_MULTIPLIER, UNIT_SHIFT, IntegerDense
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
@@ -101,10 +99,7 @@ class DenseChain(SizedByLayers, IntegerChain):
         """Return the bits and the range of the first sums."""
         first = self.own_stages[0]
         assert isinstance(first, IntegerDense)
-        return {
-            "accumulator_bits": first.accumulator_bits,
-            "accumulator_range": list(first.accumulators.ends),
-        }
+        return first.describe()
 
 
 def quantize(model: DenseModel) -> DenseChain:
@@ -216,19 +211,3 @@ def _behind(
     found = [fit(folded, b, BYTE_MAXIMUM, bits) for bits in widths]
     exact = (each for each in found if each.error <= _TOLERATED_ERROR)
     return next(exact, min(found, key=lambda each: each.error))
-
-
-def scores_by_step(
-    model: DenseModel, integers: DenseChain, X: NDArray[np.float32]
-) -> Iterator[Scored]:
-    """Yield the scores (n, L) of raw points X (n, features) after each step.
-
-    float   the float model
-    inputs  features, or what is made of them, as the bytes that the sums are fed
-    W       all integers: what the device computes
-    """
-    yield "float", model.scores(X)
-    fed = integers.quantize(X)
-    restored = integers.inputs.restore(integers.own_inputs(fed))
-    yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
-    yield "W", integers.scores(fed)

@@ -14,7 +14,6 @@ which they fit int8 and all scores 16 bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +26,6 @@ from protonn_edge.model.forest import ForestModel, SizedByTrees
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.quantization.folding import RESIDUAL_MAXIMUM
 from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
-from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.forest.integers import SCORE_BITS, IntegerForest
 from protonn_edge.stages.forest.table import MOST_FEATURES
@@ -208,19 +206,3 @@ def quantized_leaves(
         "all leaves add nothing to the scores beside what these begin with, so every point would "
         "have the same; train with more --trees or a larger --size-budget"
     )
-
-
-def scores_by_step(
-    model: ForestModel, integers: ForestChain, X: NDArray[np.float32]
-) -> Iterator[Scored]:
-    """Yield the scores (n, L) of raw points X (n, features) after each step.
-
-    float   the float model
-    inputs  features, or what is made of them, as the bytes that the nodes ask for
-    leaves  all integers: what the device computes
-    """
-    yield "float", model.scores(X)
-    fed = integers.quantize(X)
-    restored = integers.inputs.restore(integers.own_inputs(fed))
-    yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
-    yield "leaves", integers.scores(fed)

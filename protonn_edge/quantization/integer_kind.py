@@ -35,3 +35,21 @@ class IntegerKind:
     quantize: Callable[[Any], IntegerChain]
     scores_by_step: Callable[[Any, Any, NDArray[np.float32]], Iterator[Scored]]
     in_floats: Callable[[Any, Any], Float32Model] | None = None
+
+
+def inputs_and(last: str) -> Callable[[Any, Any, NDArray[np.float32]], Iterator[Scored]]:
+    """Return the `scores_by_step` of a kind whose models become integers in two steps.
+
+    float   the float model
+    inputs  features, or what is made of them, as the bytes that its stages take
+    `last`  all integers: what the device computes
+    """
+
+    def scores_by_step(model: Any, integers: Any, X: NDArray[np.float32]) -> Iterator[Scored]:
+        yield "float", model.scores(X)
+        fed = integers.quantize(X)
+        restored = integers.inputs.restore(integers.own_inputs(fed))
+        yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
+        yield last, integers.scores(fed)
+
+    return scores_by_step

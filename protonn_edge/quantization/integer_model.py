@@ -137,10 +137,7 @@ class IntegerModel(SizedByMatrices, IntegerChain):
 
     def describe(self) -> dict[str, Any]:
         """Return the bits and the range of the accumulators."""
-        return {
-            "accumulator_bits": self.accumulator_bits,
-            "accumulator_range": list(self.accumulator_range()),
-        }
+        return self.projection_stage.describe()
 
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""

@@ -15,7 +15,6 @@ their spread than is tolerated, sums get 24 bits, or 32.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -33,7 +32,6 @@ from protonn_edge.quantization.folding import (
     input_quantizer,
 )
 from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
-from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage
 from protonn_edge.stages.linear.integers import IntegerLinear
@@ -83,10 +81,7 @@ class LinearChain(IntegerChain):
 
     def describe(self) -> dict[str, Any]:
         """Return the bits and the range of the sums."""
-        return {
-            "accumulator_bits": self.accumulator_bits,
-            "accumulator_range": list(self.linear_stage.accumulators.ends),
-        }
+        return self.linear_stage.describe()
 
 
 class _Fitted(NamedTuple):
@@ -157,19 +152,3 @@ def _fit(model: LinearModel, input_bits: int, accumulator_bits: int) -> _Fitted:
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
     constant = folded.constant + model.bias
     return _Fitted(inputs, QuantizedProduct.of(folded, constant, inputs.maximum, accumulator_bits))
-
-
-def scores_by_step(
-    model: LinearModel, integers: LinearChain, X: NDArray[np.float32]
-) -> Iterator[Scored]:
-    """Yield the scores (n, L) of raw points X (n, features) after each step.
-
-    float   the float model
-    inputs  features, or what is made of them, as the bytes that the sums are fed
-    W       all integers: what the device computes
-    """
-    yield "float", model.scores(X)
-    fed = integers.quantize(X)
-    restored = integers.inputs.restore(integers.own_inputs(fed))
-    yield "inputs", model.scores_of_normalized(model.normalizer.apply(restored))
-    yield "W", integers.scores(fed)

@@ -28,6 +28,12 @@ class Range:
         """The least and the largest of all values."""
         return int(self.low.min()), int(self.high.max())
 
+    @property
+    def with_either_sign(self) -> Range:
+        """That of the values' negatives, and of the values behind them."""
+        low, high = np.concatenate([-self.high, self.low]), np.concatenate([-self.low, self.high])
+        return Range(low, high)
+
     @classmethod
     def of_bytes(cls, n: int, maximum: int) -> Range:
         """Return the range of n values of 0..maximum."""

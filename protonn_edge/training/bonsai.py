@@ -87,10 +87,6 @@ class TreeClassifier(DeviceClassifier):
         "sparsity_weights": ("--lambda-weights", "The same: non-zero share of the nodes' W."),
         "sparsity_gates": ("--lambda-gates", "The same: non-zero share of V, in the tanh."),
         "sparsity_branches": ("--lambda-branches", "The same: non-zero share of the branches' T."),
-        "epochs": ("--epochs", "Passes over the training points."),
-        "batch_size": ("--batch-size", "Points a step."),
-        "learning_rate": ("--learning-rate", "The largest step."),
-        "input_noise": ("--noise", "Deviation of noise added to normalized features."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 

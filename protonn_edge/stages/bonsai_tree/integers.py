@@ -136,7 +136,8 @@ class IntegerBonsaiTree(IntegerStage):
             self._along_ways(reached(corners, axis=0), choose)
             for reached, choose in ((np.min, np.minimum), (np.max, np.maximum))
         )
-        return Range(low, high) if self.n_rows > 1 else _both_signs(low, high)
+        scores = Range(low, high)
+        return scores if self.n_rows > 1 else scores.with_either_sign
 
     def _along_ways(self, values: IntArray, choose: np.ufunc) -> IntArray:
         """Return the sums (R,) of values (nodes R,) on the way that is chosen at each node."""
@@ -163,10 +164,6 @@ class IntegerBonsaiTree(IntegerStage):
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the table in flash."""
         yield np.frombuffer(self.flash.content, np.uint8)
-
-
-def _both_signs(low: IntArray, high: IntArray) -> Range:
-    return Range(np.concatenate([-high, low]), np.concatenate([-low, high]))
 
 
 def _check_bits(what: str, reached: Range, bits: int) -> None:

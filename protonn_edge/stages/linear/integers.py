@@ -49,9 +49,7 @@ class IntegerLinear(IntegerMatvec):
     def output(self) -> Range:
         """What each score can be."""
         sums = self.accumulators
-        if self.n_sums > 1:
-            return sums
-        return Range(np.concatenate([-sums.high, sums.low]), np.concatenate([-sums.low, sums.high]))
+        return sums if self.n_sums > 1 else sums.with_either_sign
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""

@@ -75,6 +75,13 @@ class IntegerMatvec(IntegerStage):
         fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
         return fits and self.accumulator_bits <= PACKED_BITS
 
+    def describe(self) -> dict[str, Any]:
+        """Return the bits and the range of the accumulators, for `inspect`."""
+        return {
+            "accumulator_bits": self.accumulator_bits,
+            "accumulator_range": list(self.accumulators.ends),
+        }
+
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield W, two weights a byte where that is possible."""
         yield packed(self.weights) if self.packs else self.weights
