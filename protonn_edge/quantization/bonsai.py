@@ -38,7 +38,11 @@ from protonn_edge.model.bonsai import (
     SizedByTree,
     TreeModel,
 )
-from protonn_edge.quantization.fitted_projection import FittedProjection, fit_projection
+from protonn_edge.quantization.fitted_projection import (
+    FittedProjection,
+    best_projection,
+    fit_projection,
+)
 from protonn_edge.quantization.folding import (
     INPUT_BITS,
     RESIDUAL_MAXIMUM,
@@ -218,12 +222,7 @@ def quantize_bonsai(model: BonsaiModel) -> BonsaiChain:
         model, [_of_coordinates(rows) for rows in _rows(model)], coordinate_range(len(best.bias))
     )
     return BonsaiChain(
-        inputs=best.inputs,
-        projection=best.residuals,
-        bias=best.bias,
-        accumulator_bits=best.accumulator_bits,
-        multiplier=best.multiplier,
-        offset=best.offset,
+        **best.fields,
         **tree,
         raw_exponents=model.units,
         **shared_fields(model, score_scale),
@@ -258,17 +257,13 @@ def _rows(model: TreeModel) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _best_projection(model: BonsaiModel) -> FittedProjection:
-    found = [_fit(model, bits, 16) for bits in INPUT_BITS]
-    choices = [choice for choice in found if choice is not None]
-    if min((choice.error for choice in choices), default=math.inf) > _TOLERATED_ERROR:
-        wide = _fit(model, INPUT_BITS[0], 24)
-        choices += [] if wide is None else [wide]
-    if not choices or not model.projection.any():
+    best = best_projection(lambda *bits: _fit(model, *bits), _TOLERATED_ERROR)
+    if best is None or not model.projection.any():
         raise InputError(
             "no integer scale holds the weights of Z; train the model again with normalized "
             "features"
         )
-    return min(choices, key=lambda choice: choice.error)
+    return best
 
 
 def _fit(model: BonsaiModel, input_bits: int, accumulator_bits: int) -> FittedProjection | None:

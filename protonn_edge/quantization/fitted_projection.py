@@ -7,12 +7,15 @@ for which nothing overflows, and the error is predicted that rounding makes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.quantization.folding import (
+    INPUT_BITS,
     RESIDUAL_MAXIMUM,
     FloatArray,
     FoldedMap,
@@ -52,6 +55,43 @@ class FittedProjection:
         dropped = (1 << (self.accumulator_bits - 16)) - 1
         noise = self.rounded.noise + (self.rounded.unit * dropped) ** 2 / 12
         return float(np.sqrt(noise.mean()))
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What it is in the fields of an integer model."""
+        return {
+            "inputs": self.inputs,
+            "projection": self.residuals,
+            "bias": self.bias,
+            "accumulator_bits": self.accumulator_bits,
+            "multiplier": self.multiplier,
+            "offset": self.offset,
+        }
+
+
+def best_projection(
+    fit: Callable[[int, int], FittedProjection | None],
+    tolerated_error: float,
+    step: float = 1.0,
+) -> FittedProjection | None:
+    """Return the most exact projection, None if no scale holds one.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits one, given the bits of inputs and of accumulators.
+    tolerated_error : float
+        With a larger one at 16 bits, accumulators of 24 are tried, too.
+    step : float
+        What the errors are multiplied with before.
+    """
+    found = [fit(bits, 16) for bits in INPUT_BITS]
+    choices = [choice for choice in found if choice is not None]
+    least = min((choice.error for choice in choices), default=math.inf)
+    if not choices or least * step > tolerated_error:
+        wide = fit(INPUT_BITS[0], 24)
+        choices += [] if wide is None else [wide]
+    return min(choices, key=lambda choice: choice.error, default=None)
 
 
 def fit_projection(

@@ -29,9 +29,12 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization.fitted_projection import FittedProjection, fit_projection
+from protonn_edge.quantization.fitted_projection import (
+    FittedProjection,
+    best_projection,
+    fit_projection,
+)
 from protonn_edge.quantization.folding import (
-    INPUT_BITS,
     RESIDUAL_MAXIMUM,
     FoldedMap,
     input_quantizer,
@@ -132,12 +135,7 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         best = fitted
     score_scale = float(np.abs(model.labels).max()) / label_maximum / RBF_MAXIMUM
     return IntegerModel(
-        inputs=best.inputs,
-        projection=best.residuals,
-        bias=best.bias,
-        accumulator_bits=best.accumulator_bits,
-        multiplier=best.multiplier,
-        offset=best.offset,
+        **best.fields,
         prototypes=prototypes.residuals,
         distance_shift=prototypes.distance_shift,
         table=exponential_table(),
@@ -175,16 +173,14 @@ def _finest_shift(model: ProtoNNModel) -> int:
 
 
 def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> FittedProjection:
-    found = [_fit_projection(model, prototypes, bits, 16) for bits in INPUT_BITS]
-    choices = [choice for choice in found if choice is not None]
-    least = min((choice.error for choice in choices), default=math.inf)
-    step = distance_step(prototypes.distance_shift)
-    if not choices or (least * step > _TOLERATED_ERROR and not _clips(model)):
-        wide = _fit_projection(model, prototypes, INPUT_BITS[0], 24)
-        choices += [] if wide is None else [wide]
-    if not choices:
+    best = best_projection(
+        lambda *bits: _fit_projection(model, prototypes, *bits),
+        math.inf if _clips(model) else _TOLERATED_ERROR,
+        distance_step(prototypes.distance_shift),
+    )
+    if best is None:
         raise _no_scale()
-    return min(choices, key=lambda choice: choice.error)
+    return best
 
 
 def _no_scale() -> InputError:
