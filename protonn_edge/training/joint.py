@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
 from protonn_edge.stages.prototypes.exponential import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
 from protonn_edge.training.objective import (
@@ -32,14 +31,12 @@ from protonn_edge.training.objective import (
 )
 from protonn_edge.training.points import Batch, Float32, Indices, Source
 from protonn_edge.training.progress import (
-    ATTEMPTS,
-    BACK_OFF,
     Callback,
     DivergedError,
     EpochReport,
-    Restart,
     Trained,
     accuracies,
+    with_back_off,
 )
 from protonn_edge.training.quantization_aware import QuantizationAware
 from protonn_edge.training.thresholding import support
@@ -115,23 +112,19 @@ def minimize(
     InputError
         If it still diverges after three restarts.
     """
-    restarts: list[Restart] = []
-    for attempt in range(ATTEMPTS):
-        rate = schedule.learning_rate / BACK_OFF**attempt
+
+    def attempt(rate: float) -> tuple[_Run, list[EpochReport]]:
         run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
         run.quantization, run.augment = quantization, augment
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
-        try:
-            history = run.train(callback)
-        except DivergedError as error:
-            restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
-            continue
-        return Trained(run.parameters, rate, tuple(history), tuple(restarts), run.cutoff)
-    raise InputError(
-        f"training diverges at the learning rate {schedule.learning_rate:g} and at "
-        f"{rate:.2g} too ({restarts[-1].reason}); try a smaller learning rate, gamma or "
-        "gamma_numerator, or another normalization"
+        return run, run.train(callback)
+
+    (run, history), rate, restarts = with_back_off(
+        attempt,
+        schedule.learning_rate,
+        "a smaller learning rate, gamma or gamma_numerator, or another normalization",
     )
+    return Trained(run.parameters, rate, tuple(history), restarts, run.cutoff)
 
 
 class _Run:

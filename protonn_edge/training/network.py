@@ -15,19 +15,17 @@ from typing import Any, Self
 import numpy as np
 
 from protonn_edge.datasets.rows import dense_rows
-from protonn_edge.errors import InputError
 from protonn_edge.model.dense import rectified
 from protonn_edge.model.linear import scores_of_sums
 from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.progress import (
-    ATTEMPTS,
-    BACK_OFF,
     Callback,
     DivergedError,
     EpochReport,
     Restart,
+    with_back_off,
 )
 from protonn_edge.training.pruning import check_budget, masks_of_share, masks_within
 
@@ -149,21 +147,16 @@ def minimize(
         If it still diverges after three restarts, or the budget leaves too few weights.
     """
     check_budget(start.weights, schedule.size_budget)
-    restarts: list[Restart] = []
-    for attempt in range(ATTEMPTS):
-        rate = schedule.learning_rate / BACK_OFF**attempt
+
+    def attempt(rate: float) -> tuple[_Run, list[EpochReport]]:
         run = _Run(start.copy(), data, replace(schedule, learning_rate=rate), seed)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                history = run.train(callback)
-        except DivergedError as error:
-            restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
-            continue
-        return Trained(run.network, tuple(history), tuple(restarts))
-    raise InputError(
-        f"training diverges at the learning rate {schedule.learning_rate:g} and at {rate:.2g} too "
-        f"({restarts[-1].reason}); try a smaller learning rate, or another normalization"
+        with np.errstate(over="ignore", invalid="ignore"):
+            return run, run.train(callback)
+
+    (run, history), _, restarts = with_back_off(
+        attempt, schedule.learning_rate, "a smaller learning rate, or another normalization"
     )
+    return Trained(run.network, tuple(history), restarts)
 
 
 class _Run:

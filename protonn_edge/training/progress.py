@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
 
 from protonn_edge.datasets.rows import Sparse
+from protonn_edge.errors import InputError
 from protonn_edge.model import Model
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, Source
@@ -20,6 +21,8 @@ _VANISHED = 1e-6
 # Training that diverges begins again with its learning rate divided by this, at most so often.
 BACK_OFF = 3.0
 ATTEMPTS = 4
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,43 @@ class DivergedError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.epoch = 0  # of the training; whoever counts them fills it in
+
+
+def with_back_off(
+    train: Callable[[float], _Found], learning_rate: float, remedies: str
+) -> tuple[_Found, float, tuple[Restart, ...]]:
+    """Train; if that diverges, begin again with a third of the learning rate.
+
+    Parameters
+    ----------
+    train : callable
+        Trains at a learning rate, from the start; raises `DivergedError`.
+    learning_rate : float
+        The first one.
+    remedies : str
+        What to try if none will do, as the end of a sentence.
+
+    Returns
+    -------
+    tuple
+        What `train` returned, the learning rate of it, and the attempts that were given up.
+
+    Raises
+    ------
+    InputError
+        If it still diverges after three restarts.
+    """
+    restarts: list[Restart] = []
+    for attempt in range(ATTEMPTS):
+        rate = learning_rate / BACK_OFF**attempt
+        try:
+            return train(rate), rate, tuple(restarts)
+        except DivergedError as error:
+            restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
+    raise InputError(
+        f"training diverges at the learning rate {learning_rate:g} and at {rate:.2g} too "
+        f"({restarts[-1].reason}); try {remedies}"
+    )
 
 
 def accuracies(
