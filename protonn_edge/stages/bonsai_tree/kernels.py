@@ -13,16 +13,15 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
 from protonn_edge.stages.bonsai_tree.walk import CLOBBERED, Walk
+from protonn_edge.stages.held_inputs import Copying
 from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
 # What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
-# most. Around the walk, less where inputs are in place; for an input that is copied, and for a call
-# that copies some.
+# most. Around the walk, less where inputs are in place.
 _AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 60, 85
 _IN_PLACE_MEAN = 30
-_COPIED_MEAN, _COPIED_CYCLES = 7, 10
-_COPYING_CALL_MEAN, _COPYING_CALL_CYCLES = 75, 90
+_COPYING = Copying(value=(7, 10), call=(75, 90))
 
 DENSE, SPARSE = KERNELS = ("dense", "sparse")
 
@@ -115,14 +114,17 @@ class BonsaiTreeKernel(Kernel):
         if activity is not None:
             (shares,) = activity.stages[self.kind]
             mean = always + self._mean(shares)
-            mean += _IN_PLACE_MEAN if stage.signed else _AROUND_MEAN
-            mean += self._copies(feed, _COPIED_MEAN, _COPYING_CALL_MEAN)
+            mean += (
+                _IN_PLACE_MEAN
+                if stage.signed
+                else _AROUND_MEAN + _COPYING.mean(feed, stage.n_inputs)
+            )
         worst = always + self._way(at_most=True) + _AROUND_CYCLES + 2 * self.core.call_cycles
-        worst += self._copies(feed, _COPIED_CYCLES, _COPYING_CALL_CYCLES)
+        if not stage.signed:
+            worst += _COPYING.worst(feed, stage.n_inputs)
         least = always + self._way(at_most=False) + _AROUND_LEAST
         step = Step(self.kind, self.name, tables + code, mean, worst, least)
         held = 0 if stage.signed else 2 + stage.n_inputs
-        copying = Push(_COPIED_CYCLES, _COPIED_CYCLES, _COPYING_CALL_CYCLES, _COPYING_CALL_CYCLES)
         return Cost(
             steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
             tables=tables,
@@ -130,7 +132,7 @@ class BonsaiTreeKernel(Kernel):
             state=held + 2 * stage.n_outputs,
             # A firmware that holds the inputs leaves out the library's own.
             buffer=-feed.values if feed is not None and feed.whole else 0,
-            push=None if stage.signed else copying,
+            push=None if stage.signed else _COPYING.push,
         )
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
@@ -155,14 +157,6 @@ class BonsaiTreeKernel(Kernel):
             else:
                 whole[k] += self.walk.cycles.leaf
         return int(whole[0])
-
-    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
-        """Return the cycles of copying inputs, and of the firmware's calls for that."""
-        if self.stage.signed or (feed is not None and feed.whole):
-            return 0
-        if feed is None:
-            return value * self.stage.n_inputs
-        return value * feed.values + call * -(-feed.values // feed.chunk)
 
     def context(self) -> BonsaiTreeContext:
         """Lay the stage out in the order in which the generated program reads it."""

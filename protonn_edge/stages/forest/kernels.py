@@ -15,15 +15,14 @@ from protonn_edge.stages.forest.if_else import IfElse
 from protonn_edge.stages.forest.integers import IntegerForest
 from protonn_edge.stages.forest.trees import Places
 from protonn_edge.stages.forest.walk import Walk, WalkCycles
+from protonn_edge.stages.held_inputs import Copying
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
 # What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
-# most. Around the walk, or the instructions besides saving registers; for an input that is copied,
-# and for a call that copies some.
+# most. Around the walk, or the instructions besides saving registers.
 _AROUND_WALK, _AROUND_CODE = (30, 55, 75), (10, 13, 40)
-_COPIED_MEAN, _COPIED_CYCLES = 8, 10
-_COPYING_CALL_MEAN, _COPYING_CALL_CYCLES = 48, 80
+_COPYING = Copying(value=(8, 10), call=(48, 80))
 
 _INPUTS_AT_ONCE = 32
 
@@ -112,9 +111,9 @@ class ForestKernel(Kernel):
             every = np.add.reduceat(shares, starts)
             means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
             mean = around_mean + float(means.sum())
-            mean += self._copies(feed, _COPIED_MEAN, _COPYING_CALL_MEAN)
+            mean += _COPYING.mean(feed, stage.n_inputs)
         worst = around_worst + int(np.maximum.reduceat(leaves, starts).sum())
-        worst += self._copies(feed, _COPIED_CYCLES, _COPYING_CALL_CYCLES)
+        worst += _COPYING.worst(feed, stage.n_inputs)
         least = around_least + int(np.minimum.reduceat(leaves, starts).sum())
         step = Step(
             self.kind, self.name, tables + code, mean, worst + 2 * self.core.call_cycles, least
@@ -126,16 +125,8 @@ class ForestKernel(Kernel):
             state=2 + stage.n_inputs + 2 * stage.n_outputs,
             # A firmware that holds the inputs leaves out the library's own.
             buffer=-feed.values if feed is not None and feed.whole else 0,
-            push=Push(_COPIED_CYCLES, _COPIED_CYCLES, _COPYING_CALL_CYCLES, _COPYING_CALL_CYCLES),
+            push=_COPYING.push,
         )
-
-    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
-        """Return the cycles of copying inputs, and of the firmware's calls for that."""
-        if feed is None:
-            return value * self.stage.n_inputs
-        if feed.whole:
-            return 0
-        return value * feed.values + call * -(-feed.values // feed.chunk)
 
     def _context(self, code: Listing, changed: tuple[str, ...]) -> ForestContext:
         stage, table = self.stage, self.stage.table
