@@ -163,10 +163,9 @@ class ConvolutionKernel(Kernel):
         active, (small, large) = activity.stages.get(self.kind, unknown)
         value = self.code.value
         between, *_ = value.between
-        mean: float = small * value.small + large * value.large + (1 - small - large) * between
+        mean = small * value.small + large * value.large + (1 - small - large) * between
         inputs = float((zero + active * (other - zero)).sum())
-        cycles: float = height * places * (self.code.fixed + out * mean + inputs)
-        return cycles
+        return float(height * places * (self.code.fixed + out * mean + inputs))
 
     def context(self) -> ConvolutionContext:
         """Lay the stage out in the order in which the generated program reads it."""
