@@ -105,7 +105,7 @@ class ConvolutionKernel(Kernel):
         around = self._around
         mean = None
         if activity is not None:
-            mean = self._mean_pixels(activity) + around + rows.mean(feed, following)
+            mean = self.pixel_cycles(activity) + around + rows.mean(feed, following)
         least, worst = self._bounds
         calls = _CALLS * self.core.call_cycles * (stage.shape[0] + 2 * stage.padding)
         worst += around + calls + rows.worst(feed, following, self.core)
@@ -155,7 +155,7 @@ class ConvolutionKernel(Kernel):
         low, high = height * places * (self.code.fixed + values + inputs + spread)
         return int(low), int(high)
 
-    def _mean_pixels(self, activity: Activity) -> float:
+    def pixel_cycles(self, activity: Activity) -> float:
         """Return the mean cycles of all pixels."""
         height, places, out = self.stage.output_shape
         zero, other = self.code.inputs
