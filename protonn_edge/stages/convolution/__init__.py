@@ -1,0 +1,1 @@
+"""Convolution: weighted sums over windows of an image of channels, which become bytes again."""

@@ -1,0 +1,1 @@
+"""Pooling: the largest or the average value of each channel in windows of an image."""

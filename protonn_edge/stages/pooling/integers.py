@@ -1,0 +1,111 @@
+"""Pooling in integers: the largest value of a window, or its average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.stages.integer_stage import IntegerStage, Range, check_holds
+
+_HALF = 1 << 15
+_MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
+_MOST_IN_A_ROW = 255  # generated code counts pixels of a row in a byte
+
+How = Literal["maximum", "average"]
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerPooling(IntegerStage):
+    """From bytes to fewer bytes, channel by channel in windows that do not overlap.
+
+    ::
+
+        v = max_ij x_ij, or (sum_ij x_ij * multiplier + 2^15) >> 16
+
+    Pixels below or to the right of the last whole window count nothing.
+
+    Attributes
+    ----------
+    shape : tuple of three int
+        Height, width and channels of the image that comes in.
+    window : tuple of two int
+        Height and width of a window; those of the image for all of it.
+    how : {"maximum", "average"}
+        What becomes of a window.
+    input_maximum : int
+        The largest input, 1..255.
+    by_rows, to_rows : bool
+        Whether the stage before it hands over whole rows of pixels, and the one behind takes them.
+    """
+
+    kind: ClassVar[str] = "pooling"
+
+    shape: tuple[int, int, int]
+    window: tuple[int, int]
+    how: How
+    input_maximum: int
+    by_rows: bool = False
+    to_rows: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse windows whose sums could overflow, and shapes without code."""
+        height, width = self.window
+        within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
+        check_holds(within, f"windows of {height}x{width} pixels")
+        check_holds(self.area <= _MOST_SUMMED, f"windows of {self.area:,} pixels")
+        check_holds(max(self.shape) <= _MOST_IN_A_ROW, f"an image of {max(self.shape)} pixels")
+        check_holds(1 <= self.input_maximum <= 255, f"values up to {self.input_maximum}")
+
+    @property
+    def area(self) -> int:
+        """Pixels of a window."""
+        return self.window[0] * self.window[1]
+
+    @property
+    def multiplier(self) -> int:
+        """What makes an average of a window's sum, in units of 2**-16."""
+        return min(round((1 << 16) / self.area), 0xFFFF)
+
+    @property
+    def maximum(self) -> int:
+        """The largest value."""
+        return self.input_maximum
+
+    @property
+    def output_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels of the image that it gives."""
+        height, width, channels = self.shape
+        return height // self.window[0], width // self.window[1], channels
+
+    @property
+    def n_inputs(self) -> int:
+        """Values of the image that comes in."""
+        height, width, channels = self.shape
+        return height * width * channels
+
+    @property
+    def n_outputs(self) -> int:
+        """Values of the image that it gives."""
+        height, width, channels = self.output_shape
+        return height * width * channels
+
+    @property
+    def output(self) -> Range:
+        """What each value can be."""
+        return Range.of_bytes(self.n_outputs, self.maximum)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, n_outputs) of images (n, n_inputs)."""
+        height, width, channels = self.output_shape
+        rows, columns = self.window
+        images = x.reshape(-1, *self.shape)[:, : height * rows, : width * columns]
+        windows = images.reshape(-1, height, rows, width, columns, channels)
+        if self.how == "maximum":
+            pooled = windows.max(axis=(2, 4))
+        else:
+            pooled = (windows.sum(axis=(2, 4), dtype=np.int64) * self.multiplier + _HALF) >> 16
+        values: NDArray[np.uint8] = pooled.astype(np.uint8).reshape(len(x), -1)
+        return values

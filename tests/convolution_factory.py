@@ -1,0 +1,91 @@
+"""Convolutions and pooling for tests, with random weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.model import InputStatistics, Normalizer
+from protonn_edge.model.linear import LinearModel
+from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.convolution.integers import IntegerConvolution
+from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.pooling.integers import IntegerPooling
+
+
+def random_convolution(
+    seed: int,
+    shape: tuple[int, int, int] = (6, 7, 2),
+    channels: int = 3,
+    side: int = 3,
+    *,
+    depthwise: bool = False,
+    largest: int = 7,
+    zeros: float = 0.2,
+    input_maximum: int = 15,
+    maximum: int = 15,
+    shift: int = 8,
+    **parts: Any,
+) -> IntegerConvolution:
+    """Return a convolution whose weights are within -largest-1..largest, so many of them 0.
+
+    Its values reach both of their ends: the largest sums are about four times as large as the
+    largest one that is not limited.
+    """
+    rng = np.random.default_rng(seed)
+    depth = 1 if depthwise else shape[2]
+    channels = shape[2] if depthwise else channels
+    weights = rng.integers(-largest - 1, largest + 1, (channels, side, side, depth))
+    weights[rng.random(weights.shape) < zeros] = 0
+    high = input_maximum * np.maximum(weights, 0).sum(axis=(1, 2, 3))
+    bias = rng.integers(-50, 51, channels)
+    scale = 4 * maximum * 2**shift / max(1, int(high.max()))
+    return IntegerConvolution(
+        shape,
+        weights.astype(np.int8),
+        bias,
+        int(np.clip(scale, 1, 255)),
+        shift,
+        maximum,
+        input_maximum,
+        **parts,
+    )
+
+
+def random_layers(seed: int = 0) -> Convolutions:
+    """Return averages, two convolutions and pooling, of images whose background is white."""
+    averages = IntegerAveragePooling(Areas((13, 12), (12, 12), (6, 6)), 15, cuts=True)
+    first = random_convolution(seed, (6, 6, 1), 4, padded=True)
+    each = random_convolution(seed + 1, (6, 6, 4), depthwise=True, maximum=255, shift=11)
+    average = IntegerPooling((4, 4, 4), (2, 2), "average", 255)
+    return Convolutions((first, each, average), averages, PixelScale(255.0, -1.0))
+
+
+def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:
+    """Return images with dark and light areas, of all channels, (n, features) uint8."""
+    rng = np.random.default_rng(seed)
+    height, width, channels = stage.image_shape
+    coarse = rng.integers(
+        0, stage.scale.maximum + 1, (n, -(-height // 2), -(-width // 2), channels)
+    )
+    coarse[rng.random(coarse.shape) < 0.5] = 0
+    images = coarse.repeat(2, axis=1)[:, :height].repeat(2, axis=2)[:, :, :width]
+    images[0], images[1] = 0, stage.scale.maximum
+    return images.reshape(n, -1).astype(np.uint8)
+
+
+def random_model(stage: Convolutions, seed: int = 0, classes: int = 3) -> LinearModel:
+    """Return linear scores of what the layers give, with random weights."""
+    rng = np.random.default_rng(seed)
+    features = stage.apply(random_images_of(seed, 100, stage))
+    return LinearModel(
+        weights=rng.integers(-40, 41, (classes, stage.n_outputs)).astype(np.float32),
+        bias=rng.integers(-99, 100, classes).astype(np.float64),
+        normalizer=Normalizer("none", np.zeros(stage.n_outputs), np.ones(stage.n_outputs)),
+        inputs=InputStatistics.of(features).with_one_range(),
+        classes=tuple(f"class {label}" for label in range(classes)),
+        feature_stage=stage,
+    )
