@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from printing import Columns, Record
-from rows import chosen
+from rows import SplitRow
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
@@ -151,14 +151,13 @@ COLUMNS: Columns = [
 ]
 
 
-def _rows() -> Iterator[Record]:
-    for row, dataset in chosen(BINARY_SETS, None):
-        trained: dict[str, Model] = {}
-        for bar in BARS:
-            if bar.data == row.name:
-                if bar.classifier not in trained:
-                    trained[bar.classifier] = _trained(bar, dataset)
-                yield _measured(bar, trained[bar.classifier], dataset)
+def _rows(row: SplitRow, dataset: Dataset) -> Iterator[Record]:
+    trained: dict[str, Model] = {}
+    for bar in BARS:
+        if bar.data == row.name:
+            if bar.classifier not in trained:
+                trained[bar.classifier] = _trained(bar, dataset)
+            yield _measured(bar, trained[bar.classifier], dataset)
 
 
 def _trained(bar: Bar, dataset: Dataset) -> Model:
@@ -231,4 +230,6 @@ def _colours() -> dict[str, str]:
     return dict(zip(others, OTHERS, strict=False))
 
 
-PART = Part("accuracy, time and energy of 2 kB models on the Uno", _rows, COLUMNS, _draw)
+PART = Part(
+    "accuracy, time and energy of 2 kB models on the Uno", BINARY_SETS, _rows, COLUMNS, _draw
+)
