@@ -52,14 +52,14 @@ _LINEAR: dict[str, dict[str, Any]] = {
     "har": {"normalization": "minmax", "regularization": 1e-4},
 }
 _BOOSTED = {"ensemble": "boosting", "n_trees": 40, "shrinkage": 0.3, "max_depth": 4}
-_FOREST: dict[str, dict[str, Any]] = {
+FOREST: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, **_BOOSTED, "size_budget": 2_000},
     "mnist": {**_MNIST, **_BOOSTED, "size_budget": 2_000},
     "letter": {**_BOOSTED, "size_budget": 2_000},
     "har": {"ensemble": "extra", "n_trees": 20, "size_budget": 2_000},
 }
 _PIXELS = {"normalization": "minmax", "learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
-_DENSE: dict[str, dict[str, Any]] = {
+DENSE: dict[str, dict[str, Any]] = {
     "usps": {**_PIXELS, "input_noise": 0.2, "epochs": 100},
     "mnist": {**_PIXELS, "input_noise": 0.1, "epochs": 60},
     "letter": {
@@ -126,8 +126,8 @@ _KERNEL: dict[str, dict[str, Any]] = {
 _SETTINGS = {
     "linear": _LINEAR,
     "local-deep-kernel": _KERNEL,
-    "forest": _FOREST,
-    "dense": _DENSE,
+    "forest": FOREST,
+    "dense": DENSE,
     "bonsai": _BONSAI,
     "protonn": _PROTONN,
 }
