@@ -111,11 +111,16 @@ class Mixture(Row):
 
 
 MIXTURE = Mixture("mixture", None)
+_PAPERS_NAME = {MIXTURE.name: "aloi"}
+_DRAWN = {
+    MIXTURE.name: ("1,000 classes: the mixture, and aloi (hollow)", "test accuracy, %", 78.0),
+    "delicious": ("delicious: here, and in the paper (hollow)", "precision at 1, %", None),
+}
 
 
 def _rows(row: Row, dataset: Dataset) -> Iterator[Record]:
     yield from _of_mixture(dataset) if row is MIXTURE else _of_label_sets(row, dataset)
-    name = "aloi" if row is MIXTURE else row.name
+    name = _PAPERS_NAME.get(row.name, row.name)
     for method, (megabytes, shares) in _PAPER.get(name, {}).items():
         yield _record(name, method, [each / 100 for each in shares], 1e6 * megabytes, "the paper")
 
@@ -162,47 +167,35 @@ def _record(
 
 
 def _draw(records: Sequence[Record], path: Path) -> None:
-    """Draw accuracy by size beside precision; what is the paper's is hollow."""
-    with panels(path, 1, 2, (9.0, 3.6)) as axes:
-        _draw_sizes(axes[0][0], [record for record in records if len(record["shares"]) == 1])
-        _draw_places(axes[0][1], [record for record in records if len(record["shares"]) > 1])
+    """Draw accuracy, or precision at 1, by size; what is the paper's is hollow."""
+    with panels(path, 1, len(_DRAWN), (8.6, 3.5)) as axes:
+        for axis, (data, (title, what, lowest)) in zip(axes[0], _DRAWN.items(), strict=True):
+            names = data, _PAPERS_NAME.get(data)
+            _draw_sizes(axis, [record for record in records if record["data"] in names])
+            axis.set_title(title, fontsize=9)
+            axis.set_ylabel(what)
+            axis.set_ylim(bottom=lowest)
 
 
 def _draw_sizes(axis: Any, records: Sequence[Record]) -> None:
+    labelled = set()
     for record in records:
-        accuracy = 100 * record["shares"][0]
+        share, method = 100 * record["shares"][0], record["method"]
         if record["bytes"] is None:
-            axis.axhline(accuracy, color="#999999", linestyle="--", linewidth=1)
-            axis.annotate("best possible, mixture", (0.2, accuracy - 1.6), fontsize=7)
+            axis.axhline(share, color="#999999", linestyle="--", linewidth=1, label=method)
+            axis.legend(fontsize=7, loc="lower right")
             continue
-        colour, here = _colour(record), record["from"] == "here"
-        place = record["bytes"] / 1e6, accuracy
+        ours, here = method.startswith("ProtoNN"), record["from"] == "here"
+        place, colour = (record["bytes"] / 1e6, share), PROTONN if ours else OTHERS[0]
         axis.plot(*place, "o", color=colour, fillstyle="full" if here else "none")
-        axis.annotate(record["method"], place, (5, -9), textcoords="offset points", fontsize=7)
+        if method not in labelled:
+            labelled.add(method)
+            text = {"textcoords": "offset points", "ha": "center", "color": colour, "fontsize": 7}
+            axis.annotate(method, place, xytext=(0, 7 if ours else -12), **text)
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:g}")
     axis.set_xlabel("MB, in the paper's accounting")
-    axis.set_ylabel("test accuracy, %")
-    axis.set_title("1,000 classes: mixture here, aloi in the paper (hollow)", fontsize=9)
-
-
-def _draw_places(axis: Any, records: Sequence[Record]) -> None:
-    for number, record in enumerate(records):
-        here = record["from"] == "here"
-        colour = _colour(record)
-        label = f"{record['data']}, {record['method']}{'' if here else ' (paper)'}"
-        places = np.arange(len(PLACES)) + 0.12 * number
-        shares = [100 * share for share in record["shares"]]
-        axis.bar(
-            places, shares, 0.11, label=label, edgecolor=colour, color=colour if here else "none"
-        )
-    axis.set_xticks(np.arange(len(PLACES)) + 0.3, [f"P@{k}" for k in PLACES])
-    axis.set_ylabel("precision, %")
-    axis.set_title("sets of labels", fontsize=9)
-    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _colour(record: Record) -> str:
-    return PROTONN if record["method"].startswith("ProtoNN") else OTHERS[0]
+    axis.margins(0.2, 0.12)
 
 
 PART = Part("many classes, and sets of labels", [MIXTURE, *ranking.PRESETS], _rows, COLUMNS, _draw)
