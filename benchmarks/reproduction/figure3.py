@@ -1,11 +1,12 @@
 """Figure 3: fewer prototypes and fewer projections, against stochastic neighbour compression.
 
 As in the paper: mnist, a tenth of W's weights, dense B and Z; m varies at d = 15, and d at m = 40.
-ProtoNN is that of the joint optimizer. SNC (Kusner et al., ICML 2014) has the same start, thins W
-and otherwise keeps it, keeps the classes of its prototypes, and moves the prototypes by its own
-loss. Where its W starts made no difference on 10,000 points held out: 89.3 % from neighbourhood
-components, which are as near to the paper's LMNN as we have, and 89.2 % from discriminants, with
-d = 15 and m = 10. Of the 60,000 training points both have 20,000.
+ProtoNN is that of the joint optimizer. SNC (Kusner et al., ICML 2014) thins W and otherwise keeps
+it, keeps the classes of its prototypes, and moves the prototypes by its own loss. Its W starts from
+neighbourhood components, which are as near to the paper's LMNN as we have, and its RBF is narrower:
+with d = 15, m = 40 and 20 epochs, 10,000 points held out have 93.4 % right so, 91.4 % from
+ProtoNN's discriminants, 92.8 and 90.2 % with an RBF half as wide, and 89.2 % with ProtoNN's start
+and width. Of the 60,000 training points both have 20,000.
 
 BNC (Zhong et al., AISTATS 2017) is not run. The paper says how large it is, 32 times as many bits
 as the others have numbers; it does not say by what loss, hash function and search over bits it is
@@ -39,7 +40,12 @@ _SHARED: dict[str, Any] = {
 }
 METHODS: dict[str, dict[str, Any]] = {
     "ProtoNN": {},
-    "SNC": {"loss": "neighbour_likelihood", "trained": ("B",)},
+    "SNC": {
+        "loss": "neighbour_likelihood",
+        "trained": ("B",),
+        "init_projection": "nca",
+        "gamma_numerator": 3.0,
+    },
 }
 VARIED = [
     *(("m", {"n_projections": 15, "n_prototypes": m}) for m in (10, 20, 30, 40)),
