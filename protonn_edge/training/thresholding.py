@@ -52,6 +52,6 @@ def hard_threshold(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.f
 
 def in_shares_of_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return a matrix whose rows have the length 1; those of zeros stay as they are."""
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    scaled: NDArray[np.float32] = matrix / np.where(lengths == 0, np.float32(1.0), lengths)
-    return scaled
+    lengths: NDArray[np.float32] = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    return matrix / lengths
