@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_TWO_CYCLES = ("ld", "ldd", "st", "std", "adiw", "sbiw", "rjmp", "push", "pop")
+_TWO_CYCLES = ("ld", "ldd", "lds", "st", "std", "sts", "adiw", "sbiw", "rjmp", "push", "pop")
 _PRODUCTS = ("mul", "muls", "mulsu")
 _CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3}
+_TWO_WORDS = ("jmp", "lds", "sts")
 _JUMPS = ("rjmp", "jmp")
 _SKIPS = ("sbrc", "sbrs")
 
@@ -71,8 +72,8 @@ class Listing:
 
     @property
     def code_bytes(self) -> int:
-        """Flash that it takes: every instruction in use here has one word, but for ``jmp``."""
-        return sum(4 if each.mnemonic == "jmp" else 2 for each in self._parsed[0])
+        """Flash that it takes."""
+        return sum(4 if each.mnemonic in _TWO_WORDS else 2 for each in self._parsed[0])
 
     def place(self, label: str) -> int:
         """Return how many instructions are before a label."""

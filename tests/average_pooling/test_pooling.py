@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.average_pooling.areas import Axis
+from protonn_edge.stages.average_pooling.areas import Areas, Axis
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.training.features.average_pooling import AveragePoolingParameters
@@ -125,3 +126,11 @@ def test_settings_of_training_say_which_pooling() -> None:
     scale = PixelScale(0.0, 127 / 255)
     deskewed = stage_of(reduced_shape=(4, 4), deskew=True)
     assert deskewed == AveragePooling((8, 8), (8, 8), (4, 4), scale)
+
+
+def test_averages_that_are_cut_are_the_upper_bits_of_sums() -> None:
+    areas = Areas((4, 6), (4, 6), (2, 3))
+    images = np.random.default_rng(0).integers(0, 256, (50, 24)).astype(np.uint8)
+    images[:2] = [[0], [255]]
+    cut = IntegerAveragePooling(areas, 15, cuts=True)
+    assert (cut.run(images) == areas.sums(images) >> 6).all()

@@ -56,3 +56,8 @@ def test_a_pixel_without_a_gradient_takes_16_cycles(directions: int) -> None:
     loop = pixel_loop(directions, 64)
     assert loop.least("pixel", ("pixel",), {"pixel": 1}) == 16
     assert loop.worst("pixel", ("pixel",), {"pixel": 1, "gradient": 0}) == 16
+
+
+def test_a_fixed_address_takes_two_words_and_two_cycles() -> None:
+    moved = Listing("begin:\n lds r26, place\n sts place, r26\n end:")
+    assert (moved.code_bytes, moved.worst("begin", ("end",), {})) == (8, 4)

@@ -23,7 +23,7 @@ class IntegerAveragePooling(IntegerStage):
     ::
 
         v_i = sum_n weight_in b_n                 16 bits, never overflows
-        q_i = (v_i * multiplier + 2^15) >> 16
+        q_i = (v_i * multiplier + half) >> 16     half is 2^15, or 0 if averages are cut
 
     Attributes
     ----------
@@ -33,6 +33,8 @@ class IntegerAveragePooling(IntegerStage):
         The largest average, 1..255.
     by_rows : bool
         Whether a stage before it hands over whole rows of pixels.
+    cuts : bool
+        Whether averages are the upper bits of those of bytes, cut off instead of rounded.
     """
 
     kind: ClassVar[str] = "average_pooling"
@@ -41,11 +43,13 @@ class IntegerAveragePooling(IntegerStage):
     pooling: Areas
     maximum: int
     by_rows: bool = False
+    cuts: bool = False
 
     def __post_init__(self) -> None:
         """Refuse averages that are not within 0..maximum."""
         largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
-        fits = self.multiplier <= _MULTIPLIER_MAXIMUM and (largest + _HALF) >> 16 == self.maximum
+        fits = (largest + self.half) >> 16 == self.maximum
+        fits = fits and self.multiplier <= _MULTIPLIER_MAXIMUM
         check_holds(fits, "average pooling that does not give the projection's inputs")
 
     @property
@@ -66,9 +70,16 @@ class IntegerAveragePooling(IntegerStage):
     @property
     def multiplier(self) -> int:
         """What brings the sum of an area to 0..maximum, in units of 2**-16."""
+        if self.cuts:
+            return (self.maximum + 1) * 65_536 // ((BYTE_MAXIMUM + 1) * self.pooling.area)
         return round(self.maximum * 65_536 / (BYTE_MAXIMUM * self.pooling.area))
+
+    @property
+    def half(self) -> int:
+        """What is added before bits are cut off, so that averages are rounded."""
+        return 0 if self.cuts else _HALF
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the averages (n, h w) of images of bytes (n, H W)."""
         scaled = self.pooling.sums(x).astype(np.uint32) * np.uint32(self.multiplier)
-        return ((scaled + np.uint32(_HALF)) >> 16).astype(np.uint8)
+        return ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)

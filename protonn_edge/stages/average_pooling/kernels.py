@@ -85,6 +85,7 @@ class PoolingContext:
     area_height: int
     areas_in_row: int
     multiplier: int
+    half: int
     sum_maximum: int
     pixels_at_once: int
     averages_at_once: int
@@ -249,6 +250,7 @@ class PoolingKernel(Kernel):
             area_height=rows.output_units,
             areas_in_row=columns.outputs,
             multiplier=self.stage.multiplier,
+            half=self.stage.half,
             sum_maximum=BYTE_MAXIMUM * pooling.area,
             pixels_at_once=PIXELS_AT_ONCE,
             averages_at_once=averages_at_once(pooling),
