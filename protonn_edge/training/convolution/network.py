@@ -57,12 +57,8 @@ class Network:
 
     def features(self, x: Float32) -> Float32:
         """Return the features (n, F), rows, columns and channels in turn, of images (h, w, n)."""
-        parts, layers = [], folded(self.layers)
-        for start in range(0, x.shape[-1], _AT_ONCE):
-            values = x[None, ..., start : start + _AT_ONCE]
-            for layer in layers:
-                values = layer.forward(values)[0]
-            parts.append(_flat(values))
+        layers, starts = folded(self.layers), range(0, x.shape[-1], _AT_ONCE)
+        parts = [features_of(layers, x[..., start : start + _AT_ONCE]) for start in starts]
         return np.concatenate(parts) * np.float32(self.unit)
 
     def gradient(
@@ -129,6 +125,14 @@ def layers_of(layouts: Sequence[Layout], generator: np.random.Generator) -> tupl
         else:
             layers.append(Pooling(layout))
     return tuple(layers)
+
+
+def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
+    """Return what layers make of images (h, w, n), flat, (n, F)."""
+    values = x[None]
+    for layer in layers:
+        values = layer.forward(values)[0]
+    return _flat(values)
 
 
 def folded(layers: Sequence[Layer]) -> list[Layer]:

@@ -7,18 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.training.adam import Adam, rate_at
 from protonn_edge.training.augmentation import move
 from protonn_edge.training.convolution.network import Network
 from protonn_edge.training.convolution.rounding import Bits
-from protonn_edge.training.points import Float32
+from protonn_edge.training.points import Float32, Indices
 
 _FLOAT_SHARE = 0.6  # of the epochs
 _ROUNDED_RATE = 0.5  # of the learning rate
 _LOOKED_AT = 2_000  # images that steps are chosen on
+_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 64, 16, 100
 _STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
+
+OnEpoch = Callable[[int, float, Network], object]
+"""Called after an epoch with its number, the mean loss on the way, and the network."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +35,12 @@ class Schedule:
     ----------
     epochs : int
         Passes over the images, in floats and on integers together.
-    batch_size : int
     learning_rate : float
     moved_share : float
         Of the images, those that move at random each time that they are seen.
     """
 
     epochs: int
-    batch_size: int = 64
     learning_rate: float = 0.01
     moved_share: float = 1.0
 
@@ -49,7 +53,9 @@ class Images:
     ----------
     raw : ndarray of shape (n, H W), float32
     Y : ndarray of shape (n, L), float32
+        A row is 1 at the image's class, 0 elsewhere.
     weights : ndarray of shape (n,), float32, or None
+        What each image counts, 1 on average.
     shape : tuple of two int
         H, W.
     to_bytes : callable
@@ -59,11 +65,11 @@ class Images:
     raw: Float32
     Y: Float32
     weights: Float32 | None
-    shape: tuple[int, int]
-    to_bytes: Callable[[Float32], Float32]
+    shape: Shape
+    to_bytes: Callable[[Float32], NDArray[np.uint8]]
 
-    def of(self, rows: np.ndarray, moved_share: float, generator: np.random.Generator) -> Float32:
-        """Return bytes (h, w, n) of the images in `rows`, some of them moved."""
+    def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
+        """Return bytes (h, w, n) of the images in `rows`, that share of them moved."""
         raw = self.raw[rows]
         if moved_share > 0:
             move(raw, self.shape, generator, moved_share)
@@ -77,7 +83,7 @@ def trained(
     bits: Bits,
     *,
     generator: np.random.Generator,
-    callback: Callable[[int, float, Network], None] | None = None,
+    callback: OnEpoch | None = None,
 ) -> Network:
     """Return a network like the given one, which is used up, on integers."""
     float_epochs = round(schedule.epochs * _FLOAT_SHARE)
@@ -97,14 +103,15 @@ class _Run:
         images: Images,
         schedule: Schedule,
         generator: np.random.Generator,
-        callback: Callable[[int, float, Network], None] | None,
+        callback: OnEpoch | None,
     ) -> None:
         self._images, self._schedule, self._generator = images, schedule, generator
         self._callback, self._epoch = callback, 0
 
     def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
         """Train a network, in place, on images multiplied with `unit`."""
-        images, size = self._images, self._schedule.batch_size
+        images = self._images
+        size = _batch_size_for(len(images.raw))
         steps = epochs * math.ceil(len(images.raw) / size)
         adam = Adam(network.parameters, network.factors)
         step = 0
@@ -122,3 +129,8 @@ class _Run:
             self._epoch += 1
             if self._callback is not None:
                 self._callback(self._epoch, total / len(images.raw), network)
+
+
+def _batch_size_for(images: int) -> int:
+    """Return images a step: few of them are better learned from in more steps."""
+    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, images // _STEPS_AN_EPOCH))
