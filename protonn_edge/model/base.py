@@ -112,6 +112,7 @@ class Model(Sized):
         self._check_threshold()
         self._check_sizes()
         self._check_feature_stage()
+        self._keep_whole_numbers()
         self._check_rejection()
         self._check_raw_exponents()
         check_count(self.classes, "classes", self.n_classes)
@@ -156,6 +157,11 @@ class Model(Sized):
                     f"array 'inputs_{name}' differs from feature to feature, but the model "
                     f"{stage.does}, which have one range; train the model again"
                 )
+
+    def _keep_whole_numbers(self) -> None:
+        stage = self.feature_stage
+        if stage is not None and stage.whole_maximum is not None:
+            set_checked(self, "inputs", self.inputs.of_whole_numbers(stage.whole_maximum))
 
     def _check_raw_exponents(self) -> None:
         if self.raw_exponents is None:

@@ -81,7 +81,8 @@ _ARRAYS = (
     "raw_exponents",
 )
 _OPTIONAL_ARRAYS = ("activity", "rejection")
-_STATISTICS = tuple(field.name for field in fields(InputStatistics))
+# Whether features are whole numbers follows from what makes them.
+_STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 
 
 class _Part(NamedTuple):
@@ -206,6 +207,7 @@ def _model_of(arrays: Arrays) -> Model:
     for name in _ARRAYS:
         if name.startswith(("inputs_", "normalizer_")) and name != "normalizer_kind":
             check_type(arrays[name], name, "f8")
+    statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
     model = kind(
         **kind.own_fields(arrays),
         normalizer=Normalizer(
@@ -213,7 +215,7 @@ def _model_of(arrays: Arrays) -> Model:
             arrays["normalizer_offset"],
             arrays["normalizer_scale"],
         ),
-        inputs=InputStatistics(**{name: arrays[f"inputs_{name}"] for name in _STATISTICS}),
+        inputs=InputStatistics(**statistics),
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=parsed_json(arrays["record"], "record"),

@@ -33,6 +33,8 @@ class InputStatistics:
     background : ndarray of shape (D,), float64
         The most frequent value of each feature, the smallest such; the code skips inputs equal to
         it. With average pooling, that of its pixels.
+    whole : bool
+        Whether features are whole numbers of 0..upper that devices take as they are.
     """
 
     lower: Float64
@@ -40,6 +42,7 @@ class InputStatistics:
     mean: Float64
     deviation: Float64
     background: Float64
+    whole: bool = False
 
     def __post_init__(self) -> None:
         size: int | None = None
@@ -74,6 +77,12 @@ class InputStatistics:
         lower = np.full_like(self.lower, self.lower.min())
         upper = np.full_like(self.upper, self.upper.max())
         return replace(self, lower=lower, upper=upper, background=lower)
+
+    def of_whole_numbers(self, maximum: int) -> InputStatistics:
+        """Return the statistics of features that are whole numbers of 0..maximum, as they are."""
+        zeros = np.zeros_like(self.lower)
+        ends = {"lower": zeros, "upper": zeros + maximum, "background": zeros}
+        return replace(self, **ends, whole=True)
 
     @classmethod
     def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:

@@ -33,8 +33,12 @@ def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
     """Return the quantizer of features whose training values had these statistics.
 
     Each feature's range is cut into ``2**bits - 1`` steps, from the end that is nearer to its most
-    frequent value. A constant feature gets a step of 1 and always reads 0.
+    frequent value. A constant feature gets a step of 1 and always reads 0. Features that are whole
+    numbers stay as they are, whatever the bits.
     """
+    if statistics.whole:
+        zero = np.zeros_like(statistics.lower)
+        return InputQuantizer(zero, zero + 1, int(statistics.upper[0]))
     maximum = (1 << bits) - 1
     lower, upper = statistics.lower, statistics.upper
     rests_high = upper - statistics.background < statistics.background - lower
@@ -55,12 +59,15 @@ class FoldedMap:
         The values where all inputs are 0.
     mean, variance : ndarray of shape (D,), float64
         Of the inputs of training points.
+    rounds : bool
+        Whether inputs are rounded, other than those that are whole numbers already.
     """
 
     weights: FloatArray
     constant: FloatArray
     mean: FloatArray
     variance: FloatArray
+    rounds: bool = True
 
     @classmethod
     def of(
@@ -89,6 +96,7 @@ class FoldedMap:
             constant=_dot(per_raw_unit, inputs.zero - offset),
             mean=(statistics.mean - inputs.zero) / inputs.step,
             variance=np.square(statistics.deviation / inputs.step),
+            rounds=not statistics.whole,
         )
         every = (folded.weights, folded.constant, folded.mean, folded.variance)
         if not all(np.isfinite(numbers).all() for numbers in every):
@@ -126,7 +134,7 @@ class RoundedWeights:
     def noise(self) -> FloatArray:
         """The variance, (d,), of what rounding does to the values, that of the inputs too."""
         of_weights = np.square(self._rounding) @ self.folded.variance
-        of_inputs = np.square(self.folded.weights).sum(axis=1) / 12
+        of_inputs = np.square(self.folded.weights).sum(axis=1) / 12 * self.folded.rounds
         noise: FloatArray = of_weights + of_inputs
         return noise
 
@@ -134,6 +142,8 @@ class RoundedWeights:
 @dataclass(frozen=True, eq=False)
 class QuantizedProduct:
     """A map in int8 and sums of some bits, in the finest unit that fits both.
+
+    Weights and constants that are whole numbers, and fit, stay as they are.
 
     Attributes
     ----------
@@ -170,6 +180,8 @@ class QuantizedProduct:
         """
         limit = (1 << (accumulator_bits - 1)) - 1 - spare  # with either sign
         unit = _finest_unit(folded, constant, maximum, limit)
+        if unit <= 1 and _whole(folded.weights) and _whole(constant):
+            unit = 1.0
         while True:
             rounded = RoundedWeights(folded, unit)
             residuals = rounded.residuals.astype(np.int8)
@@ -189,6 +201,10 @@ def _finest_unit(folded: FoldedMap, constant: FloatArray, maximum: int, limit: i
     low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
     largest = float(np.abs(constant + np.stack([low, high])).max())
     return max(float(np.abs(folded.weights).max()) / RESIDUAL_MAXIMUM, largest / limit)
+
+
+def _whole(numbers: FloatArray) -> bool:
+    return bool((numbers == np.rint(numbers)).all())
 
 
 def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:

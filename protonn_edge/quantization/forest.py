@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model.forest import ForestModel, SizedByTrees
 from protonn_edge.model.statistics import InputStatistics
-from protonn_edge.quantization.folding import RESIDUAL_MAXIMUM
+from protonn_edge.quantization.folding import RESIDUAL_MAXIMUM, input_quantizer
 from protonn_edge.quantization.integer_chain import IntegerChain, shared_fields
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.forest.integers import SCORE_BITS, IntegerForest
@@ -87,8 +87,11 @@ def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
     """Return the quantizer of features whose training values had these statistics.
 
     Each feature's range is cut into 255 steps, from its lower end, so that bytes are in the order
-    of the features. A constant feature gets a step of 1 and always reads 0.
+    of the features. A constant feature gets a step of 1 and always reads 0. Features that are whole
+    numbers stay as they are.
     """
+    if statistics.whole:
+        return input_quantizer(statistics, bits=8)
     step = (statistics.upper - statistics.lower) / BYTE_MAXIMUM
     return InputQuantizer(statistics.lower, np.where(step == 0, 1.0, step), BYTE_MAXIMUM)
 

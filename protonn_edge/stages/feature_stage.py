@@ -221,6 +221,14 @@ class FeatureStage(ABC):
         return self.scale is None
 
     @property
+    def whole_maximum(self) -> int | None:
+        """The largest of its features where these are whole numbers from 0 on.
+
+        They are then the inputs of classifiers as they are. None where those choose bits for them.
+        """
+        return None
+
+    @property
     def one_range(self) -> bool:
         """Whether all of its features become bytes alike, by one range.
 

@@ -80,8 +80,12 @@ class FeatureMaking:
         if self.stage is not None and self.stage.keeps_range:
             return InputStatistics.of_averages(raw, features, weights)
         statistics = InputStatistics.of(features, weights)
-        shared = self.stage is not None and self.stage.one_range
-        return statistics.with_one_range() if shared else statistics
+        if self.stage is None or not self.stage.one_range:
+            return statistics
+        maximum = self.stage.whole_maximum
+        if maximum is not None:
+            return statistics.of_whole_numbers(maximum)
+        return statistics.with_one_range()
 
 
 def count_inputs(settings: TrainingSettings, points: Float32 | Sparse) -> int:
