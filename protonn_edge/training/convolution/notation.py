@@ -1,5 +1,6 @@
-"""The layers of a network as text: ``8x5/2p,dw3,16x1,max2,average``.
+"""The layers of a network as text: ``average2,8x5/2p,dw3,16x1,max2,average``.
 
+- ``average2`` in front averages areas of 2x2 pixels of the image itself (2 to 8);
 - ``8x3`` is a convolution with 8 channels and kernels of 3x3 pixels (1, 3 or 5);
 - ``dw3`` has one kernel for each channel that there is (depthwise);
 - ``/2`` behind either: every other place only; ``p``: a margin of zeros, so that none are lost;
@@ -18,6 +19,7 @@ MOST_LAYERS = 12
 MOST_CHANNELS = 64
 
 _CONVOLUTION = re.compile(r"(?:([1-9][0-9]{0,2})x|dw)([135])(/2)?(p)?")
+_FIRST = re.compile(r"average([2-8])")
 _POOLING = re.compile(r"(max|average)(2)?")
 
 
@@ -75,13 +77,26 @@ class PoolingLayout:
 Layout = ConvolutionLayout | PoolingLayout
 
 
+def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
+    """Return the side of the areas that the image is averaged over, 1 for none, and the layers.
+
+    Raises
+    ------
+    InputError
+        If the text does not say any layers, or too many, or one that there is not.
+    """
+    first, *others = text.replace(" ", "").split(",")
+    found = _FIRST.fullmatch(first)
+    return (int(found[1]), read_layers(",".join(others))) if found else (1, read_layers(text))
+
+
 def read_layers(text: str) -> tuple[Layout, ...]:
     """Return the layers that a text says.
 
     Raises
     ------
     InputError
-        If it does not say any, or too many, or one that there is not.
+        As `read_network`.
     """
     layers = tuple(_layer(part.strip()) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
@@ -91,8 +106,8 @@ def read_layers(text: str) -> tuple[Layout, ...]:
         )
     if not isinstance(layers[0], ConvolutionLayout):
         raise InputError(
-            f"the first layer is {layers[0]!s}; begin with a convolution, such as 8x3, and pool "
-            "the image itself by its average pooling"
+            f"the first layer of a network is {layers[0]!s}; begin with a convolution, such as "
+            "8x3, or with averages of the image, such as average2, and one behind"
         )
     return layers
 

@@ -18,6 +18,7 @@ from protonn_edge.training.convolution.layers import Convolution
 from protonn_edge.training.convolution.notation import ConvolutionLayout
 from protonn_edge.training.points import Float32
 
+ACTIVATION_BITS = (8, 4)
 SUM_RANGE = (-(2**15), 2**15 - 1)
 _TRIED_SHARES = np.linspace(0.3, 1.0, 36)  # of the largest value, as what is told apart
 _SHRINKING = np.float32(0.98)

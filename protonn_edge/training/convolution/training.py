@@ -20,7 +20,7 @@ from protonn_edge.training.points import Float32, Indices
 _FLOAT_SHARE = 0.6  # of the epochs
 _ROUNDED_RATE = 0.5  # of the learning rate
 _LOOKED_AT = 2_000  # images that steps are chosen on
-_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 64, 16, 100
+_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 100
 _STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
 
 OnEpoch = Callable[[int, float, Network], object]
