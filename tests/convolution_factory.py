@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.model import InputStatistics, Normalizer
+from protonn_edge.model.linear import LinearModel
 from protonn_edge.stages.convolution.integers import IntegerConvolution
+from protonn_edge.stages.convolution.stage import Convolutions
 
 
 def random_convolution(
@@ -45,4 +48,31 @@ def random_convolution(
         maximum,
         input_maximum,
         **parts,
+    )
+
+
+def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:
+    """Return images with dark and light areas, of all channels, (n, features) uint8."""
+    rng = np.random.default_rng(seed)
+    height, width, channels = stage.image_shape
+    coarse = rng.integers(
+        0, stage.scale.maximum + 1, (n, -(-height // 2), -(-width // 2), channels)
+    )
+    coarse[rng.random(coarse.shape) < 0.5] = 0
+    images = coarse.repeat(2, axis=1)[:, :height].repeat(2, axis=2)[:, :, :width]
+    images[0], images[1] = 0, stage.scale.maximum
+    return images.reshape(n, -1).astype(np.uint8)
+
+
+def random_model(stage: Convolutions, seed: int = 0, classes: int = 3) -> LinearModel:
+    """Return linear scores of what the layers give, with random weights."""
+    rng = np.random.default_rng(seed)
+    features = stage.apply(random_images_of(seed, 100, stage))
+    return LinearModel(
+        weights=rng.integers(-40, 41, (classes, stage.n_outputs)).astype(np.float32),
+        bias=rng.integers(-99, 100, classes).astype(np.float64),
+        normalizer=Normalizer("none", np.zeros(stage.n_outputs), np.ones(stage.n_outputs)),
+        inputs=InputStatistics.of(features).with_one_range(),
+        classes=tuple(f"class {label}" for label in range(classes)),
+        feature_stage=stage,
     )

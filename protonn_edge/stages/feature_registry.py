@@ -5,6 +5,7 @@ from __future__ import annotations
 from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
+from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.gradients.gradients import Gradients
 from protonn_edge.stages.window_features.stage import WindowFeatureStage
@@ -15,6 +16,7 @@ FEATURE_STAGES: dict[str, type[FeatureStage]] = {
         AveragePooling,
         WindowFeatureStage,
         Gradients,
+        Convolutions,
     )
 }
 """The float forms, by their kinds."""

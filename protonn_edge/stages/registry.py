@@ -8,6 +8,7 @@ from typing import Any
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.average_pooling import kernels as average_pooling
 from protonn_edge.stages.bonsai_tree import kernels as bonsai_tree
+from protonn_edge.stages.convolution import kernels as convolution
 from protonn_edge.stages.decision import kernels as decision
 from protonn_edge.stages.dense import kernels as dense
 from protonn_edge.stages.deskew import kernels as deskew
@@ -17,6 +18,7 @@ from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.linear import kernels as linear
 from protonn_edge.stages.matvec import cycles as matvec
+from protonn_edge.stages.pooling import kernels as pooling
 from protonn_edge.stages.projection import kernels as projection
 from protonn_edge.stages.prototypes import kernels as prototypes
 from protonn_edge.stages.window_features import kernels as window_features
@@ -25,6 +27,8 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "average_pooling": average_pooling.kernels,
     "deskew": deskew.kernels,
     "gradients": gradients.kernels,
+    "convolution": convolution.kernels,
+    "pooling": pooling.kernels,
     "window_features": window_features.kernels,
     "projection": projection.kernels,
     "prototypes": prototypes.kernels,

@@ -2,7 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from conformance.instances import Instance
+from convolution_factory import random_convolution, random_images_of, random_model
+
+from protonn_edge.quantization import quantize
+from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.integers import IntegerConvolution
+from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.pooling.integers import IntegerPooling
+
+
+def instances() -> Iterator[Instance]:
+    """Yield convolutions of images that are held, behind averages, and behind other layers."""
+    plain = random_convolution(1, (7, 8, 2), 3, to_even=True, weight_bits=4)
+    yield _instance("3x3, halves to even", Convolutions((plain,)))
+    large = {"input_maximum": 255, "maximum": 255, "shift": 13}
+    wide = random_convolution(2, (8, 7, 3), 13, 5, largest=2, padded=True, stride=2, **large)
+    yield _instance("two groups, padded, 5x5, every second place", Convolutions((wide,)))
+    even = random_convolution(5, (6, 6, 1), 11)
+    even = replace(even, weights=2 * even.weights)
+    largest = IntegerPooling((4, 4, 11), (2, 2), "maximum", 15)
+    averages = IntegerAveragePooling(Areas((12, 14), (12, 12), (6, 6)), 15, cuts=True)
+    layers = Convolutions((even, largest), averages)
+    yield _instance("even weights, behind averages", layers)
+    first = random_convolution(3, (8, 9, 1), 5, padded=True)
+    each = random_convolution(4, (8, 9, 5), depthwise=True, padded=True, maximum=255, shift=15)
+    yield _instance("one channel each, behind a layer", Convolutions((first, each)), 1)
+    channels = random_convolution(6, (5, 5, 12), depthwise=True, stride=2, largest=100, maximum=100)
+    point = random_convolution(7, (2, 2, 12), 12, 1, input_maximum=100, largest=1, weight_bits=2)
+    layers = Convolutions((channels, point))
+    yield _instance("one channel each in two groups", layers)
+    yield _instance("a point, of ternary weights", layers, 1)
+
+
+def _instance(name: str, stage: Convolutions, number: int = 0) -> Instance:
+    model = quantize(random_model(stage))
+    own = [each for each in model.stages if isinstance(each, IntegerConvolution)][number]
+    return Instance(name, model, own, random_images_of(9, 20, stage), _extremes(own))
+
+
+def _extremes(stage: IntegerConvolution) -> np.ndarray:
+    """Return for each value an image with which its sum is the least, and one for the largest."""
+    height, width, channels = stage.output_shape
+    side, around = stage.side, stage.padding
+    images = []
+    for y, x, o in np.ndindex(height, width, channels):
+        for sign in (-1, 1):
+            rows, columns = stage.shape[0] + 2 * around, stage.shape[1] + 2 * around
+            image = np.zeros((rows, columns, stage.shape[2]), np.int64)
+            window = image[y * stage.stride :, x * stage.stride :][:side, :side]
+            active = (sign * stage.weights[o].astype(int) > 0) * stage.input_maximum
+            if stage.depthwise:
+                window[:, :, o] = active[:, :, 0]
+            else:
+                window[:] = active
+            inside = slice(around, -around or None)
+            images.append(image[inside, inside].ravel())
+    return np.array(images)
 
 
 def reference(stage: IntegerConvolution, point: list[int]) -> list[int]:

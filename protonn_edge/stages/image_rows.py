@@ -1,0 +1,82 @@
+"""Stages that take an image row by row: how the first of them gets its rows, and what that takes.
+
+Each writes the rows of its output to where the next one wants them. The first one holds all of its
+inputs before it computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.boards.cores import Core
+from protonn_edge.stages.held_inputs import Copying
+from protonn_edge.stages.kernel import Feed, Push
+
+HELD_AT_ONCE = 64
+"""Values that the firmware collects before it pushes them."""
+
+# Of an input that is pushed, and of a call besides its inputs; of an input that is copied to where
+# its row is taken, and of a row. By the compiler (avr-gcc 5.4 at -O2).
+_COPYING = Copying(value=(8, 10), call=(48, 80))
+_VALUE_CYCLES, _ROW_CYCLES = 8, 32
+
+
+@dataclass(frozen=True)
+class ImageRows:
+    """Rows of so many values, which a stage before hands over or the stage takes by itself.
+
+    Attributes
+    ----------
+    rows, row_values, outputs, output_values : int
+        Rows of the image and of the output, with the values of each.
+    by_rows, to_rows : bool
+        Whether the stage before it hands over rows, and the one behind takes them.
+    """
+
+    rows: int
+    row_values: int
+    outputs: int
+    output_values: int
+    by_rows: bool
+    to_rows: bool
+
+    @property
+    def n_inputs(self) -> int:
+        """All values."""
+        return self.rows * self.row_values
+
+    def mean(self, feed: Feed | None, following: Push | None) -> float:
+        """Return the mean cycles of getting rows, and of calls that push rows of the output."""
+        pushes = 0.0
+        if following is not None:
+            pushes = self.outputs * min(following.whole_mean or following.call, following.call)
+        return pushes + self._taken + (0 if self.by_rows else _COPYING.mean(feed, self.n_inputs))
+
+    def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
+        """Return the most cycles of that."""
+        pushes = 0 if following is None else self.outputs * following.call
+        if self.by_rows:
+            return pushes
+        calls = core.call_cycles * self.rows
+        return pushes + self._taken + calls + _COPYING.worst(feed, self.n_inputs)
+
+    @property
+    def _taken(self) -> int:
+        if self.by_rows:
+            return 0
+        return self.rows * (_ROW_CYCLES + _VALUE_CYCLES * self.row_values)
+
+    @property
+    def state(self) -> int:
+        """SRAM of values that are held, and of a row of the output."""
+        held = 0 if self.by_rows else 2 + self.n_inputs
+        return held + (0 if self.to_rows else self.output_values)
+
+    def buffer(self, feed: Feed | None) -> int:
+        """Return what the firmware takes more: one that holds inputs leaves out the library's."""
+        return -self.n_inputs if feed is not None and feed.whole else 0
+
+    @property
+    def push(self) -> Push | None:
+        """What pushing into the stage takes; None where rows are written in place."""
+        return None if self.by_rows else _COPYING.push
