@@ -10,8 +10,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.convolution.learning import Wanted, learned_stages, untrained_stages
+from protonn_edge.training.convolution.learning import Wanted, learned_layers, untrained_layers
 from protonn_edge.training.convolution.network import Network
 from protonn_edge.training.convolution.notation import read_layers
 from protonn_edge.training.convolution.rounding import Bits
@@ -37,7 +38,7 @@ def accuracy(wanted: Wanted, digits: tuple[np.ndarray, np.ndarray], seed: int = 
     """Return that of a regression on learned features, for the last third of the points."""
     X, y = digits
     n = 1200
-    stages = learned_stages(wanted, X[:n], y[:n], None, seed=seed)
+    stages = learned_layers(wanted, X[:n], y[:n], None, seed=seed)
     x = wanted.to_bytes(X).reshape(len(X), -1)
     for stage in stages:
         x = stage.run(x)
@@ -61,7 +62,7 @@ def test_the_same_seed_gives_the_same_network(digits: tuple[np.ndarray, np.ndarr
     X, y = digits
     wanted = replace(WANTED, schedule=Schedule(2))
     first, again, other = (
-        learned_stages(wanted, X[:200], y[:200], None, seed=seed) for seed in (1, 1, 2)
+        learned_layers(wanted, X[:200], y[:200], None, seed=seed) for seed in (1, 1, 2)
     )
     for one, two, three in zip(first[:2], again[:2], other[:2], strict=True):
         np.testing.assert_array_equal(one.weights, two.weights)
@@ -73,7 +74,7 @@ def test_weights_of_points_count(digits: tuple[np.ndarray, np.ndarray]) -> None:
     wanted = replace(WANTED, schedule=Schedule(2))
     weights = np.where(y[:200] < 5, 2.0, 0.0).astype(np.float32)
     (one, *_), (two, *_) = (
-        learned_stages(wanted, X[:200], y[:200], each, seed=0) for each in (None, weights)
+        learned_layers(wanted, X[:200], y[:200], each, seed=0) for each in (None, weights)
     )
     assert (one.weights != two.weights).any()
 
@@ -88,22 +89,22 @@ def test_each_epoch_is_reported(digits: tuple[np.ndarray, np.ndarray]) -> None:
         losses.append(loss)
 
     wanted = replace(WANTED, schedule=Schedule(5))
-    learned_stages(wanted, X[:400], y[:400], None, seed=0, callback=keep)
+    learned_layers(wanted, X[:400], y[:400], None, seed=0, callback=keep)
     assert len(losses) == 5
     assert losses[-1] < losses[0]
 
 
-def test_untrained_stages_have_the_shapes_of_trained_ones(
+def test_untrained_layers_have_the_shapes_of_trained_ones(
     digits: tuple[np.ndarray, np.ndarray],
 ) -> None:
     X, y = digits
     wanted = replace(
         WANTED,
-        pooling=Areas((8, 8), (6, 8), (3, 4)),
+        averages=IntegerAveragePooling(Areas((8, 8), (6, 8), (3, 4)), 255),
         layouts=read_layers("6x3/2p"),
         schedule=Schedule(1),
     )
-    untrained = untrained_stages(wanted)
-    trained = learned_stages(wanted, X[:100], y[:100], None, seed=0)
+    untrained = untrained_layers(wanted)
+    trained = learned_layers(wanted, X[:100], y[:100], None, seed=0)
     assert [stage.output_shape for stage in untrained] == [stage.output_shape for stage in trained]
     assert untrained[0].n_inputs == 12

@@ -1,17 +1,17 @@
-"""From labelled images to the integer stages of a convolutional network that was trained on them.
+"""From labelled images to the integer layers of a convolutional network that was trained on them.
 
 The network's own head is left behind: the classifier that follows is trained on the bytes that
-these stages give.
+these layers give.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.deskew.deskew import PixelScale
@@ -26,7 +26,7 @@ from protonn_edge.training.convolution.rounding import Bits
 from protonn_edge.training.convolution.training import Images, OnEpoch, Schedule, trained
 from protonn_edge.training.points import Float32, Indices
 
-Stages = tuple[IntegerConvolution | IntegerPooling, ...]
+Layers = tuple[IntegerConvolution | IntegerPooling, ...]
 
 _LOOKED_AT = 2_000  # images that prototypes are chosen from
 
@@ -39,7 +39,7 @@ class Wanted:
     ----------
     image_shape : tuple of two int
         Height and width of a raw image.
-    pooling : Areas or None
+    averages : IntegerAveragePooling or None
         What makes a smaller image of it first.
     pixels : PixelScale
         How raw pixels become bytes.
@@ -48,30 +48,43 @@ class Wanted:
     schedule : Schedule
     prototypes : tuple of two int, optional
         d and m of the prototypes at the network's end; without them its scores are weighted sums.
+
+    Raises
+    ------
+    InputError
+        If the layers leave nothing of the image.
     """
 
     image_shape: Shape
-    pooling: Areas | None
+    averages: IntegerAveragePooling | None
     pixels: PixelScale
     layouts: tuple[Layout, ...]
     bits: Bits
     schedule: Schedule
     prototypes: tuple[int, int] | None = None
 
+    def __post_init__(self) -> None:
+        assert self.n_features >= 1  # shapes are refused before
+
+    @property
+    def n_features(self) -> int:
+        """Values of the last layer."""
+        return math.prod(list(shapes_of(self.layouts, self.shape))[-1])
+
     @property
     def shape(self) -> Shape:
         """Height and width of the first layer's image."""
-        return self.image_shape if self.pooling is None else self.pooling.shape
+        return self.image_shape if self.averages is None else self.averages.pooling.shape
 
     def to_bytes(self, raw: Float32) -> NDArray[np.uint8]:
         """Return the first layer's images (n, h, w) of raw ones (n, H W)."""
         images = self.pixels.to_bytes(raw)
-        if self.pooling is not None:
-            images = IntegerAveragePooling(self.pooling, BYTE_MAXIMUM).run(images)
+        if self.averages is not None:
+            images = self.averages.run(images)
         return images.reshape(-1, *self.shape)
 
 
-def learned_stages(
+def learned_layers(
     wanted: Wanted,
     points: Float32,
     y: Indices,
@@ -79,8 +92,8 @@ def learned_stages(
     *,
     seed: int,
     callback: OnEpoch | None = None,
-) -> Stages:
-    """Train a network and return what computes its features on a device, behind the pooling.
+) -> Layers:
+    """Train a network and return what computes its features on a device, behind the averages.
 
     Parameters
     ----------
@@ -106,8 +119,8 @@ def learned_stages(
     return integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
 
 
-def untrained_stages(wanted: Wanted) -> Stages:
-    """Return stages of the right shapes whose weights are random."""
+def untrained_layers(wanted: Wanted) -> Layers:
+    """Return layers of the right shapes whose weights are random."""
     generator = np.random.default_rng(0)
     images = generator.random((*wanted.shape, 1), dtype=np.float32)
     network = Network(layers_of(wanted.layouts, generator), DenseHead.random(1, 1, generator))
@@ -117,11 +130,10 @@ def untrained_stages(wanted: Wanted) -> Stages:
 
 def _new_network(wanted: Wanted, images: Images, generator: np.random.Generator) -> Network:
     layers = layers_of(wanted.layouts, generator)
-    height, width, channels = list(shapes_of(wanted.layouts, wanted.shape))[-1]
     head: Head
     if wanted.prototypes is None:
         n_classes = images.Y.shape[1]
-        head = DenseHead.random(height * width * channels, n_classes, generator)
+        head = DenseHead.random(wanted.n_features, n_classes, generator)
     else:
         rows = generator.permutation(len(images.raw))[:_LOOKED_AT]
         some = images.of(rows, 0.0, generator) / np.float32(BYTE_MAXIMUM)

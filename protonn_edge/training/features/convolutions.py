@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 from protonn_edge.errors import InputError
 from protonn_edge.model import common_range
 from protonn_edge.stages.average_pooling.areas import Areas
-from protonn_edge.stages.convolution.convolutions import Convolutions
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.integers import WEIGHT_BITS
+from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.training.convolution.learning import (
-    Stages,
     Wanted,
-    learned_stages,
-    untrained_stages,
+    learned_layers,
+    untrained_layers,
 )
 from protonn_edge.training.convolution.notation import read_network
 from protonn_edge.training.convolution.rounding import ACTIVATION_BITS, Bits
@@ -118,6 +119,12 @@ class ConvolutionParameters(ImageParameters):
             "{reduced_shape} and {gradients} have; leave {deskew} out",
         ),
         *but(
+            lambda case: case.settings.dead_zone > 0,
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, whose values are read as they are; "
+            "leave {dead_zone} out",
+            _CONVOLVED,
+        ),
+        *but(
             lambda case: case.settings.clip > 0 and not case.clips_on,
             "{clip} is {settings.clip:g}, but <but>, which gives bytes; leave {clip} out",
             _CONVOLVED,
@@ -134,7 +141,7 @@ class ConvolutionParameters(ImageParameters):
         if self.convolutions is None:
             return super().feature_stage_for(points, weights)
         wanted = self._network(points, weights)
-        return _stage_of(wanted, untrained_stages(wanted))
+        return Convolutions(untrained_layers(wanted), wanted.averages, wanted.pixels)
 
     def learned_stage_for(
         self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
@@ -143,7 +150,8 @@ class ConvolutionParameters(ImageParameters):
         if self.convolutions is None:
             return super().learned_stage_for(points, y, weights, seed=seed)
         wanted = self._network(points, weights)
-        return _stage_of(wanted, learned_stages(wanted, points, y, weights, seed=seed))
+        layers = learned_layers(wanted, points, y, weights, seed=seed)
+        return Convolutions(layers, wanted.averages, wanted.pixels)
 
     def _network(self, points: Float32, weights: Float32 | None) -> Wanted:
         assert self.convolutions is not None
@@ -155,15 +163,23 @@ class ConvolutionParameters(ImageParameters):
                 "the image is to be cropped, but convolutions look at all of it unless it is "
                 "pooled; let the layers begin with average2, or leave the crop out"
             )
-        rows, columns = (-(-pixels // side) for pixels in cropped)
-        # A ProtoNN's network is trained behind prototypes like those that it will have.
-        sizes = getattr(self, "n_projections", None), getattr(self, "n_prototypes", None)
+        averages, (rows, columns) = None, (-(-pixels // side) for pixels in cropped)
+        if side > 1:
+            areas = Areas(self.image_shape, cropped, (rows, columns))
+            averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
         return Wanted(
             self.image_shape,
-            Areas(self.image_shape, cropped, (rows, columns)) if side > 1 else None,
+            averages,
             PixelScale.between(*common_range(points, weights)),
             layouts,
             Bits(self.convolution_bits, self.activation_bits),
             Schedule(self.network_epochs, moved_share=float(self.network_moved_share)),
-            sizes if all(sizes) else None,
+            self._prototypes,
         )
+
+    @property
+    def _prototypes(self) -> tuple[int, int] | None:
+        """Projections and prototypes of a ProtoNN whose sizes are said: what the network meets."""
+        d: int | None = getattr(self, "n_projections", None)
+        m: int | None = getattr(self, "n_prototypes", None)
+        return (d, m) if d and m else None
