@@ -40,6 +40,10 @@ multiplications stand the pixels that have a gradient. Its floor is
   that, 3, to compare both, 2 or 3, for the diagonal 3 and a branch, and 2 for a pointer to the sum;
 - to look whether its row and its column are shared, 2 each, and for each that is, to halve, 1;
 - for each sum, its low byte there and back, 5, to see whether it overflows, 2, or 6 if it does.
+
+The rows *convolution* have the pixels of 3x3 windows of 8 channels of a 10x10 image that become 11
+channels, with weights from flash or as instructions; of the inputs none is 0, or three in four
+(*sparse*). Their floors are counted in `convolution_loop`.
 """
 
 from __future__ import annotations
@@ -54,6 +58,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+import convolution_loop
 import gradient_loop
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +68,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.quantization import IntegerModel
+from protonn_edge.quantization import IntegerChain, IntegerModel
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.matvec.cycles import (
     GROUP,
@@ -131,6 +136,9 @@ CASES = [
 ]
 
 
+NAMES = [case.name for case in (*CASES, *convolution_loop.CASES)] + ["gradients"]
+
+
 def measure_case(case: Case) -> dict[str, Any]:
     """Return the cycles of a case, what the planner says of it, and its floor."""
     model = _model(case)
@@ -162,6 +170,23 @@ def measure_gradients() -> dict[str, Any]:
         "multiplications": gradient_loop.count_gradients(image),
         "cycles": cycles,
         "planned": round(gradient_loop.planned_cycles(image)),
+        "floor": floor,
+        "ratio": cycles / floor,
+    }
+
+
+def measure_convolution(case: convolution_loop.Case) -> dict[str, Any]:
+    """Return the same of rows of pixels of a convolution."""
+    model = convolution_loop.model()
+    plan = plan_of(model, {"convolution": case.kernel})
+    program = convolution_loop.program(case.image)
+    cycles = _emulated_cycles(model, plan, program, spans=convolution_loop.rows())
+    floor = convolution_loop.floor_cycles(case)
+    return {
+        "name": case.name,
+        "multiplications": convolution_loop.count_multiplications(case.image),
+        "cycles": cycles,
+        "planned": round(convolution_loop.planned_cycles(case)),
         "floor": floor,
         "ratio": cycles / floor,
     }
@@ -219,7 +244,7 @@ def _model(case: Case) -> IntegerModel:
 
 
 def _emulated_cycles(
-    model: IntegerModel, plan: Plan, program: str = PROGRAM, spans: int = 1
+    model: IntegerChain, plan: Plan, program: str = PROGRAM, spans: int = 1
 ) -> int:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -240,9 +265,7 @@ def _emulated_cycles(
 
 
 @click.command()
-@click.option(
-    "--only", type=click.Choice([*(case.name for case in CASES), "gradients"]), help="One row."
-)
+@click.option("--only", type=click.Choice(NAMES), help="One row.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what each kernel takes at each size."""
@@ -254,6 +277,9 @@ def main(only: str | None, as_json: bool) -> None:
             _show(measure_case(case), as_json=as_json)
     if only in (None, "gradients"):
         _show(measure_gradients(), as_json=as_json)
+    for each in convolution_loop.CASES:
+        if only in (None, each.name):
+            _show(measure_convolution(each), as_json=as_json)
 
 
 def _show(record: dict[str, Any], *, as_json: bool) -> None:

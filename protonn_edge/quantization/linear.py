@@ -129,8 +129,10 @@ def quantize(model: LinearModel) -> LinearChain:
 
 def _best(model: LinearModel) -> _Fitted:
     best = min((_fit(model, bits, 16) for bits in INPUT_BITS), key=_error)
+    # Whole weights of whole features stay as they are.
+    whole = model.inputs.whole and bool((model.weights == np.rint(model.weights)).all())
     for accumulator_bits in (24, 32):
-        if _error(best) <= _TOLERATED_ERROR:
+        if _error(best) <= (0.0 if whole else _TOLERATED_ERROR):
             break
         best = min(best, _fit(model, INPUT_BITS[0], accumulator_bits), key=_error)
     if not best.product.residuals.any():

@@ -137,7 +137,8 @@ def test_the_hash_depends_on_every_number() -> None:
     assert len({each.model_sha256 for each in (chain, *others)}) == 4
 
 
-def test_whole_weights_of_whole_features_stay_as_they_are() -> None:
+@pytest.mark.parametrize(("maximum", "bits"), [(15, 16), (255, 24)])
+def test_whole_weights_of_whole_features_stay_as_they_are(maximum: int, bits: int) -> None:
     model = random_linear_model(3, features=20, classes=4)
     W = np.rint(np.clip(20 * model.weights, -127, 127)).astype(np.float32)
     plain = replace(
@@ -145,10 +146,11 @@ def test_whole_weights_of_whole_features_stay_as_they_are() -> None:
         weights=W,
         bias=np.array([3.0, -700.0, 0.0, 12.0]),
         normalizer=Normalizer("none", np.zeros(20), np.ones(20)),
-        inputs=model.inputs.of_whole_numbers(15),
+        inputs=model.inputs.of_whole_numbers(maximum),
     )
     integers = quantize(plain)
     assert isinstance(integers, LinearChain)
     assert (integers.weights == W).all()
     assert integers.bias.tolist() == [3, -700, 0, 12]
-    assert (integers.inputs.maximum, integers.score_scale) == (15, 1.0)
+    assert (integers.inputs.maximum, integers.score_scale) == (maximum, 1.0)
+    assert integers.accumulator_bits == bits

@@ -105,7 +105,7 @@ class ConvolutionKernel(Kernel):
         around = self._around
         mean = None
         if activity is not None:
-            mean = self._mean_pixels(activity) + around + rows.mean(feed, following)
+            mean = self.pixel_cycles(activity) + around + rows.mean(feed, following)
         least, worst = self._bounds
         calls = _CALLS * self.core.call_cycles * (stage.shape[0] + 2 * stage.padding)
         worst += around + calls + rows.worst(feed, following, self.core)
@@ -155,7 +155,7 @@ class ConvolutionKernel(Kernel):
         low, high = height * places * (self.code.fixed + values + inputs + spread)
         return int(low), int(high)
 
-    def _mean_pixels(self, activity: Activity) -> float:
+    def pixel_cycles(self, activity: Activity) -> float:
         """Return the mean cycles of all pixels."""
         height, places, out = self.stage.output_shape
         zero, other = self.code.inputs
@@ -163,10 +163,9 @@ class ConvolutionKernel(Kernel):
         active, (small, large) = activity.stages.get(self.kind, unknown)
         value = self.code.value
         between, *_ = value.between
-        mean: float = small * value.small + large * value.large + (1 - small - large) * between
+        mean = small * value.small + large * value.large + (1 - small - large) * between
         inputs = float((zero + active * (other - zero)).sum())
-        cycles: float = height * places * (self.code.fixed + out * mean + inputs)
-        return cycles
+        return float(height * places * (self.code.fixed + out * mean + inputs))
 
     def context(self) -> ConvolutionContext:
         """Lay the stage out in the order in which the generated program reads it."""

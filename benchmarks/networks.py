@@ -1,0 +1,152 @@
+"""Convolutional networks on an Arduino Uno: how accurate, in how many bytes and milliseconds.
+
+    python benchmarks/networks.py [--only NAME] [--points N] [--json]
+
+prints one row a network: the test points that the emulated Uno has right, the points on which a
+plain reading of the network's arithmetic, host C, the Uno or, for the first points, avr8js differ
+from the NumPy model (none may), the bytes of the parameters, and the plan.
+
+*mnist-cnn-4bit* is the network of Gural and Murmann (ICML 2019), which nobody here trained: three
+convolutions and a layer of scores in 4 bits. Its authors run it on this chip in 682 ms, with 1,512
+bytes of parameters and 434 of values in SRAM.
+
+The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from printing import Columns, print_table
+from rows import DATA, Row, chosen
+from second_emulator import mismatches_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.codegen import Plan
+from protonn_edge.conversion.convolutional import convolutional_network
+from protonn_edge.datasets import Dataset
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.evaluation.measurement import measure
+from protonn_edge.evaluation.verification import verify_host
+from protonn_edge.model import Model
+from protonn_edge.quantization import quantize
+
+_MEASURED = 2_000  # training points on which a network's activity is measured
+_ON_AVR8JS = 50
+_SIDE, _MAXIMUM = 28, 15
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Imported(Row):
+    """A network that was trained elsewhere, whose numbers are in a file beside the data."""
+
+    numbers: str = ""
+    sram_bytes: int = 2_048
+
+    def model(self, dataset: Dataset) -> Model:
+        """Return the network as a model."""
+        with np.load(DATA / self.numbers, allow_pickle=False) as numbers:
+            images = np.asarray(dataset.X_train)[:_MEASURED]
+            return convolutional_network(numbers, images, _SIDE, dataset.classes)
+
+    def scores(self, X: NDArray[Any]) -> Int64:
+        """Return the scores (n, L) of images (n, 784): the arithmetic as its authors state it."""
+        with np.load(DATA / self.numbers, allow_pickle=False) as numbers:
+            image = X.reshape(-1, _SIDE // 2, 2, _SIDE // 2, 2).astype(np.int64)
+            values = (image.sum(axis=(2, 4)) >> 6)[..., None]
+            for name in ("conv1", "conv2", "conv3"):
+                weights, bias = numbers[f"{name}_weights"], numbers[f"{name}_bias"]
+                left, right = numbers[f"{name}_shifts"].tolist()
+                a = (_windows(values, weights) << left) + bias
+                values = np.minimum(_rounded(np.maximum(a, 0), right + 1), _MAXIMUM)
+            n, side, _, channels = values.shape
+            pooled = values.reshape(n, side // 2, 2, side // 2, 2, channels).max(axis=(2, 4))
+            left, _ = numbers["dense_shifts"].tolist()
+            sums: Int64 = pooled.reshape(n, -1) @ numbers["dense_weights"].astype(np.int64)
+            return (sums << left) + numbers["dense_bias"]
+
+
+def _windows(values: Int64, weights: NDArray[np.int8]) -> Int64:
+    """Return the sums of weights (out, k, k, in) over the windows of values (n, h, w, in)."""
+    k = weights.shape[1]
+    windows = np.lib.stride_tricks.sliding_window_view(values, (k, k), axis=(1, 2))
+    exact = np.tensordot(windows.astype(np.float64), weights, ((3, 4, 5), (3, 1, 2)))
+    return exact.astype(np.int64)
+
+
+def _rounded(values: Int64, bits: int) -> Int64:
+    """Return values without their lowest bits, rounded, halves to even."""
+    rounded: Int64 = np.rint(values / (1 << bits)).astype(np.int64)  # rint does that
+    return rounded
+
+
+CASES = [
+    Imported("mnist-cnn-4bit", "mnist10.npz", numbers="mnist_cnn_4bit.npz", sram_bytes=1_200),
+]
+COLUMNS: Columns = [
+    ("network", lambda r: r["name"]),
+    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("right of", lambda r: f"{r['right']:,} of {r['n']:,}"),
+    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ("bytes", lambda r: f"{r['model_bytes']:,}"),
+    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
+    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
+    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
+    ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
+    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
+    ("s", lambda r: f"{r['seconds']:.0f}"),
+]
+
+
+def measure_case(case: Imported, dataset: Dataset, points: int | None) -> dict[str, Any]:
+    """Build a network, and run test points."""
+    begin = time.perf_counter()
+    model = case.model(dataset)
+    X, y = np.asarray(dataset.X_test)[:points], dataset.y_test[:points]
+    integers = quantize(model)
+    Q = integers.quantize(X)
+    scores = integers.scores(Q)
+    mismatches = int((scores != case.scores(X)).any(axis=1).sum())
+    board = load_board("uno")
+    with trial_build(model, board, wishes=Wishes(sram_bytes=case.sram_bytes)) as trial:
+        record = measure(trial.project, (X, y), board).to_json()
+        plan = trial.plan
+        second = mismatches_of(trial.elf.with_suffix(".hex"), integers, Q[:_ON_AVR8JS])
+    assert isinstance(plan, Plan)
+    record["mismatches"] += mismatches + verify_host(integers, Q).mismatches + (second or 0)
+    return record | {
+        "name": case.name,
+        "right": int((scores.argmax(axis=1) == y).sum()),
+        "model_bytes": integers.model_bytes,
+        "plan": plan.to_json(),
+        "choices": plan.choices,
+        "avr8js_points": 0 if second is None else len(Q[:_ON_AVR8JS]),
+        "seconds": time.perf_counter() - begin,
+    }
+
+
+@click.command()
+@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
+@click.option("--points", type=click.IntRange(1), help="The first test points only.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def main(only: str | None, points: int | None, as_json: bool) -> None:
+    """Print convolutional networks on an Arduino Uno."""
+    rows = chosen(CASES, only)
+    print_table((measure_case(case, data, points) for case, data in rows), COLUMNS, as_json)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,117 @@
+"""A convolutional network of small integers that was trained elsewhere, as a model: to the bit.
+
+The arithmetic is that of Gural and Murmann, "Memory-Optimal Direct Convolutions for Maximizing
+Classification Accuracy in Embedded Applications", ICML 2019. With x the upper bits of sums of 2x2
+pixels, ``v = min(round(max((sum W x << s1) + bias, 0) / 2^(s2 + 1)), 15)``, halves to even, in each
+layer; then the largest of 2x2, and a layer without rounding that gives the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count, takewhile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model.linear import LinearModel
+from protonn_edge.model.normalizer import Normalizer
+from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.quantization.activity import measure_activity
+from protonn_edge.quantization.linear import quantize
+from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.convolution.integers import SHIFTS, IntegerConvolution
+from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.pooling.integers import IntegerPooling
+
+_MAXIMUM = 15  # of values between layers: they have 4 bits
+_POOLED = (2, 2)
+
+Parameters = Mapping[str, NDArray[Any]]
+
+
+def convolutional_network(
+    parameters: Parameters, images: NDArray[Any], side: int, classes: tuple[str, ...]
+) -> LinearModel:
+    """Return the model that computes what a network does: layers of convolutions, then scores.
+
+    Parameters
+    ----------
+    parameters : mapping of str to ndarray
+        ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``, s1 and s2,
+        for N = 1, 2, ..., and the same of ``dense`` with weights (D, L), D row by row and then by
+        channels; all are whole numbers.
+    images : ndarray of shape (n, side * side)
+        Images of bytes to measure how much there is to do, such as training points.
+    side : int
+        Pixels of an image's side.
+    classes : tuple of str
+        L names.
+
+    Raises
+    ------
+    InputError
+        If numbers do not fit the device's.
+    """
+    areas = Areas((side, side), (side, side), (side // 2, side // 2))
+    averages = IntegerAveragePooling(areas, _MAXIMUM, cuts=True)
+    layers: list[IntegerConvolution | IntegerPooling] = []
+    shape = (*areas.shape, 1)
+    for name in takewhile(lambda name: f"{name}_weights" in parameters, _names()):
+        layers.append(_convolution(name, shape, parameters))
+        shape = layers[-1].output_shape
+    layers.append(IntegerPooling(shape, _POOLED, "maximum", _MAXIMUM))
+    stage = Convolutions(tuple(layers), averages)
+    weights, bias, _ = _layer("dense", parameters)
+    features = stage.apply(images)
+    model = LinearModel(
+        weights=weights.T.astype(np.float32),
+        bias=bias.astype(np.float64),
+        normalizer=Normalizer("none", np.zeros(len(weights)), np.ones(len(weights))),
+        inputs=InputStatistics.of(features).with_one_range(),
+        classes=classes,
+        feature_stage=stage,
+    )
+    integers = quantize(model)
+    return replace(model, activity=measure_activity(integers, integers.quantize(images)))
+
+
+def _names() -> Any:
+    return (f"conv{number}" for number in count(1))
+
+
+def _layer(name: str, parameters: Parameters) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return weights, shifted to the left as their sums would be, the bias, and the right shift."""
+    left, right = parameters[f"{name}_shifts"].tolist()
+    weights = parameters[f"{name}_weights"].astype(np.int64) << left
+    if not -128 <= weights.min() <= weights.max() <= 127:
+        raise InputError(
+            f"array '{name}_weights' has {int(np.abs(weights).max())} where a byte of either sign "
+            f"is expected, with its shift of {left} bits; give smaller weights"
+        )
+    return weights, parameters[f"{name}_bias"].astype(np.int64), right + 1
+
+
+def _convolution(
+    name: str, shape: tuple[int, int, int], parameters: Parameters
+) -> IntegerConvolution:
+    weights, bias, right = _layer(name, parameters)
+    if not 0 < right <= SHIFTS[0]:
+        raise InputError(
+            f"array '{name}_shifts' shifts by {right} bits to the right, 1 to {SHIFTS[0]} are "
+            "possible; give smaller weights"
+        )
+    return IntegerConvolution(
+        shape,
+        weights.astype(np.int8),
+        bias,
+        1 << SHIFTS[0] - right,
+        SHIFTS[0],
+        _MAXIMUM,
+        _MAXIMUM,
+        to_even=True,
+    )
