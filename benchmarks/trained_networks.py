@@ -50,7 +50,7 @@ CASES = [
         {
             **_MNIST,
             "convolutions": "average2,12x3,16x3,max2,32x3p,48x3,dw3",
-            "network_epochs": 30,
+            "network_epochs": 24,
             "network_moved_share": 1.0,
         },
     ),

@@ -99,11 +99,14 @@ class Network:
         """
         values = images[None]
         layers: list[Layer] = []
+        convolutions = [layer for layer in folded(self.layers) if isinstance(layer, Convolution)]
         for layer in folded(self.layers):
             if isinstance(layer, Convolution):
-                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits)
+                convolutions.pop(0)
+                behind = convolutions[0] if convolutions else None
+                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits, behind)
                 whole = made.forward(values / np.float32(step))[0]
-                step, largest = out_step, bits.maximum
+                step, largest = out_step, made.maximum
                 values = whole * np.float32(step)
                 layers.append(made)
             elif isinstance(layer, Pooling):  # a rounded convolution rectifies itself
