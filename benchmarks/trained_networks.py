@@ -49,7 +49,7 @@ CASES = [
         "mnist10.npz",
         {
             **_MNIST,
-            "convolutions": "average2,12x3,16x3,max2,32x3p,48x3,dw3",
+            "convolutions": "average2,8x3,8x3,12x3,18x3,max2,72x3",
             "network_epochs": 24,
             "network_moved_share": 1.0,
         },
