@@ -6,9 +6,9 @@ Layers, bits, passes and moved shares were chosen on a sixth of the training par
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from rows import SEEDS, Row
+from network import Network
+from rows import SEEDS
 
 from protonn_edge.datasets import Dataset
 from protonn_edge.model import Model
@@ -16,11 +16,10 @@ from protonn_edge.training.registry import CLASSIFIERS
 
 
 @dataclass(frozen=True)
-class Trained(Row):
+class Trained(Network):
     """A network with a classifier of the kind `head` behind its layers."""
 
     head: str = "linear"
-    sram_bytes: int = 2_048
 
     def models(self, dataset: Dataset) -> list[Model]:
         """Return the network trained with each seed."""
@@ -28,9 +27,6 @@ class Trained(Row):
         classifiers = [kind(random_state=seed, **self.settings) for seed in SEEDS]
         fitted = [each.fit(dataset.X_train, dataset.y_train) for each in classifiers]
         return [each.to_model(classes=dataset.classes) for each in fitted]
-
-    def scores(self, X: Any) -> None:
-        """Nobody else has scores of it."""
 
 
 _MNIST = {"image_shape": (28, 28), "convolution_bits": 4}
