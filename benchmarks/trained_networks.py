@@ -1,6 +1,7 @@
 """Convolutional networks that are trained here: rows of `networks.py`.
 
-Layers, bits, passes and moved shares were chosen on a sixth of the training parts, held out.
+Shapes of networks, rates and moved shares were compared on a sixth of the training parts, held out;
+widths follow from the limits of bytes, and of an Uno's SRAM and flash.
 """
 
 from __future__ import annotations
