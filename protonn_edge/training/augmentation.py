@@ -68,16 +68,7 @@ class ImageAugmentation:
     def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
         """Return the images of these rows, groups moved each in its own way, normalized."""
         moved = self._images[rows]
-        groups = np.arange(0, len(rows), _IMAGES_A_GROUP)
-        if self._share < 1:
-            groups = groups[generator.random(len(groups)) < self._share]
-        pixels, shares = random_resamplings(self._shape, len(groups), generator)
-        for start, places, parts in zip(groups, pixels, shares, strict=True):
-            group = slice(start, start + _IMAGES_A_GROUP)
-            images = moved[group]
-            moved[group] = sum(
-                images[:, place] * part for place, part in zip(places, parts, strict=True)
-            )
+        move(moved, self._shape, generator, self._share)
         # A pixel that never changes has no weight and no range; it must not begin to change here.
         moved[:, self._constant] = self._images[0, self._constant]
         if self._stage is not None:
@@ -85,6 +76,20 @@ class ImageAugmentation:
         moved -= self._offset
         moved *= self._scale
         return moved
+
+
+def move(images: Float32, shape: Shape, generator: np.random.Generator, share: float = 1.0) -> None:
+    """Move images (n, H W), in place, groups of them each in its own way; a share of the groups."""
+    groups = np.arange(0, len(images), _IMAGES_A_GROUP)
+    if share < 1:
+        groups = groups[generator.random(len(groups)) < share]
+    pixels, shares = random_resamplings(shape, len(groups), generator)
+    for start, places, parts in zip(groups, pixels, shares, strict=True):
+        group = slice(start, start + _IMAGES_A_GROUP)
+        still = images[group]
+        images[group] = sum(
+            still[:, place] * part for place, part in zip(places, parts, strict=True)
+        )
 
 
 def check_image_shape(shape: object, n_features: int) -> None:

@@ -11,7 +11,7 @@ from protonn_edge.datasets.rows import Sparse
 from protonn_edge.model import InputStatistics
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.training.augmentation import check_image_shape
-from protonn_edge.training.points import Float32
+from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.settings import TrainingSettings
 
 
@@ -32,7 +32,13 @@ class FeatureMaking:
 
     @classmethod
     def chosen(
-        cls, settings: TrainingSettings, points: Float32 | Sparse, weights: Float32 | None
+        cls,
+        settings: TrainingSettings,
+        points: Float32 | Sparse,
+        y: Indices | Sparse,
+        weights: Float32 | None,
+        *,
+        seed: int,
     ) -> Self:
         """Return that of the model to start from, or what the settings ask for.
 
@@ -40,10 +46,19 @@ class FeatureMaking:
         ----------
         points : ndarray or CSR matrix of shape (n, features), float32
             Raw points, whose ranges decide.
+        y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
+            Class indices or label sets, for features that are learned.
         weights : ndarray of shape (n,), float32, or None
+        seed : int
+            What is random in learning follows from it.
         """
+        _check_image(settings, points)
         given = settings.initial_model
-        stage = _stage_for(settings, points, weights)
+        stage = (
+            settings.learned_stage_for(points, y, weights, seed=seed)
+            if given is None
+            else given.feature_stage
+        )
         if given is not None and given.clipped:
             lower, upper = given.inputs.lower, given.inputs.upper
             return cls(stage, (lower.astype(np.float32), upper.astype(np.float32)))
@@ -75,17 +90,15 @@ class FeatureMaking:
 
 def count_inputs(settings: TrainingSettings, points: Float32 | Sparse) -> int:
     """Return how many inputs a model of points (n, features), n >= 1, has."""
-    stage = _stage_for(settings, points[:1], None)
+    _check_image(settings, points)
+    given = settings.initial_model
+    stage = settings.feature_stage_for(points[:1], None) if given is None else given.feature_stage
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
-def _stage_for(
-    settings: TrainingSettings, points: Float32 | Sparse, weights: Float32 | None
-) -> FeatureStage | None:
+def _check_image(settings: TrainingSettings, points: Float32 | Sparse) -> None:
     if settings.image_shape is not None:
         check_image_shape(settings.image_shape, points.shape[1])
-    given = settings.initial_model
-    return settings.feature_stage_for(points, weights) if given is None else given.feature_stage
 
 
 def _ends_without_outliers(

@@ -99,7 +99,7 @@ class PreparedPoints:
             check_sizes(settings.initial_model, points.shape[1], n_classes)
         if settings.strangers > 0:
             self._add_exposure_points()
-        self.making = FeatureMaking.chosen(settings, self.raw, self._weights)
+        self.making = FeatureMaking.chosen(settings, self.raw, self._y, self._weights, seed=seed)
         self._features = self.making.apply(self.raw)
         self._stored = stored
         self.running = RunningInputs(self._features.shape[1], self.making.stage)

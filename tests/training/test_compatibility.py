@@ -23,11 +23,12 @@ RNG = np.random.default_rng(0)
 Y = np.arange(24) % 2
 X = (RNG.integers(0, 9, (24, 8)) + 4 * Y[:, None] * (np.arange(8) < 4)).astype(np.float32)
 LABELS = np.stack([Y, np.arange(24) % 3 > 0], axis=1).astype(int)
-BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "random_state": 0}
+BRIEF = {"epochs": 1, "iterations": 1, "pass_epochs": 1, "network_epochs": 1, "random_state": 0}
 
 IMAGES = {"image_shape": (2, 4)}
 AVERAGES = {**IMAGES, "reduced_shape": (1, 2)}
 GRADIENTS = {**IMAGES, "gradients": (1, 2)}
+CONVOLUTIONS = {**IMAGES, "convolutions": "2x1"}
 WINDOWS = {"features": "mean,max", "window_shape": (4, 2)}
 
 
@@ -40,6 +41,8 @@ PLAIN, CLIPPED = trained(), trained(clip=0.05)
 OF_WINDOWS, OF_AVERAGES, OF_SETS = trained(**WINDOWS), trained(**AVERAGES), trained(LABELS)
 OF_GRADIENTS = trained(**GRADIENTS)
 CLIPPED_GRADIENTS = replace(OF_GRADIENTS, clipped=True)
+OF_CONVOLUTIONS = trained(**CONVOLUTIONS)
+CLIPPED_CONVOLUTIONS = replace(OF_CONVOLUTIONS, clipped=True)
 CLIPPED_AVERAGES = replace(OF_AVERAGES, clipped=True)  # a file may say so
 OF_KEPT_ZEROS = {"initial_model": trained(clip=0.05, normalization="none")}
 
@@ -81,6 +84,18 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (GRADIENTS, SPARSE, "to be summed, but the points are sparse"),
     (GRADIENTS | {"reduced_shape": (1, 2)}, {}, "summed, but other features are to be made, too"),
     (GRADIENTS, BLOCKS, "summed, but the points are read in blocks"),
+    (CONVOLUTIONS, PARTS, "called with convolutions, which needs all points"),
+    ({"initial_model": OF_CONVOLUTIONS}, PARTS, "goes on from a model of convolutions"),
+    ({"initial_model": PLAIN, **CONVOLUTIONS}, {}, "to be learned, but the model to start from"),
+    ({"convolutions": "2x1"}, {}, "to be learned, but the shape of the image is not given"),
+    (CONVOLUTIONS, SPARSE, "convolutions are to be learned, but the points are sparse"),
+    (CONVOLUTIONS, SETS, "convolutions are to be learned, but points have sets of labels"),
+    (CONVOLUTIONS | AVERAGES, {}, "convolutions are to be learned, but other features"),
+    (CONVOLUTIONS, BLOCKS, "convolutions are to be learned, but the points are read in blocks"),
+    ({"deskew": True, **CONVOLUTIONS}, {}, "learned, but images are to be deskewed"),
+    ({"dead_zone": 0.1, **CONVOLUTIONS}, {}, "dead_zone is 0.1, but images are convolved"),
+    ({"clip": 0.1, **CONVOLUTIONS}, {}, "clip is 0.1, but images are convolved"),
+    ({"initial_model": CLIPPED_CONVOLUTIONS}, {}, "clips outliers, but images are convolved"),
     ({"clip": 0.1, **GRADIENTS}, {}, "clip is 0.1, but gradients are summed"),
     ({"initial_model": CLIPPED_GRADIENTS}, {}, "clips outliers, but gradients are summed"),
     ({"strangers": 1.0}, PARTS, "called with strangers, which needs all points"),
@@ -223,6 +238,10 @@ CHOICES: dict[str, dict[str, Any]] = {
     "gradients": GRADIENTS,
     "gradients alone": {"gradients": (1, 2)},
     "directions": {"directions": 4},
+    "convolutions": CONVOLUTIONS,
+    "small convolutions": {**CONVOLUTIONS, "convolution_bits": 2, "activation_bits": 4},
+    "images that stay": {"network_moved_share": 0.0},
+    "a model of convolutions": {"initial_model": OF_CONVOLUTIONS},
     "a model of gradients": {"initial_model": OF_GRADIENTS},
     "deskew": {**AVERAGES, "deskew": True},
     "upright alone": {"deskew": True},

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.training.points import Float32
+from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
@@ -87,6 +87,35 @@ class FeatureParameters:
             If the parameters do not fit the points.
         """
         return None
+
+    def learned_stage_for(
+        self,
+        points: Float32,
+        y: Indices,  # noqa: ARG002
+        weights: Float32 | None,
+        *,
+        seed: int,  # noqa: ARG002
+    ) -> FeatureStage | None:
+        """Return the stage that the parameters ask for, learned if there is something to learn.
+
+        A kind whose stage is not chosen by ranges alone has this method, too; what
+        `feature_stage_for` returns then has the same shapes, but has learned nothing.
+
+        Parameters
+        ----------
+        points, weights
+            As of `feature_stage_for`.
+        y : ndarray of shape (n,), int64
+            Class indices; points of no class have the one behind the last.
+        seed : int
+            Everything random follows from it.
+
+        Raises
+        ------
+        InputError
+            If the parameters do not fit the points.
+        """
+        return self.feature_stage_for(points, weights)
 
 
 def _own_first(cls: type, name: str) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.training.features.average_pooling import AveragePoolingParameters
+from protonn_edge.training.features.convolutions import ConvolutionParameters
 from protonn_edge.training.features.gradients import GradientParameters
 from protonn_edge.training.features.window_features import WindowFeatureParameters
 
@@ -14,5 +15,6 @@ class AllFeatures(
     AveragePoolingParameters,
     WindowFeatureParameters,
     GradientParameters,
+    ConvolutionParameters,
 ):
     """The parameters of all kinds of features, which are in every classifier and its settings."""

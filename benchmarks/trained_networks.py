@@ -1,0 +1,65 @@
+"""Convolutional networks that are trained here: rows of `networks.py`.
+
+Shapes of networks, rates and moved shares were compared on a sixth of the training parts, held out;
+widths follow from the limits of bytes, and of an Uno's SRAM and flash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from network import Network
+from rows import SEEDS
+
+from protonn_edge.datasets import Dataset
+from protonn_edge.model import Model
+from protonn_edge.training.registry import CLASSIFIERS
+
+
+@dataclass(frozen=True)
+class Trained(Network):
+    """A network with a classifier of the kind `head` behind its layers."""
+
+    head: str = "linear"
+
+    def models(self, dataset: Dataset) -> list[Model]:
+        """Return the network trained with each seed."""
+        kind = CLASSIFIERS[self.head]
+        classifiers = [kind(random_state=seed, **self.settings) for seed in SEEDS]
+        fitted = [each.fit(dataset.X_train, dataset.y_train) for each in classifiers]
+        return [each.to_model(classes=dataset.classes) for each in fitted]
+
+
+_MNIST = {"image_shape": (28, 28), "convolution_bits": 4}
+CASES = [
+    Trained(
+        "mnist10-2kB",
+        "mnist10.npz",
+        {
+            **_MNIST,
+            "convolutions": "average2,8x3,6x3,8x3,10x3,max2,18x3",
+            "network_epochs": 36,
+        },
+    ),
+    Trained(
+        "mnist10-12kB",
+        "mnist10.npz",
+        {
+            **_MNIST,
+            "convolutions": "average2,8x3,8x3,12x3,18x3,max2,72x3",
+            "network_epochs": 24,
+            "network_moved_share": 1.0,
+        },
+    ),
+    Trained(
+        "usps10-4kB",
+        "usps10_libsvm.npz",
+        {
+            "image_shape": (16, 16),
+            "convolutions": "8x3,12x3,max2,16x3,28x3,average",
+            "convolution_bits": 4,
+            "network_epochs": 100,
+            "network_moved_share": 1.0,
+        },
+    ),
+]

@@ -1,0 +1,158 @@
+"""A convolutional network: layers, a head, and one pass through both and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from protonn_edge.training.convolution.heads import Head
+from protonn_edge.training.convolution.layers import (
+    Convolution,
+    Layer,
+    Normalization,
+    Pooling,
+    Rectifier,
+)
+from protonn_edge.training.convolution.notation import ConvolutionLayout, Layout
+from protonn_edge.training.convolution.rounding import Bits, RoundedConvolution
+from protonn_edge.training.points import Float32
+
+_AT_ONCE = 256  # images whose values fit a cache, where nothing is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Layers and a head, which training moves in place.
+
+    Attributes
+    ----------
+    layers : tuple of Layer
+    head : Head
+    unit : float
+        What the last layer's values are multiplied with before the head.
+    """
+
+    layers: tuple[Layer, ...]
+    head: Head
+    unit: float = 1.0
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """All arrays."""
+        return [*(p for layer in self.layers for p in layer.parameters), *self.head.parameters]
+
+    @property
+    def factors(self) -> list[float]:
+        """What the steps of each array are multiplied with."""
+        found: list[float] = []
+        for layer in self.layers:
+            if isinstance(layer, RoundedConvolution):
+                found += layer.factors
+            else:
+                found += [1.0] * len(layer.parameters)
+        return found + [1.0] * len(self.head.parameters)
+
+    def features(self, x: Float32) -> Float32:
+        """Return the features (n, F), rows, columns and channels in turn, of images (h, w, n)."""
+        layers, starts = folded(self.layers), range(0, x.shape[-1], _AT_ONCE)
+        parts = [features_of(layers, x[..., start : start + _AT_ONCE]) for start in starts]
+        return np.concatenate(parts) * np.float32(self.unit)
+
+    def gradient(
+        self, x: Float32, Y: Float32, weights: Float32 | None
+    ) -> tuple[float, list[Float32]]:
+        """Return the mean loss of images (h, w, n) and its derivatives by the parameters."""
+        values, all_kept = x[None], []
+        for layer in self.layers:
+            values, kept = layer.forward(values)
+            all_kept.append(kept)
+        features = _flat(values) * np.float32(self.unit)
+        loss, slope, gradient = self.head.gradient(features, Y, weights)
+        channels, *sides, n = values.shape
+        slope = np.ascontiguousarray(slope.T).reshape(*sides, channels, n)
+        slope = np.ascontiguousarray(np.moveaxis(slope, 2, 0)) * np.float32(self.unit)
+        for place in reversed(range(len(self.layers))):
+            layer, kept = self.layers[place], all_kept[place]
+            if place == 0 and isinstance(layer, Convolution | RoundedConvolution):
+                _, of = layer.backward(kept, slope, by_input=False)
+            else:
+                slope, of = layer.backward(kept, slope)
+            gradient = [*of, *gradient]
+        return loss, gradient
+
+    def hold(self) -> None:
+        """Keep the sums of rounded layers within 16 bits, in place."""
+        for layer in self.layers:
+            if isinstance(layer, RoundedConvolution):
+                layer.hold()
+
+    def rounded(self, images: Float32, bits: Bits, step: float, largest: int) -> Self:
+        """Return the network on a device's integers.
+
+        Parameters
+        ----------
+        images : ndarray of shape (h, w, n), float32
+            Training points, as this network sees them: `step` times whole numbers up to `largest`.
+        """
+        values = images[None]
+        layers: list[Layer] = []
+        convolutions = [layer for layer in folded(self.layers) if isinstance(layer, Convolution)]
+        for layer in folded(self.layers):
+            if isinstance(layer, Convolution):
+                convolutions.pop(0)
+                behind = convolutions[0] if convolutions else None
+                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits, behind)
+                whole = made.forward(values / np.float32(step))[0]
+                step, largest = out_step, made.maximum
+                values = whole * np.float32(step)
+                layers.append(made)
+            elif isinstance(layer, Pooling):  # a rounded convolution rectifies itself
+                pooling = replace(layer, whole=True)
+                values = pooling.forward(values / np.float32(step))[0] * np.float32(step)
+                layers.append(pooling)
+        return replace(self, layers=tuple(layers), unit=step)
+
+
+def layers_of(layouts: Sequence[Layout], generator: np.random.Generator) -> tuple[Layer, ...]:
+    """Return layers to begin with, for images of one channel."""
+    layers: list[Layer] = []
+    channels = 1
+    for layout in layouts:
+        if isinstance(layout, ConvolutionLayout):
+            layers.append(Convolution.random(layout, channels, generator))
+            channels = layout.channels_of(channels)
+            layers += [Normalization.plain(channels), Rectifier()]
+        else:
+            layers.append(Pooling(layout))
+    return tuple(layers)
+
+
+def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
+    """Return what layers make of images (h, w, n), flat, (n, F)."""
+    values = x[None]
+    for layer in layers:
+        values = layer.forward(values)[0]
+    return _flat(values)
+
+
+def folded(layers: Sequence[Layer]) -> list[Layer]:
+    """Return layers without normalizations, which are parts of the convolutions before them."""
+    found: list[Layer] = []
+    for layer in layers:
+        if isinstance(layer, Normalization):
+            before = found.pop()
+            assert isinstance(before, Convolution)
+            found.append(layer.folded(before))
+        else:
+            found.append(layer)
+    return found
+
+
+def _flat(values: Any) -> Float32:
+    """Return (channels, h, w, n) as (n, h w channels), as the device has them."""
+    moved = np.moveaxis(values, 0, 2)
+    flat: Float32 = np.ascontiguousarray(moved.reshape(-1, values.shape[-1]).T)
+    return flat

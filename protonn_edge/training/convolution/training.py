@@ -1,0 +1,142 @@
+"""Training of a network: first in floats, then, from the best of these, on a device's integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.stages.feature_stage import Shape
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.training.adam import Adam, rate_at
+from protonn_edge.training.augmentation import move
+from protonn_edge.training.convolution.network import Network
+from protonn_edge.training.convolution.rounding import Bits
+from protonn_edge.training.points import Float32, Indices
+
+_FLOAT_SHARE = 0.6  # of the epochs
+_ROUNDED_RATE = 0.5  # of the learning rate
+_LOOKED_AT = 2_000  # images that steps are chosen on
+_LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 100
+_STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
+
+OnEpoch = Callable[[int, float, Network], object]
+"""Called after an epoch with its number, the mean loss on the way, and the network."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the images, in floats and on integers together.
+    learning_rate : float
+    moved_share : float
+        Of the images, those that move at random each time that they are seen.
+    """
+
+    epochs: int
+    learning_rate: float = 0.01
+    moved_share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Raw images, their targets, and how they become what a network gets.
+
+    Attributes
+    ----------
+    raw : ndarray of shape (n, H W), float32
+    Y : ndarray of shape (n, L), float32
+        A row is 1 at the image's class, 0 elsewhere.
+    weights : ndarray of shape (n,), float32, or None
+        What each image counts, 1 on average.
+    shape : tuple of two int
+        H, W.
+    to_bytes : callable
+        From raw images (n, H W) to bytes (n, h, w).
+    """
+
+    raw: Float32
+    Y: Float32
+    weights: Float32 | None
+    shape: Shape
+    to_bytes: Callable[[Float32], NDArray[np.uint8]]
+
+    def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
+        """Return bytes (h, w, n) of the images in `rows`, that share of them moved."""
+        raw = self.raw[rows]
+        if moved_share > 0:
+            move(raw, self.shape, generator, moved_share)
+        return np.ascontiguousarray(np.moveaxis(self.to_bytes(raw), 0, -1), np.float32)
+
+
+def trained(
+    network: Network,
+    images: Images,
+    schedule: Schedule,
+    bits: Bits,
+    *,
+    generator: np.random.Generator,
+    callback: OnEpoch | None = None,
+) -> Network:
+    """Return a network like the given one, which is used up, on integers."""
+    float_epochs = round(schedule.epochs * _FLOAT_SHARE)
+    run = _Run(images, schedule, generator, callback)
+    run.through(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
+    every = max(1, len(images.raw) // _LOOKED_AT)
+    some = images.of(np.arange(len(images.raw))[::every], 0.0, generator)
+    rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
+    rate = schedule.learning_rate * _ROUNDED_RATE
+    run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
+    return rounded
+
+
+class _Run:
+    def __init__(
+        self,
+        images: Images,
+        schedule: Schedule,
+        generator: np.random.Generator,
+        callback: OnEpoch | None,
+    ) -> None:
+        self._images, self._schedule, self._generator = images, schedule, generator
+        self._callback, self._epoch = callback, 0
+
+    def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
+        """Train a network, in place, on images multiplied with `unit`."""
+        images = self._images
+        size = _batch_size_for(len(images.raw))
+        steps = epochs * math.ceil(len(images.raw) / size)
+        adam = Adam(network.parameters, network.factors)
+        step = 0
+        for _ in range(epochs):
+            order, total = self._generator.permutation(len(images.raw)), 0.0
+            for start in range(0, len(order), size):
+                rows = order[start : start + size]
+                x = images.of(rows, self._schedule.moved_share, self._generator) * unit
+                weights = None if images.weights is None else images.weights[rows]
+                loss, gradient = network.gradient(x, images.Y[rows], weights)
+                step += 1
+                adam.step(network.parameters, gradient, rate_at(rate, step, steps))
+                network.hold()
+                total += loss * len(rows)
+            self._epoch += 1
+            if not math.isfinite(total):
+                raise InputError(
+                    f"the training of convolutions diverges in pass {self._epoch}; look for "
+                    "points of enormous weight, or take fewer layers"
+                )
+            if self._callback is not None:
+                self._callback(self._epoch, total / len(images.raw), network)
+
+
+def _batch_size_for(images: int) -> int:
+    """Return images a step: few of them are better learned from in more steps."""
+    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, images // _STEPS_AN_EPOCH))

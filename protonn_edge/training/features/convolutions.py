@@ -1,0 +1,185 @@
+"""The parameters of convolutions, which are learned before the classifier behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import common_range
+from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.stages.convolution.integers import WEIGHT_BITS
+from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
+from protonn_edge.training.convolution.learning import (
+    Wanted,
+    learned_layers,
+    untrained_layers,
+)
+from protonn_edge.training.convolution.notation import read_network
+from protonn_edge.training.convolution.rounding import ACTIVATION_BITS, Bits
+from protonn_edge.training.convolution.training import Schedule
+from protonn_edge.training.features.images import ImageParameters
+from protonn_edge.training.options import PASSES, Counts, real
+from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.refusals import (
+    IN_BLOCKS,
+    LABEL_SETS,
+    OTHER_FEATURES,
+    SPARSE,
+    Refusal,
+    all_at_once,
+    but,
+    models_all_at_once,
+)
+
+KIND = Convolutions.kind
+
+_CONVOLVED = Refusal(lambda case: KIND in case.kinds, "images are convolved")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConvolutionParameters(ImageParameters):
+    """Parameters of convolutions, beside those of images.
+
+    Parameters
+    ----------
+    convolutions : str, default=None
+        Layers of a small network over the image, such as ``"average2,5x3,8x3,11x3,max2"``: see
+        `protonn_edge.training.convolution.notation`. It is trained first, behind a head of its own:
+        prototypes for a ProtoNN, as many and of as many projections as that has, else weighted
+        sums. The classifier is then trained on the bytes that its last layer gives.
+    convolution_bits : {8, 4, 2}, default=8
+        Of a weight; those of 2 bits are -1, 0 and 1.
+    activation_bits : {8, 4}, default=8
+        Of a layer's values.
+    network_epochs : int, default=30
+        Passes over the images in which the network is trained, the last 40 % of them on integers.
+    network_moved_share : float in [0, 1], default=0.5
+        Of the images of such a pass, those that are moved at random: see
+        `protonn_edge.training.augmentation`.
+    """
+
+    convolutions: str | None = None
+    convolution_bits: int = 8
+    activation_bits: int = 8
+    network_epochs: int = 30
+    network_moved_share: float = 0.5
+
+    asked_by: ClassVar[dict[str, str]] = {KIND: "convolutions"}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "convolutions": [str, None],
+        "convolution_bits": [Counts(WEIGHT_BITS)],
+        "activation_bits": [Counts(ACTIVATION_BITS)],
+        "network_epochs": [PASSES],
+        "network_moved_share": [real(0, 1)],
+    }
+    flags: ClassVar[dict[str, tuple[str, str]]] = {
+        "convolutions": (
+            "--convolutions",
+            "Learn layers of convolutions first, such as average2,5x3,8x3,11x3,max2.",
+        ),
+        "convolution_bits": ("--convolution-bits", "Of a convolution's weight: 8, 4 or 2."),
+        "activation_bits": ("--activation-bits", "Of a convolution's value: 8 or 4."),
+        "network_epochs": ("--network-epochs", "Passes over the images to learn convolutions in."),
+        "network_moved_share": (
+            "--network-moved-share",
+            "Share of the images that are moved at random while convolutions are learned.",
+        ),
+    }
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        all_at_once("convolutions"),
+        models_all_at_once(KIND, "convolutions"),
+        Refusal(
+            lambda case: case.settings.convolutions is not None and case.model is not None,
+            "convolutions are to be learned, but the model to start from has its own features or "
+            "none; leave {convolutions} out",
+        ),
+        Refusal(
+            lambda case: (
+                case.settings.convolutions is not None and case.settings.image_shape is None
+            ),
+            "convolutions are to be learned, but the shape of the image is not given; say its "
+            "height and width with {image_shape}",
+        ),
+        *but(
+            lambda case: KIND in case.kinds,
+            "convolutions are to be learned, but <but>; leave {convolutions} out",
+            SPARSE,
+            LABEL_SETS,
+            OTHER_FEATURES,
+            IN_BLOCKS,
+        ),
+        Refusal(
+            lambda case: case.settings.convolutions is not None and case.settings.deskew,
+            "convolutions are to be learned, but images are to be deskewed, which only "
+            "{reduced_shape} and {gradients} have; leave {deskew} out",
+        ),
+        *but(
+            lambda case: case.settings.dead_zone > 0,
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, whose values are read as they are; "
+            "leave {dead_zone} out",
+            _CONVOLVED,
+        ),
+        *but(
+            lambda case: case.settings.clip > 0 and not case.clips_on,
+            "{clip} is {settings.clip:g}, but <but>, which gives bytes; leave {clip} out",
+            _CONVOLVED,
+        ),
+        *but(
+            lambda case: case.clips_on,
+            "the model to start from clips outliers, but <but>; take another one",
+            _CONVOLVED,
+        ),
+    )
+
+    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
+        """Return convolutions with random weights where convolutions are asked for."""
+        if self.convolutions is None:
+            return super().feature_stage_for(points, weights)
+        wanted = self._network(points, weights)
+        return Convolutions(untrained_layers(wanted), wanted.averages, wanted.pixels)
+
+    def learned_stage_for(
+        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
+    ) -> FeatureStage | None:
+        """Return convolutions that are learned, where they are asked for."""
+        if self.convolutions is None:
+            return super().learned_stage_for(points, y, weights, seed=seed)
+        wanted = self._network(points, weights)
+        layers = learned_layers(wanted, points, y, weights, seed=seed)
+        return Convolutions(layers, wanted.averages, wanted.pixels)
+
+    def _network(self, points: Float32, weights: Float32 | None) -> Wanted:
+        assert self.convolutions is not None
+        assert self.image_shape is not None  # or it is refused
+        side, layouts = read_network(self.convolutions)
+        cropped = self.cropped_shape or self.image_shape
+        if side == 1 and cropped != self.image_shape:
+            raise InputError(
+                "the image is to be cropped, but convolutions look at all of it unless it is "
+                "pooled; let the layers begin with average2, or leave the crop out"
+            )
+        averages, (rows, columns) = None, (-(-pixels // side) for pixels in cropped)
+        if side > 1:
+            areas = Areas(self.image_shape, cropped, (rows, columns))
+            averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
+        return Wanted(
+            self.image_shape,
+            averages,
+            PixelScale.between(*common_range(points, weights)),
+            layouts,
+            Bits(self.convolution_bits, self.activation_bits),
+            Schedule(self.network_epochs, moved_share=float(self.network_moved_share)),
+            self._prototypes,
+        )
+
+    @property
+    def _prototypes(self) -> tuple[int, int] | None:
+        """Projections and prototypes of a ProtoNN whose sizes are said: what the network meets."""
+        d: int | None = getattr(self, "n_projections", None)
+        m: int | None = getattr(self, "n_prototypes", None)
+        return (d, m) if d and m else None

@@ -1,0 +1,91 @@
+"""The layers of a network as text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.errors import InputError
+from protonn_edge.training.convolution.notation import (
+    MOST_CHANNELS,
+    MOST_LAYERS,
+    ConvolutionLayout,
+    PoolingLayout,
+    read_layers,
+    read_network,
+    shapes_of,
+)
+
+CONVOLUTIONS = st.builds(
+    ConvolutionLayout,
+    st.none() | st.integers(1, MOST_CHANNELS),
+    st.sampled_from((1, 3, 5)),
+    st.sampled_from((1, 2)),
+    st.booleans(),
+)
+POOLINGS = st.builds(PoolingLayout, st.booleans(), st.booleans())
+
+
+@given(
+    CONVOLUTIONS,
+    st.lists(CONVOLUTIONS | POOLINGS, max_size=MOST_LAYERS - 1),
+    st.integers(1, 8),
+    st.sampled_from((",", ", ")),
+)
+def test_layers_are_read_as_they_are_written(first, others, side, comma) -> None:
+    layers = (first, *others)
+    text = comma.join(map(str, layers))
+    assert read_layers(text) == layers
+    whole = text if side == 1 else f"average{side}{comma}{text}"
+    assert read_network(whole) == (side, layers)
+
+
+@given(st.text(alphabet="0123456789xdwp/,maverge ", max_size=30))
+def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
+    said = "one sentence"
+    try:
+        side, layers = read_network(text)
+    except InputError as error:
+        said = str(error)
+    else:
+        assert 1 <= side <= 8
+        assert layers
+    assert "\n" not in said
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is ''; it must be"),
+        ("8x4", "is '8x4'; it must be channels"),
+        ("129x3", "is '129x3'; it must be channels"),
+        ("8x3/3", "is '8x3/3'"),
+        ("max2", "the first layer of a network is max2; begin with"),
+        ("average2,max", "the first layer of a network is max; begin with"),
+        ("average9", "is 'average9'"),
+        (",".join(["2x1"] * 13), "there are 13 layers of convolutions, 12 are possible"),
+    ],
+)
+def test_what_is_no_network_is_named(text: str, said: str) -> None:
+    with pytest.raises(InputError, match="(?s).*") as raised:
+        read_network(text)
+    assert said in str(raised.value)
+
+
+def test_shapes_follow_from_layers() -> None:
+    layers = read_layers("6x5/2p,dw3,max2,9x1,average")
+    assert list(shapes_of(layers, (28, 20))) == [
+        (28, 20, 1),
+        (14, 10, 6),
+        (12, 8, 6),
+        (6, 4, 6),
+        (6, 4, 9),
+        (1, 1, 9),
+    ]
+
+
+def test_layers_that_leave_nothing_are_refused() -> None:
+    with pytest.raises(InputError, match="the layer 4x5 needs a larger image than the 4x6 pixels"):
+        list(shapes_of(read_layers("2x1,max2,4x5"), (8, 12)))
