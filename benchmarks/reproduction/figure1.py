@@ -45,13 +45,14 @@ _DENSE: dict[str, dict[str, Any]] = {
     "usps-10": _PIXELS,
     "mnist-10": {**_PIXELS, "input_noise": 0.0, "epochs": 30},
 }
-_BOOSTED = {"ensemble": "boosting", "n_trees": 40, "shrinkage": 0.3, "max_depth": 4}
+_BOOSTED = {"ensemble": "boosting", "shrinkage": 0.3, "max_depth": 4}
 _BOOSTING: dict[str, dict[str, Any]] = {
     **FOREST,
     "har": _BOOSTED,
     "letter-26": _BOOSTED,
     "usps-10": FOREST["usps"],
 }
+_MOST_ROUNDS, _TREES_A_KB = 200, 25
 _LEAST_SHARE = 0.2  # of a local deep kernel's weights
 _LEAST_SPAN = 2.0  # of a panel, in points: less would show chance
 
@@ -137,11 +138,15 @@ def _kernel(data: str, kb: int, dataset: Dataset) -> Any:
     )
 
 
-def _boosting(data: str, kb: int, _dataset: Dataset) -> Any:
+def _boosting(data: str, kb: int, dataset: Dataset) -> Any:
+    """Return boosting of more rounds than fit, or of 200."""
     if data == _SLOW:
         return None
+    trees_a_round = 1 if len(dataset.classes) == 2 else len(dataset.classes)
+    rounds = min(_MOST_ROUNDS, _TREES_A_KB * kb // trees_a_round)
     return CLASSIFIERS["forest"](
-        random_state=SEED, **{**_BOOSTING[data], **_BOOSTED, "size_budget": 1_000 * kb}
+        random_state=SEED,
+        **{**_BOOSTING[data], "n_trees": rounds, "size_budget": 1_000 * kb},
     )
 
 
