@@ -199,14 +199,21 @@ def _draw(records: Sequence[Record], path: Path) -> None:
             axis.set_xscale("log", base=2)
             axis.set_xticks(sizes, [str(size) for size in sizes])
             low, high = axis.get_ylim()
-            axis.set_ylim(min(low, high - _LEAST_SPAN), high)
+            if high - low < _LEAST_SPAN:
+                axis.set_ylim(high - _LEAST_SPAN, high + _LEAST_SPAN / 10)
             axis.set_title(data)
             axis.set_xlabel("kB")
         for row in axes:
             row[0].set_ylabel("test accuracy, %")
-        handles, labels = axes[0][0].get_legend_handles_labels()
+        drawn = [axis.get_legend_handles_labels() for axis in axes.flat]
+        by_method = {label: line for lines in drawn for line, label in zip(*lines, strict=True)}
+        legend = [method for method in METHODS if method in by_method]
         axes[0][0].figure.legend(
-            handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8
+            [by_method[method] for method in legend],
+            legend,
+            loc="outside lower center",
+            ncols=len(legend),
+            fontsize=8,
         )
 
 
