@@ -196,7 +196,7 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
 def _draw(records: Sequence[Record], path: Path) -> None:
     """Draw a column of panels a data set: time above energy, with the accuracy on each bar."""
     sets = list(dict.fromkeys(record["data"] for record in records))
-    with panels(path, 2, len(sets), (2.6 * len(sets), 5.2)) as axes:
+    with panels(path, 2, len(sets), (2.6 * len(sets), 4.8)) as axes:
         for place, data in enumerate(sets):
             of_it = [record for record in records if record["data"] == data]
             names = [_name(record) for record in of_it]
@@ -205,7 +205,8 @@ def _draw(records: Sequence[Record], path: Path) -> None:
                 axis = axes[row][place]
                 bars = axis.bar(names, [record[key] for record in of_it], color=colours)
                 axis.set_yscale("log")
-                axis.tick_params(axis="x", rotation=70)
+                axis.yaxis.set_major_formatter("{x:g}")
+                axis.tick_params(axis="x", rotation=90, labelbottom=row == 1)
                 axis.set_ylabel(f"{what} a prediction" if place == 0 else "")
                 if row == 0:
                     axis.set_title(data)
