@@ -11,6 +11,7 @@ from protonn_edge import __version__
 COMMANDS = (
     "demo",
     "data",
+    "logger",
     "windows",
     "train",
     "tune",

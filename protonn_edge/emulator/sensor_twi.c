@@ -2,15 +2,11 @@
  * Sensors on the two-wire bus: registers behind an address, read and written one after the other.
  *
  * A write sets the register to begin with, then registers; a read goes on from there. What is read at
- * once of the data registers is one sample, as the chips guarantee it. simavr takes 1 us a bit whatever
- * TWBR says.
+ * once of the data registers is one sample, as the chips guarantee it.
  */
 #include "sensors.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include <simavr/avr_twi.h>
 
 enum { REGISTERS = 128, CHANNELS_MAX = 6 };
 
@@ -68,6 +64,9 @@ struct device {
     bool selected, pointed; /* it was addressed; this write has set the pointer */
 };
 
+static struct device devices[sizeof models / sizeof models[0]];
+static unsigned devices_count;
+
 static void restore(struct device *device)
 {
     memset(device->registers, 0, sizeof device->registers);
@@ -110,62 +109,69 @@ static void write_register(struct device *device, uint8_t value)
     }
 }
 
-static void answer(uint8_t message, const struct device *device, uint8_t data)
+static struct device *selected(void)
 {
-    avr_irq_t *input = avr_io_getirq(avr, AVR_IOCTL_TWI_GETIRQ(0), TWI_IRQ_INPUT);
-    avr_raise_irq(input, avr_twi_irq_msg(message, (uint8_t)(device->model->address << 1), data));
+    for (unsigned i = 0; i < devices_count; i++) {
+        if (devices[i].selected) {
+            return &devices[i];
+        }
+    }
+    return NULL;
 }
 
-static void on_message(avr_irq_t *irq, uint32_t value, void *parameter)
+bool two_wire_start(uint8_t address)
 {
-    (void)irq;
-    struct device *device = parameter;
-    const avr_twi_msg_irq_t message = {.u.v = value};
-    const uint8_t what = message.u.twi.msg, address = message.u.twi.addr;
-    if (what & TWI_COND_STOP) {
-        device->selected = false;
-    }
-    if (what & TWI_COND_START) {
+    for (unsigned i = 0; i < devices_count; i++) {
+        struct device *device = &devices[i];
         device->selected = address >> 1 == device->model->address;
         device->pointed = false;
-        if (device->selected) {
-            answer(TWI_COND_ACK, device, 1);
-            if (address & 1 && is_data(device->model, device->pointer)) {
-                take_sample(device);
-            }
+        if (device->selected && address & 1 && is_data(device->model, device->pointer)) {
+            take_sample(device);
         }
     }
-    if (!device->selected) {
-        return;
+    return selected() != NULL;
+}
+
+bool two_wire_write(uint8_t value)
+{
+    struct device *device = selected();
+    if (!device) {
+        return false;
     }
-    if (what & TWI_COND_WRITE) {
-        answer(TWI_COND_ACK, device, 1);
-        if (device->pointed) {
-            write_register(device, message.u.twi.data);
-        } else {
-            device->pointer = message.u.twi.data;
-            device->pointed = true;
-        }
+    if (device->pointed) {
+        write_register(device, value);
+    } else {
+        device->pointer = value % REGISTERS;
+        device->pointed = true;
     }
-    if (what & TWI_COND_READ) {
-        answer(TWI_COND_READ, device, device->registers[device->pointer++ % REGISTERS]);
+    return true;
+}
+
+uint8_t two_wire_read(void)
+{
+    struct device *device = selected();
+    return device ? device->registers[device->pointer++ % REGISTERS] : 0xFF; /* pulled up */
+}
+
+void two_wire_stop(void)
+{
+    for (unsigned i = 0; i < devices_count; i++) {
+        devices[i].selected = false;
     }
 }
 
 bool sensor_twi_install(struct recording *recording)
 {
-    avr_irq_t *output = avr_io_getirq(avr, AVR_IOCTL_TWI_GETIRQ(0), TWI_IRQ_OUTPUT);
-    for (size_t i = 0; output && i < sizeof models / sizeof models[0]; i++) {
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         const struct model *model = &models[i];
-        struct device *device = model->kind == recording->kind ? calloc(1, sizeof *device) : NULL;
-        if (!device || model->channels != recording->channels) {
-            continue;
+        if (model->kind == recording->kind && model->channels == recording->channels &&
+            devices_count < sizeof devices / sizeof devices[0]) {
+            struct device *device = &devices[devices_count++];
+            device->model = model;
+            device->recording = recording;
+            restore(device);
+            return twi_is_there();
         }
-        device->model = model;
-        device->recording = recording;
-        restore(device);
-        avr_irq_register_notify(output, on_message, device);
-        return true;
     }
     return false;
 }

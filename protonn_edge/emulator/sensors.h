@@ -33,7 +33,15 @@ int16_t recording_value(const struct recording *recording, uint32_t position, un
 /* ---- sensor_adc.c ---- */
 bool sensor_adc_install(struct recording *recording);
 
-/* ---- sensor_twi.c ---- */
+/* ---- sensor_twi.c: a sensor, and what the bus does with all of them ---- */
 bool sensor_twi_install(struct recording *recording);
+bool two_wire_start(uint8_t address); /* of 7 bits, and 1 to read; whether one answers */
+bool two_wire_write(uint8_t value);   /* whether it is acknowledged */
+uint8_t two_wire_read(void);
+void two_wire_stop(void);
+
+/* ---- twi.c: the chip's end of that bus, in the place of simavr's; chips may have none ---- */
+void twi_install(void);
+bool twi_is_there(void);
 
 #endif

@@ -275,6 +275,7 @@ int main(int argc, char **argv)
     if (!install_line()) {
         die(EXIT_CHIP, "the chip has no such serial line");
     }
+    twi_install();
     attach_sensors();
     if (!core_make(&options.core, image, options.image_bytes)) {
         die(EXIT_CHIP, "the chip has less flash");

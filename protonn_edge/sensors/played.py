@@ -157,34 +157,36 @@ def _number(text: str, path: Path) -> float:
 
 def _read_csv(path: Path) -> tuple[NDArray[np.int16], float | None]:
     """Return the values of a table and, if a comment says it, its rate."""
-    rate, names, rows = None, None, []
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            for number, line in enumerate(stream, 1):
-                if line.startswith("#"):
-                    said = _RATE.match(line)
-                    rate = rate if said is None else _number(said[1], path)
-                elif names is None and line.strip():
-                    names = next(csv.reader([line.strip()]))
-                    kept = [i for i, name in enumerate(names) if name not in _NO_CHANNELS]
-                elif line.strip():
-                    cells = next(csv.reader([line]))
-                    if names is None or len(cells) != len(names):
-                        raise InputError(f"{path}:{number} has not as many cells as the header")
-                    rows.append([int(cells[i]) for i in kept])
-    except InputError:
-        raise
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not text in UTF-8; convert it") from error
-    except (ValueError, csv.Error) as error:
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
+    rates = [_number(found[1], path) for found in said if found is not None]
+    lines = [(number, line) for number, line in lines if not line.startswith("#")]
+    if len(lines) < 2:
+        raise InputError(f"{path} has no samples below its header; write it again")
+    header = next(csv.reader([lines[0][1]]))
+    kept = [place for place, name in enumerate(header) if name.strip() not in _NO_CHANNELS]
+    rows = [_counts(path, number, line, len(header), kept) for number, line in lines[1:]]
+    return np.array(rows, dtype=np.int16), rates[-1] if rates else None
+
+
+def _counts(path: Path, number: int, line: str, columns: int, kept: list[int]) -> list[int]:
+    """Return a sample of a line."""
+    cells = next(csv.reader([line]))
+    if len(cells) != columns:
+        raise InputError(f"{path}:{number} has not as many cells as the header")
+    try:
+        counts = [int(cells[place]) for place in kept]
+    except ValueError as error:
         raise InputError(
             f"{path}:{number} has a value that is no whole number; give the sensor's own counts"
         ) from error
-    if not rows or not rows[0]:
-        raise InputError(f"{path} has no samples below its header; write it again")
-    if not all(-(1 << 15) <= value < 1 << 15 for row in rows for value in row):
-        raise InputError(f"{path} has a value that 16 bits do not hold; give the sensor's counts")
-    return np.array(rows, dtype=np.int16), rate
+    if not all(-(1 << 15) <= count < 1 << 15 for count in counts):
+        raise InputError(f"{path}:{number} has a value that 16 bits do not hold; give the counts")
+    return counts
 
 
 def _read_wav(path: Path) -> tuple[NDArray[np.int16], float]:

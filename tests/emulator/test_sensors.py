@@ -110,7 +110,7 @@ int main(void) {
     send(0x68, 0x75, 1);
     set(0x68, 0x6B, 0x80);
     send(0x68, 0x1B, 1);
-    uart_write(twi_to(0x69 << 1) == 0x18);
+    uart_write(twi_to(0x69 << 1));
     idle_for_ever();
 }
 """
@@ -118,7 +118,7 @@ int main(void) {
     with EmulatedUno(elf, sensors=[PlayedSensor(MPU6050, noise(6), 100.0)]) as uno:
         # Its identity, asleep, no data yet, a register that keeps and one that does not, a reset,
         # and nobody at another address.
-        assert connect(uno).read(8) == bytes([0x68, 0x40, 0, 0, 0x08, 0x68, 0x00, 0])
+        assert connect(uno).read(8) == bytes([0x68, 0x40, 0, 0, 0x08, 0x68, 0x00, 0x20])
 
 
 def test_an_adxl345_is_little_endian_and_measures_when_told(
