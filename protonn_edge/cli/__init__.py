@@ -12,6 +12,7 @@ COMMANDS = (
     "demo",
     "data",
     "logger",
+    "record",
     "windows",
     "train",
     "tune",

@@ -160,7 +160,8 @@ class Logger:
             carried = _LINE_SHARE * self.baud / _BITS_PER_BYTE
             raise InputError(
                 f"{self.name} at {self.actual_rate:g} Hz needs {self.bytes_a_second:,.0f} bytes a "
-                f"second, {self.baud:,} baud carry {carried:,.0f}; choose a lower --rate or a higher --baud"
+                f"second, {self.baud:,} baud carry {carried:,.0f}; choose a lower --rate or a "
+                "higher --baud"
             )
 
     def context(self) -> dict[str, object]:
