@@ -63,11 +63,16 @@ class Drawing:
 
 def levels_of(one: Evidence) -> Levels:
     """Return the levels of a run's features: those of its model's training data."""
-    inputs, n = one.model.inputs, one.model.n_features
+    inputs, n, stage = one.model.inputs, one.model.n_features, one.model.feature_stage
+    pixels = one.image_shape is not None and one.image_shape[0] > 1
+    if stage is not None and stage.scale is not None:
+        first, last = (np.resize(end, n) for end in (stage.scale.zero, stage.scale.end))
+        if pixels:
+            return Levels(first, last, pixels=True)
+        return Levels(np.minimum(first, last), np.maximum(first, last), pixels=False)
     if one.image_shape is None and len(inputs.lower) == n:
         return Levels(inputs.lower, inputs.upper, pixels=False)
     lower, upper = float(inputs.lower.min()), float(inputs.upper.max())
-    pixels = one.image_shape is not None and one.image_shape[0] > 1
     paper = float(np.median(inputs.background))
     if pixels and upper - paper < paper - lower:  # dark on light
         lower, upper = upper, lower

@@ -254,9 +254,8 @@ class FeatureStage(ABC):
         """Return the ends of raw values of each channel, or of all, of those of features (D,)."""
         if self.scale is None:
             return tuple(end[:1] for end in ends)
-        zero = np.asarray(self.scale.zero, np.float64)
-        last = zero + self.scale.maximum * np.asarray(self.scale.step, np.float64)
-        return np.minimum(zero, last), np.maximum(zero, last)
+        zero, end = self.scale.zero, self.scale.end
+        return np.minimum(zero, end), np.maximum(zero, end)
 
     def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
         """Return what makes the bytes that the device is fed, (features,), of raw points.

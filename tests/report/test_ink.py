@@ -10,6 +10,8 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 
 from protonn_edge.report.ink import levels_of, typical_drawing
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.gradients.gradients import Gradients
 
 
 def with_images(images: np.ndarray, *, background: float):
@@ -41,6 +43,18 @@ def test_ink_is_what_paper_is_not_whichever_is_darker():
         ink = levels_of(one).of(one.points.raw[0].astype(float)).reshape(12, 10)
         assert levels_of(one).pixels
         assert (ink == upright_strokes()[0] / 16).all()
+
+
+@pytest.mark.parametrize("paper", [0.0, 16.0])
+def test_ink_is_that_of_pixels_where_features_are_made_of_them(paper: float) -> None:
+    stage = Gradients((12, 10), (12, 10), (2, 2), pixels=PixelScale.between(0.0, 16.0, paper))
+    one = evidence_of(random_model(features=stage.n_outputs))
+    inputs = one.model.inputs.with_one_range()
+    model = replace(one.model, feature_stage=stage, inputs=inputs, raw_exponents=None)
+    one = replace(one, model=model, image_shape=(12, 10))
+    images = upright_strokes() if paper == 0 else 16.0 - upright_strokes()
+    ink = levels_of(one).of(images.reshape(-1, 120)[0]).reshape(12, 10)
+    assert ink == pytest.approx(upright_strokes()[0] / 16)
 
 
 def test_a_signal_goes_up_where_its_values_do_wherever_it_rests():

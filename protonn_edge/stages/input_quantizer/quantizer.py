@@ -30,6 +30,12 @@ class InputQuantizer:
     step: NDArray[np.float64]
     maximum: int
 
+    @property
+    def end(self) -> NDArray[np.float64]:
+        """The raw values that become `maximum`, (D,)."""
+        end: NDArray[np.float64] = self.zero + self.maximum * self.step
+        return end
+
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as bytes (n, D), saturating at 0 and `maximum`.
 
