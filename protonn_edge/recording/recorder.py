@@ -195,8 +195,8 @@ def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[S
     while stream.description is None:
         if time.monotonic() > end:
             raise CheckFailed(
-                f"no logger is heard at {where} ({stream.torn} frames were damaged); upload what "
-                "'protonn-edge logger' writes, or give the --baud that it was made for"
+                f"no logger is heard at {where}; upload what 'protonn-edge logger' writes, or give "
+                "the --baud that it was made for"
             )
         early += stream.feed(line.read(_READ_S))
     if not stream.description.found:
