@@ -98,6 +98,13 @@ class Recorder:
         elapsed = self._heard - self._began
         return self._counted / elapsed if elapsed > 0 and self._counted else None
 
+    @property
+    def countdown_s(self) -> float:
+        """Seconds until the take that is under way begins."""
+        if self.take is None or self.take.first is None:
+            return 0.0
+        return max(0.0, (self.take.first - self._last_number) / self._rate)
+
     def begin(self, label: str, seconds: float | None, pause_s: float) -> None:
         """Begin a take: of so many seconds, or until `end`, after a pause."""
         least = _SEAM_SAMPLES if self.takes else 0

@@ -120,6 +120,14 @@ def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
     assert "is not a recording" in refusal(run("record", "-o", path, *words))
 
 
+def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    with RecordingFile(path, DESCRIPTION, "s") as file:
+        file.append("rest", np.zeros(1), PLAYED[:1])
+    words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
+    assert "the file that --sensor plays" in refusal(run("record", "-o", path, *words))
+
+
 # --- what goes wrong ------------------------------------------------------------------------------
 
 
