@@ -17,10 +17,9 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
-from protonn_edge.cli.sensors import sensor_option
+from protonn_edge.cli.sensors import read_sensors, sensor_option
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import read_sensor
 
 _LOOK_EVERY_S = 0.2
 
@@ -76,7 +75,7 @@ def emulate_command(
             link="tcp" if device is None else "pty",
             port=port or 0,
             wire_speed=wire_speed,
-            sensors=[read_sensor(option) for option in sensors],
+            sensors=read_sensors(sensors),
         )
         with emulated, _linked(device, emulated.url) as url:
             named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"

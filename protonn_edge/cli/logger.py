@@ -74,6 +74,7 @@ def logger_command(
     if not arduino:
         out.say(f"  upload: {upload_command(output, board.environment)}")
     record = ["protonn-edge", "record", "-o", "recording.csv", "--port", "PORT", "--label", "NAME"]
+    record += [] if board_name == "uno" else ["--board", board_name]
     record += [] if logger.baud == board.baud else ["--baud", str(logger.baud)]
     out.say(f"  record: {command_line(record)}")
     out.finish(

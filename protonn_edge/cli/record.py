@@ -12,7 +12,7 @@ import click
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.sensors import sensor_option
+from protonn_edge.cli.sensors import read_sensors, sensor_option
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
@@ -21,7 +21,7 @@ from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import SampleStream
 from protonn_edge.recording.keys import Keys, record_by_keys
 from protonn_edge.recording.recorder import Recorder, wait_for_description
-from protonn_edge.sensors import read_sensor
+from protonn_edge.sensors import PlayedSensor
 from protonn_edge.toolchain.platformio import build_firmware
 
 
@@ -112,8 +112,9 @@ def record_command(
     check_names(labels, "--label", distinct=True)
     out = Output(as_json)
     board = load_board(board_name)
+    played = read_sensors(sensors, output)
     with contextlib.ExitStack() as stack:
-        url = port or stack.enter_context(_emulated(out, board, folder, sensors, by_keys)).url
+        url = port or stack.enter_context(_emulated(out, board, folder, played, by_keys)).url
         line = stack.enter_context(contextlib.closing(Link(url, baud or board.baud)))
         stream = SampleStream()
         with out.status(f"waiting for a logger at {url}"):
@@ -139,15 +140,14 @@ def record_command(
 
 @contextlib.contextmanager
 def _emulated(
-    out: Output, board: Board, folder: Path, sensors: tuple[str, ...], wire_speed: bool
+    out: Output, board: Board, folder: Path, sensors: list[PlayedSensor], wire_speed: bool
 ) -> Iterator[EmulatedBoard]:
     """Build a logger and run it; people at their keys have the wall clock's time."""
     if not (folder / "platformio.ini").is_file():
         raise InputError(f"{folder} is no logger; write one with 'protonn-edge logger -o {folder}'")
-    attached = [read_sensor(option) for option in sensors]
     with out.status("building the logger"):
         elf = build_firmware(folder, board.environment)
-    with EmulatedBoard(elf, board=board, sensors=attached, wire_speed=wire_speed) as emulated:
+    with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
         yield emulated
 
 

@@ -16,8 +16,10 @@ class TwoWireDevice:
     ----------
     address : int
         Of 7 bits.
-    id_register, id : int
-        By which it is known.
+    id_register : int
+        Where it says which chip it is.
+    ids : tuple of int
+        What it says there, and chips whose registers are the same.
     first_data, data_bytes : int
         The registers that are read at once.
     value_at : tuple of int
@@ -32,7 +34,7 @@ class TwoWireDevice:
 
     address: int
     id_register: int
-    id: int
+    ids: tuple[int, ...]
     first_data: int
     data_bytes: int
     value_at: tuple[int, ...]
@@ -54,7 +56,7 @@ DEVICES = {
     "mpu6050": TwoWireDevice(
         address=0x68,
         id_register=0x75,
-        id=0x68,
+        ids=(0x68, 0x70, 0x71),  # MPU-6500 and MPU-9250, on many boards of that name
         first_data=0x3B,
         data_bytes=14,
         value_at=(0, 2, 4, 8, 10, 12),  # the temperature is in between
@@ -78,7 +80,7 @@ DEVICES = {
     "adxl345": TwoWireDevice(
         address=0x53,
         id_register=0x00,
-        id=0xE5,
+        ids=(0xE5,),
         first_data=0x32,
         data_bytes=6,
         value_at=(0, 2, 4),

@@ -64,7 +64,8 @@ class RecordingFile:
         self._path = path
         self._take_begin = 0
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            binary = getattr(os, "O_BINARY", 0)  # Windows would write line ends of its own
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | binary, 0o666)
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
         try:

@@ -85,7 +85,7 @@ class SampleStream:
     description : Description or None
         As it was said last; None until then, and nothing is a sample before.
     torn : int
-        Frames that were damaged on the line.
+        Frames that were damaged on the line, after the first one that was whole.
     lost : int
         Samples that are missing between those that came, for whatever reason.
     lost_on_board : int
@@ -104,6 +104,7 @@ class SampleStream:
         self.received = 0
         self.resets = 0
         self._splitter = FrameSplitter(_LONGEST_FRAME)
+        self._in_step = False  # it has seen where frames begin
         self._next: int | None = None
         self._board_lost_before = 0
 
@@ -120,8 +121,9 @@ class SampleStream:
             try:
                 body = decode_frame(frame)
             except ProtocolError:
-                self.torn += 1
+                self.torn += self._in_step
                 continue
+            self._in_step = True
             if body[0] == _LOGGER:
                 self._describe(body)
             elif body[0] == _SAMPLES:

@@ -122,6 +122,8 @@ def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
     if take is None:
         chosen = "  ".join(f"{i} {label}" for i, label in enumerate(labels[:9], 1))
         doing = f"{len(recorder.takes)} takes; {chosen}  x throw the last away  q quit"
+    elif not take.kept:
+        doing = f"{take.label} in {recorder.countdown_s:.1f} s"
     else:
         doing = f"{take.label}: {take.kept} samples; any key ends it, x throws it away"
     lost = f"{recorder.stream.lost} samples lost, {recorder.stream.torn} frames damaged"

@@ -28,7 +28,9 @@ _LEAST_FRAME_SAMPLES = 4
 _FRAME_VALUE_BYTES = 240  # a block of COBS, with what is around them
 _LINE_SHARE = 0.95
 _LOGGER_BYTES_A_SECOND = 60
-_ANALOG_RATE = 9_000.0  # conversions a second, of 104 us each
+_ANALOG_RATE = 9_000.0  # conversions a second
+_ADC_HZ = 125_000  # a conversion takes 13 cycles of it
+_FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are a little less exact
 _TWO_WIRE_RATE = 1_000.0
 _BITS_PER_BYTE = 10
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
@@ -180,6 +182,8 @@ class Logger:
             "frame_samples": self.frame_samples,
             "pins": pins,
             "digital_off": sum(1 << pin for pin in pins),
+            "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
+            "conversion_us": round(13e6 * self._adc_prescaler / self.board.clock_hz),
             "period_cycles": self.period_cycles,
             "actual_rate": self.actual_rate,
             "timer_top": steps,
@@ -194,6 +198,11 @@ class Logger:
             "baud_divisor": self._baud_divisor(self.baud),
             "twi_divisor": max(0, (self.board.clock_hz // _TWI_HZ - 16) // 2),
         }
+
+    @property
+    def _adc_prescaler(self) -> int:
+        prescaler = 1 << (self.board.clock_hz // _ADC_HZ).bit_length() - 1
+        return prescaler // 2 if self.rate * self.channels > _FAST_ANALOG_RATE else prescaler
 
     @property
     def _sensor_name(self) -> str:

@@ -98,6 +98,13 @@ class Recorder:
         elapsed = self._heard - self._began
         return self._counted / elapsed if elapsed > 0 and self._counted else None
 
+    @property
+    def countdown_s(self) -> float:
+        """Seconds until the take that is under way begins."""
+        if self.take is None or self.take.first is None:
+            return 0.0
+        return max(0.0, (self.take.first - self._last_number) / self._rate)
+
     def begin(self, label: str, seconds: float | None, pause_s: float) -> None:
         """Begin a take: of so many seconds, or until `end`, after a pause."""
         least = _SEAM_SAMPLES if self.takes else 0
@@ -195,8 +202,8 @@ def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[S
     while stream.description is None:
         if time.monotonic() > end:
             raise CheckFailed(
-                f"no logger is heard at {where} ({stream.torn} frames were damaged); upload what "
-                "'protonn-edge logger' writes, or give the --baud that it was made for"
+                f"no logger is heard at {where}; upload what 'protonn-edge logger' writes, or give "
+                "the --baud that it was made for"
             )
         early += stream.feed(line.read(_READ_S))
     if not stream.description.found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.sensors.kinds import ADXL345, MICROPHONE, MPU6050, SensorKind, sensor_kind
-from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor
+from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor, sensor_file
 
 __all__ = [
     "ADXL345",
@@ -13,5 +13,6 @@ __all__ = [
     "SensorKind",
     "packed_sensors",
     "read_sensor",
+    "sensor_file",
     "sensor_kind",
 ]

@@ -104,9 +104,7 @@ def read_sensor(option: str) -> PlayedSensor:
     InputError
         If the file cannot be used.
     """
-    found = _OPTION.fullmatch(option)
-    if found is None:
-        raise InputError(f"--sensor is {shortened(option)!r}; give NAME=FILE, such as a0=light.csv")
+    found = _parts(option)
     kind, path = sensor_kind(found[1]), Path(found[2])
     given = None if found[3] is None else _number(found[3], path)
     check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
@@ -121,6 +119,11 @@ def read_sensor(option: str) -> PlayedSensor:
             )
         rate = said or 0.0
     return PlayedSensor(kind, values, rate if given is None else given)
+
+
+def sensor_file(option: str) -> Path:
+    """Return the file that ``--sensor`` names; raises as `read_sensor` does."""
+    return Path(_parts(option)[2])
 
 
 def packed_sensors(sensors: Sequence[PlayedSensor]) -> bytes:
@@ -143,6 +146,13 @@ def packed_sensors(sensors: Sequence[PlayedSensor]) -> bytes:
         parts.append(_RECORD.pack(number, sensor.kind.pin or 0, channels, 0, rate_mhz, samples))
         parts.append(sensor.values.astype("<i2").tobytes())
     return b"".join(parts)
+
+
+def _parts(option: str) -> re.Match[str]:
+    found = _OPTION.fullmatch(option)
+    if found is None:
+        raise InputError(f"--sensor is {shortened(option)!r}; give NAME=FILE, such as a0=light.csv")
+    return found
 
 
 def _number(text: str, path: Path) -> float:

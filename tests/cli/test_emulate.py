@@ -148,6 +148,8 @@ def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path)
     [
         ([], "name a FIRMWARE"),
         (["none.elf"], "none.elf does not exist; build the firmware first"),
+        (["none.elf", "--sensor", "a0"], "give NAME=FILE"),
+        (["none.elf", "--sensor", "a0=none.csv,rate=5"], "none.csv does not exist"),
         (["none.elf", "--tcp", "0"], "--tcp"),
         (["none.elf", "--tcp", "5000", "--pty", "uno"], "exclude each other"),
     ],
@@ -165,3 +167,32 @@ def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> Non
     assert refused.exit_code == 2
     assert "is no symbolic link" in refused.stderr
     assert precious.read_text() == "kept"
+
+
+# Converts A0 whenever a byte comes.
+METER = """
+#include <avr/io.h>
+int main(void) {
+    UBRR0L = 16;
+    UCSR0A = 1 << U2X0;
+    UCSR0B = 1 << RXEN0 | 1 << TXEN0;
+    ADCSRA = 1 << ADEN | 7;
+    ADMUX = 1 << REFS0 | 1 << ADLAR;
+    for (;;) {
+        while (!(UCSR0A & 1 << RXC0)) {}
+        (void)UDR0;
+        ADCSRA |= 1 << ADSC;
+        while (ADCSRA & 1 << ADSC) {}
+        UDR0 = ADCH;
+    }
+}
+"""
+
+
+def test_a_sensor_plays_its_file(emulate: type[Emulate], tmp_path: Path) -> None:
+    light = tmp_path / "light.csv"
+    light.write_text("# rate: 0.01 Hz\nlight\n800\n")
+    board = emulate(compile_text(METER, tmp_path / "meter.elf", "-Os"), "--sensor", f"a0={light}")
+    with serial.serial_for_url(board.record["url"], timeout=20) as line:
+        line.write(b"?")
+        assert line.read(1) == bytes([800 >> 2])

@@ -37,6 +37,8 @@ CARE = {
     ("toolchain/launcher.py", "os.killpg"): "process group",  # only process.py runs it
     ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
     ("system/lock.py", "fcntl"): "except ImportError:",
+    ("recording/keys.py", "termios"): "except ImportError:",
+    ("recording/keys.py", "tty"): "except ImportError:",
     ("system/scratch.py", "os.getuid"): 'hasattr(os, "getuid")',
     (
         "cli/emulate.py",

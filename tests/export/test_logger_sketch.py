@@ -1,0 +1,52 @@
+"""A logger as an Arduino sketch: it compiles without a warning, and logs what is played."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from arduino_ide import (
+    ARDUINO,
+    DEADLINE_S,
+    FOR_THE_CORE,
+    LINK,
+    WARNINGS,
+    compile_source,
+    needs_arduino_core,
+)
+from logger_builds import assert_played, noise, samples_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.recording.logger import logger_of
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+
+WIRE = ARDUINO / "libraries" / "Wire" / "src"
+
+
+@needs_arduino_core
+@pytest.mark.parametrize(("name", "rate"), [("mpu6050", 100.0), ("microphone", 8000.0)])
+def test_a_sketch_logs_what_is_played(
+    arduino_core: Path, tmp_path: Path, name: str, rate: float
+) -> None:
+    kind = sensor_kind(name)
+    logger = logger_of([kind], rate, load_board("uno"))
+    ((file, text),) = logger.sketch("logger").items()
+    assert file == "logger.ino"
+    (tmp_path / file).write_text(text)
+    includes = [WIRE, WIRE / "utility"]
+    objects = [compile_source(tmp_path / file, tmp_path / "logger.o", includes, *WARNINGS)]
+    if logger.device:
+        for source in (WIRE / "Wire.cpp", WIRE / "utility" / "twi.c"):
+            out = tmp_path / f"{source.name}.o"
+            objects.append(compile_source(source, out, includes, *FOR_THE_CORE))
+    elf = tmp_path / "logger.elf"
+    link: list[object] = ["avr-gcc", *LINK, "-o", elf, *objects, arduino_core, "-lm"]
+    subprocess.run(link, check=True, timeout=DEADLINE_S)
+    played = noise(150, len(kind.channels), kind.low, kind.high)
+    with EmulatedUno(elf, sensors=[PlayedSensor(kind, played, rate)]) as uno:
+        stream, found = samples_of(uno.url, round(rate * 1.5))
+        assert uno.stats().faults == ()
+    assert_played(found, played)
+    assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)

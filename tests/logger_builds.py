@@ -1,0 +1,55 @@
+"""Loggers compiled for the emulated Uno, and what they send."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from avr_programs import compile_text
+
+from protonn_edge.boards import load_board
+from protonn_edge.hil.link import Link
+from protonn_edge.recording.frames import Samples, SampleStream
+from protonn_edge.recording.logger import logger_of
+from protonn_edge.sensors import sensor_kind
+
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-DF_CPU=16000000UL")
+
+
+def compile_logger(folder: Path, rate: float, *names: str) -> Path:
+    """Compile the firmware that logs sensors; no warning is let through."""
+    logger = logger_of([sensor_kind(name) for name in names], rate, load_board("uno"))
+    text = logger.firmware()["src/main.c"]
+    return compile_text(text, folder / f"{names[0]}-{rate:g}.elf", "-Os", *WARNINGS)
+
+
+@contextlib.contextmanager
+def listening(url: str) -> Iterator[Link]:
+    with contextlib.closing(Link(url, 115_200)) as line:
+        yield line
+
+
+def samples_of(url: str, count: int) -> tuple[SampleStream, list[Samples]]:
+    """Return the first samples, at least so many, that a board sends."""
+    stream, found = SampleStream(), []
+    with listening(url) as line:
+        while stream.received < count:
+            data = line.read(20.0)
+            assert data, "the board fell silent"
+            found += stream.feed(data)
+    return stream, found
+
+
+def noise(samples: int, channels: int, low: int = -32768, high: int = 32767) -> np.ndarray:
+    """Return values of which no two samples are alike."""
+    values = np.random.default_rng(samples).integers(low, high + 1, (samples, channels))
+    return values.astype(np.int16)
+
+
+def assert_played(found: list[Samples], played: np.ndarray) -> None:
+    """Check each sample against the one of its number in what was played."""
+    for piece in found:
+        numbers = np.arange(piece.first, piece.first + len(piece.values))
+        assert np.array_equal(piece.values, played[numbers % len(played)]), piece.first

@@ -1,0 +1,91 @@
+"""A logger samples at a steady rate and sends each sample as it is, with its number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_emulated_avr
+from logger_builds import assert_played, compile_logger, listening, noise, samples_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.recording.frames import SampleStream
+from protonn_edge.recording.logger import logger_of
+from protonn_edge.recording.recorder import wait_for_description
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize(
+    ("names", "rate", "count"),
+    [
+        (["mpu6050"], 100.0, 200),
+        (["adxl345"], 800.0, 1000),
+        (["microphone"], 8000.0, 10_000),
+        (["a1", "a2", "a3"], 50.0, 100),
+    ],
+)
+def test_what_is_logged_is_what_is_played_sample_by_sample(
+    tmp_path: Path, names: list[str], rate: float, count: int
+) -> None:
+    kind = sensor_kind(names[0])
+    channels = len(kind.channels) if kind.pin is None else len(names)
+    played = noise(count // 2 + 1, channels, kind.low, kind.high)
+    with EmulatedUno(
+        compile_logger(tmp_path, rate, *names), sensors=[PlayedSensor(kind, played, rate)]
+    ) as uno:
+        stream, found = samples_of(uno.url, count)
+        assert uno.stats().faults == ()
+    assert_played(found, played)
+    assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)
+    assert stream.description is not None
+    assert stream.description.rate == rate
+    assert [each.name for each in stream.description.kinds] == names
+
+
+@needs_emulated_avr
+def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
+    with (
+        EmulatedUno(compile_logger(tmp_path, 100.0, "mpu6050")) as uno,
+        listening(uno.url) as line,
+        pytest.raises(CheckFailed, match="does not find its mpu6050; check its wires"),
+    ):
+        wait_for_description(line, SampleStream(), uno.url)
+
+
+@pytest.mark.parametrize(
+    ("names", "rate", "more", "sentence"),
+    [
+        (["mpu6050", "a0"], 100, {}, "are not logged together"),
+        (["a0", "A0"], 100, {}, "name each once"),
+        (["mpu6050"], 2000, {}, "samples that at 0.24 to 1,000 Hz"),
+        (["microphone"], 10_000, {}, "to 9,000 Hz"),
+        (["a0", "a1"], 8000, {}, "to 4,500 Hz"),
+        (["a0"], 0.1, {}, "samples that at 0.24"),
+        (["microphone"], 8000, {"baud": 115_200}, "16,993 bytes a second, 115,200 baud carry"),
+        (["a0"], 10, {"baud": 920_000}, "cannot make 920,000 baud"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    names: list[str], rate: float, more: dict[str, int], sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        logger_of([sensor_kind(name) for name in names], rate, load_board("uno"), **more)
+
+
+def test_a_board_with_another_chip_is_refused() -> None:
+    with pytest.raises(InputError, match="mega2560 has an atmega2560, loggers are for"):
+        logger_of([sensor_kind("a0")], 10, load_board("mega2560"))
+
+
+def test_a_line_that_is_too_slow_is_made_faster() -> None:
+    uno = load_board("uno")
+    assert logger_of([sensor_kind("microphone")], 8000, uno).baud == 250_000
+    assert logger_of([sensor_kind("mpu6050")], 100, uno).baud == 115_200
+
+
+def test_the_rate_is_that_of_the_timer() -> None:
+    logger = logger_of([sensor_kind("a0")], 60, load_board("uno"))
+    assert logger.actual_rate == 16_000_000 / (8 * 33_333)
