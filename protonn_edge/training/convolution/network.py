@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from protonn_edge.training.convolution.heads import Head
 from protonn_edge.training.convolution.layers import (
     Convolution,
     Layer,
+    Limit,
     Normalization,
     Pooling,
     Rectifier,
@@ -99,9 +101,11 @@ class Network:
         """
         values = images[None]
         layers: list[Layer] = []
-        for layer in folded(self.layers):
+        floats = folded(self.layers)
+        for layer, after in zip_longest(floats, floats[1:]):
             if isinstance(layer, Convolution):
-                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits)
+                limit = after.largest if isinstance(after, Limit) else None
+                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits, limit)
                 whole = made.forward(values / np.float32(step))[0]
                 step, largest = out_step, bits.maximum
                 values = whole * np.float32(step)

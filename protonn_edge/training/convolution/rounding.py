@@ -74,7 +74,13 @@ class RoundedConvolution:
 
     @classmethod
     def of(
-        cls, layer: Convolution, x: Float32, step: float, largest_input: int, bits: Bits
+        cls,
+        layer: Convolution,
+        x: Float32,
+        step: float,
+        largest_input: int,
+        bits: Bits,
+        limit: float | None = None,
     ) -> tuple[Self, float]:
         """Return that of a convolution in floats, and what one of its integer values means.
 
@@ -86,12 +92,16 @@ class RoundedConvolution:
             What comes in, for some training points.
         step : float
             What one of the inputs' integers means in the unit of `x`.
+        limit : float, optional
+            What the largest integer value means exactly, if that is not free.
         """
         weight_step = _best_step(layer.weights, bits.largest_weight)
         weight_step = max(weight_step, _least_step(layer, step, largest_input))
         values = np.maximum(layer.forward(x)[0], 0)
-        out_step = _best_step(values, bits.maximum)
+        out_step = _best_step(values, bits.maximum) if limit is None else limit / bits.maximum
         multiplier, shift = _as_product(weight_step * step / out_step)
+        if limit is not None:
+            weight_step = out_step / step * multiplier / 2**shift
         half = (1 << shift) / (2 * multiplier)  # so that values are rounded, and not cut
         biases = layer.biases / np.float32(weight_step * step) + np.float32(half)
         latent = Convolution(layer.layout, layer.weights / np.float32(weight_step), biases)

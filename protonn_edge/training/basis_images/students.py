@@ -1,0 +1,61 @@
+"""Students: networks whose last layer gives the weights of basis images."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from protonn_edge.errors import InputError
+from protonn_edge.stages.feature_stage import Shape
+from protonn_edge.training.basis_images.head import LARGEST_VALUE
+from protonn_edge.training.convolution.layers import Layer, Limit, Normalization
+from protonn_edge.training.convolution.network import layers_of
+from protonn_edge.training.convolution.notation import (
+    KERNELS,
+    MOST_CHANNELS,
+    ConvolutionLayout,
+    Layout,
+    PoolingLayout,
+    shapes_of,
+)
+
+_FIRST_DEVIATION = LARGEST_VALUE / 4  # of a weight, which is 0 on average
+
+
+def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> tuple[Layout, ...]:
+    """Return layers with one behind that gives so many weights.
+
+    Its kernels see all that is left of the image; where none is of that size, averages of each
+    channel come first.
+
+    Raises
+    ------
+    InputError
+        If there are more weights than channels that a layer can have, or nothing is left of the
+        image.
+    """
+    if weights > MOST_CHANNELS:
+        raise InputError(
+            f"basis images have {weights} weights, a layer gives at most {MOST_CHANNELS}; take "
+            "fewer images, or fewer parts"
+        )
+    height, width, _ = list(shapes_of(layouts, shape))[-1]
+    if height == width and height in KERNELS:
+        return (*layouts, ConvolutionLayout(weights, height))
+    return (*layouts, PoolingLayout(average=True, everywhere=True), ConvolutionLayout(weights, 1))
+
+
+def student_layers(
+    layouts: tuple[Layout, ...], generator: np.random.Generator
+) -> tuple[Layer, ...]:
+    """Return layers to begin with; the last one's values are limited, not rectified."""
+    *layers, last, _ = layers_of(layouts, generator)
+    assert isinstance(last, Normalization)
+    ones = np.ones_like(last.gain)
+    centred = replace(
+        last,
+        gain=ones * np.float32(_FIRST_DEVIATION),
+        offset=ones * np.float32(LARGEST_VALUE / 2),
+    )
+    return (*layers, centred, Limit(LARGEST_VALUE))
