@@ -39,6 +39,11 @@ class WantedImages:
         What the similarity loss counts.
     learned : bool
         Whether images are learned; else they stay noise.
+
+    Raises
+    ------
+    InputError
+        If the grid is not two numbers from 1 on.
     """
 
     student: Wanted
@@ -46,6 +51,14 @@ class WantedImages:
     grid: Shape = (1, 1)
     similarity: float = 0.0
     learned: bool = True
+
+    def __post_init__(self) -> None:
+        sides = list(self.grid)
+        if len(sides) != 2 or min(sides) < 1:
+            raise InputError(
+                f"the parts of an image are {self.grid}; they must be a number of rows and one of "
+                "columns, each 1 or more, such as (2, 2)"
+            )
 
     @property
     def whole_student(self) -> Wanted:

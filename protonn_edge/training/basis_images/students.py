@@ -17,10 +17,12 @@ from protonn_edge.training.convolution.notation import (
     ConvolutionLayout,
     Layout,
     PoolingLayout,
+    read_network,
     shapes_of,
 )
 
 _FIRST_DEVIATION = LARGEST_VALUE / 4  # of a weight, which is 0 on average
+_TEACHERS = 4  # times as many channels
 
 
 def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> tuple[Layout, ...]:
@@ -44,6 +46,18 @@ def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> 
     if height == width and height in KERNELS:
         return (*layouts, ConvolutionLayout(weights, height))
     return (*layouts, PoolingLayout(average=True, everywhere=True), ConvolutionLayout(weights, 1))
+
+
+def wider(text: str) -> str:
+    """Return layers as text with four times as many channels, as far as a layer can have them."""
+    side, layouts = read_network(text)
+    found = [
+        replace(each, channels=min(MOST_CHANNELS, _TEACHERS * each.channels))
+        if isinstance(each, ConvolutionLayout) and each.channels
+        else each
+        for each in layouts
+    ]
+    return ",".join([f"average{side}"] * (side > 1) + [str(each) for each in found])
 
 
 def student_layers(

@@ -169,12 +169,10 @@ class EstimatorTeacher:
 
     def backward(self, kept: Any, slope: Float32) -> Float32:
         """Return the derivatives by the images, through all layers."""
-        if len(self.biases[-1]) == 1:
-            slope = (slope[:, 1:] - slope[:, :1]) / 2
+        back: Any = (slope[:, 1:] - slope[:, :1]) / 2 if len(self.biases[-1]) == 1 else slope
         for W, values in zip(reversed(self.weights[1:]), reversed(kept[1:]), strict=True):
-            slope = np.multiply(slope @ W, _slope_of(values, self.activation))
-        by_pixels: Any = slope @ self.weights[0]
-        found: Float32 = by_pixels * self._unit
+            back = (back @ W) * _slope_of(values, self.activation)
+        found: Float32 = (back @ self.weights[0]) * self._unit
         return found
 
     @property
