@@ -34,13 +34,15 @@ class BasisImagesSettings(DenseSettings):
 
     teacher: Any
     basis_images: int
-    image_parts: Shape
+    image_parts: Shape | None
     similarity: float
     teacher_epochs: int
     taught: TaughtStudent = field(init=False)
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return a student with random weights."""
+        if self.convolutions is None:  # which is refused
+            return super().feature_stage_for(points, weights)
         student = self._images(points, weights).whole_student
         return _stage(student, untrained_layers(student))
 
@@ -55,7 +57,8 @@ class BasisImagesSettings(DenseSettings):
 
     def _images(self, points: Float32, weights: Float32 | None) -> WantedImages:
         student = self._network(points, weights)
-        return WantedImages(student, self.basis_images, self.image_parts, float(self.similarity))
+        grid = self.image_parts or (1, 1)
+        return WantedImages(student, self.basis_images, grid, float(self.similarity))
 
     def _teacher_for(
         self, student: Wanted, points: Float32, y: Indices, weights: Float32 | None, seed: int
@@ -100,9 +103,9 @@ class BasisImagesClassifier(DenseClassifier):
         Passes over the images in which a teacher is trained.
     basis_images : int, default=32
         M. The student learns them in `network_epochs` passes.
-    image_parts : tuple of two int, default=(1, 1)
-        P, Q: each image has a grid of P x Q parts with a weight each. All together there may be 64
-        weights.
+    image_parts : tuple of two int, default=None
+        P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
+        All together there may be 64 weights.
     similarity : float, default=0.1
         What the similarity loss counts beside the cross-entropy.
 
@@ -135,7 +138,7 @@ class BasisImagesClassifier(DenseClassifier):
     teacher: Any = None
     teacher_epochs: int = 15
     basis_images: int = 32
-    image_parts: Shape = (1, 1)
+    image_parts: Shape | None = None
     similarity: float = 0.1
 
     taught_: TaughtStudent = field(init=False)
@@ -144,7 +147,7 @@ class BasisImagesClassifier(DenseClassifier):
         "teacher": [str, None, object],
         "teacher_epochs": [PASSES],
         "basis_images": [Interval(Integral, 1, MOST_CHANNELS, closed="both")],
-        "image_parts": [IMAGE_SHAPE],
+        "image_parts": [IMAGE_SHAPE, None],
         "similarity": [real(0, 1e6)],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
