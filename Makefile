@@ -60,10 +60,11 @@ setup: tools $(VENV)/has-test
 # `pio` itself, told where to find what it needs if it cannot reach its registry.
 pio = variables=$$($(PYTHON) -m protonn_edge.toolchain) && eval "$$variables" && $(VENV)/bin/pio $(1)
 
-# The package, editable, and one of its extras. The file remembers that it is there.
+# The package, editable, and one of its extras. The file remembers that it is there. Python compiles a
+# module when it is first imported: to compile all of them takes longer than all else here.
 $(VENV)/has-%: pyproject.toml constraints.txt | $(PYTHON)
 	@echo "pip install --editable '.[$*]'"
-	@$(PYTHON) -m pip install -qq --disable-pip-version-check \
+	@$(PYTHON) -m pip install -qq --disable-pip-version-check --no-compile \
 	    --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 

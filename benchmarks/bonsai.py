@@ -24,19 +24,14 @@ from typing import Any
 
 import click
 import numpy as np
+from on_uno import run_on_uno
 from printing import Columns, print_table
 from rows import SplitRow, chosen
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
-from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model.bonsai import TreeModel
-from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.bonsai import BonsaiClassifier, LocalDeepKernelClassifier
 
 SEED = 0
@@ -146,29 +141,17 @@ COLUMNS: Columns = [
 
 
 def measure_case(case: Case, dataset: Dataset) -> dict[str, Any]:
-    """Train a model, build it, and run all test points; mismatches count host C and the Uno."""
+    """Train a model, build it, and run all test points."""
     model, seconds = case.train_tree(dataset)
-    X, y = np.asarray(dataset.X_test), dataset.y_test
-    integers = quantize(model)
-    Q = integers.quantize(X)
-    wishes = Wishes(activity=measure_activity(integers, Q))
-    board = load_board("uno")
-    with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, (X, y), board).to_json()
-        plan = trial.plan
-    assert isinstance(plan, Plan)
-    record["mismatches"] += verify_host(integers, Q).mismatches
+    on_uno = run_on_uno(model, dataset)
+    record = on_uno.record
     return record | {
         "name": case.name,
-        "inputs": integers.n_inputs,
-        "classes": integers.n_classes,
         "depth": model.depth,
-        "float_accuracy": share_right(model.predict(X), y),
-        "model_bytes": integers.model_bytes,
+        "float_accuracy": share_right(model.predict(np.asarray(dataset.X_test)), dataset.y_test),
         "paper_bytes": model.paper_bytes,
         "ms": record["cycles"]["mean"] / _CYCLES_A_MS,
-        "state_bytes": plan.state_bytes,
-        "plan": plan.to_json(),
+        "state_bytes": on_uno.plan.state_bytes,
         "seconds": seconds,
     }
 

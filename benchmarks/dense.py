@@ -19,22 +19,17 @@ from typing import Any
 
 import click
 import numpy as np
+from on_uno import run_on_uno
 from printing import Columns, print_table
 from rows import SplitRow, chosen
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
-from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model.dense import DenseModel
-from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.dense import DenseClassifier
 
 SEED = 0
@@ -115,24 +110,11 @@ def _sklearn_accuracy(model: DenseModel, dataset: Dataset) -> float:
 
 
 def _run(model: DenseModel, dataset: Dataset) -> dict[str, Any]:
-    """Build the model and run all test points; mismatches count both the host's C and the Uno."""
-    integers = quantize(model)
-    Q = integers.quantize(np.asarray(dataset.X_test))
-    wishes = Wishes(activity=measure_activity(integers, Q))
-    board = load_board("uno")
-    with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, (dataset.X_test, dataset.y_test), board).to_json()
-        plan = trial.plan
-    assert isinstance(plan, Plan)
-    record["mismatches"] += verify_host(integers, Q).mismatches
-    return record | {
-        "inputs": model.n_inputs,
+    """Build the model and run all test points."""
+    return run_on_uno(model, dataset).record | {
         "hidden": ", ".join(map(str, model.hidden)),
-        "classes": integers.n_classes,
         "weights": sum(W.size for W in model.weights),
         "nonzero": sum(int(np.count_nonzero(W)) for W in model.weights),
-        "model_bytes": integers.model_bytes,
-        "plan": plan.to_json(),
     }
 
 

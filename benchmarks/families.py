@@ -20,7 +20,8 @@ from typing import Any
 
 import click
 import numpy as np
-from forest import SEED, run
+from forest import SEED
+from on_uno import run_on_uno
 from printing import Columns, print_table
 from rows import Row, chosen
 
@@ -102,7 +103,7 @@ def measure_case(case: Row, dataset: Dataset) -> Iterator[dict[str, Any]]:
             "classifier": kind,
             "settings": settings,
             "cross_validated": share,
-            **run(classifier.to_model(classes=dataset.classes), dataset),
+            **run_on_uno(classifier.to_model(classes=dataset.classes), dataset).record,
         }
 
 

@@ -17,20 +17,13 @@ import time
 from typing import Any
 
 import click
-import numpy as np
+from on_uno import run_on_uno
 from printing import Columns, print_table
 from rows import Row, chosen
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
-from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
-from protonn_edge.model import Model
 from protonn_edge.model.forest import ForestModel
-from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.forest import ForestClassifier, new_ensemble
 
 SEED = 0
@@ -58,7 +51,7 @@ COLUMNS: Columns = [
     ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
     ("points", lambda r: f"{r['n']:,}"),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
-    ("table B", lambda r: f"{r['table_bytes']:,}"),
+    ("table B", lambda r: f"{r['model_bytes']:,}"),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
     ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
     ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
@@ -77,31 +70,13 @@ def measure_case(case: Row, dataset: Dataset) -> dict[str, Any]:
     model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
     seconds = time.perf_counter() - begin
     assert isinstance(model, ForestModel)
+    on_uno = run_on_uno(model, dataset)
     return {
         "name": case.name,
         "sklearn_accuracy": beside,
         "seconds": seconds,
-        **run(model, dataset),
-    }
-
-
-def run(model: Model, dataset: Dataset) -> dict[str, Any]:
-    """Build the model and run all test points; mismatches count both the host's C and the Uno."""
-    integers = quantize(model)
-    Q = integers.quantize(np.asarray(dataset.X_test))
-    wishes = Wishes(activity=measure_activity(integers, Q))
-    board = load_board("uno")
-    with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, (dataset.X_test, dataset.y_test), board).to_json()
-        plan = trial.plan
-    assert isinstance(plan, Plan)
-    record["mismatches"] += verify_host(integers, Q).mismatches
-    return record | {
-        "inputs": integers.n_inputs,
-        "classes": integers.n_classes,
-        **{size.name: size.number for size in integers.sizes},
-        "table_bytes": integers.model_bytes,
-        "plan": plan.to_json(),
+        **on_uno.record,
+        **{size.name: size.number for size in on_uno.integers.sizes},
     }
 
 

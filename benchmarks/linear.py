@@ -26,19 +26,15 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
+from on_uno import run_on_uno
 from printing import Columns, print_table
 from rows import SplitRow, chosen
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model.linear import LinearModel
-from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.quantization.linear import LinearChain
 from protonn_edge.training.linear import LinearClassifier
 
@@ -101,27 +97,17 @@ def _sklearn_accuracy(classifier: LinearClassifier, model: LinearModel, dataset:
 
 
 def _run(model: LinearModel, dataset: Dataset) -> dict[str, Any]:
-    """Build the model and run all test points; mismatches count both the host's C and the Uno."""
-    integers = quantize(model)
+    """Build the model and run all test points."""
+    on_uno = run_on_uno(model, dataset)
+    integers, record = on_uno.integers, on_uno.record
     assert isinstance(integers, LinearChain)
-    Q = integers.quantize(dataset.X_test)
-    wishes = Wishes(activity=measure_activity(integers, Q))
-    board = load_board("uno")
-    with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, (dataset.X_test, dataset.y_test), board).to_json()
-        plan = trial.plan
-    assert isinstance(plan, Plan)
-    record["mismatches"] += verify_host(integers, Q).mismatches
-    used = integers.own_inputs(Q) != 0
+    used = integers.own_inputs(on_uno.Q) != 0
     multiplications = float((used @ np.count_nonzero(integers.weights, axis=0)).mean())
-    multiplying = record["cycles"]["mean"] - _besides(plan, used)
+    multiplying = record["cycles"]["mean"] - _besides(on_uno.plan, used)
     return record | {
-        "inputs": integers.n_inputs,
-        "classes": integers.n_classes,
         "nonzero": float(np.mean(integers.weights != 0)),
         "input_bits": int(integers.inputs.maximum).bit_length(),
         "accumulator_bits": integers.accumulator_bits,
-        "plan": plan.to_json(),
         "multiplications": multiplications,
         "cycles_a_multiplication": multiplying / multiplications,
     }

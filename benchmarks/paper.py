@@ -1,11 +1,14 @@
 """The ProtoNN paper's tables and figures again, from the data sets at hand.
 
-    python benchmarks/paper.py --only NAME [--json] [--pictures FOLDER]
+    python benchmarks/paper.py --only NAME [--data NAME] [--json] [--pictures FOLDER]
 
 prints the rows of one table or figure of Gupta et al. (ICML 2017), each beside the paper's own
-number where it prints any, or of all of them in turn. With --pictures, what is a figure in the
-paper is drawn there, too. docs/paper.md says what came of it. What each of them shows, and how its
-settings were chosen, is in its module of ``reproduction``.
+number where it prints any, or of all of them in turn; with --data, those of one data set. With
+--pictures, what is a figure in the paper is drawn there, too. docs/paper.md says what came of it.
+What each of them shows, and how its settings were chosen, is in its module of ``reproduction``.
+
+Rows take from seconds to an hour. Those that --json printed are shown and drawn again with --stored
+FILE, so that a figure can be run in parts.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -14,12 +17,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import click
-from printing import table_row
-from reproduction import figure1, figure3, figure4, figure5, tables
+from printing import Record, print_table
+from reproduction import figure1, figure2, figure3, figure4, figure5, tables
 from reproduction.part import Part
+from rows import chosen
 
 from protonn_edge.errors import ProtoNNEdgeError
 
@@ -27,37 +33,58 @@ PARTS: dict[str, Part] = {
     "table1": tables.BINARY,
     "table2": tables.MULTI_CLASS,
     "figure1": figure1.PART,
+    "figure2": figure2.PART,
     "figure3": figure3.PART,
     "figure4": figure4.PART,
     "figure5": figure5.PART,
 }
 
 
-def show(name: str, part: Part, as_json: bool, pictures: Path | None) -> None:
-    """Print a part's rows as they come, and draw them."""
+def run(part: Part, data: str | None) -> Iterator[Record]:
+    """Yield a part's rows, of all of its data sets or of one."""
+    for row, dataset in chosen(part.sets, data):
+        yield from part.rows(row, dataset)
+
+
+def show(name: str, part: Part, rows: Iterable[Record], as_json: bool, folder: Path | None) -> None:
+    """Print rows as they come, and draw them."""
     if not as_json:
         click.echo(f"{name}: {part.title}\n")
-        click.echo(table_row([heading for heading, _ in part.columns]))
-        click.echo("|" + "---|" * len(part.columns))
-    records = []
-    for record in part.rows():
+    records: list[Record] = []
+    print_table(_kept(rows, records), part.columns, as_json)
+    if folder is not None and part.draw is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.draw(records, folder / f"paper-{name}.svg")
+
+
+def _kept(rows: Iterable[Record], records: list[Record]) -> Iterator[Record]:
+    for record in rows:
         records.append(record)
-        cells = [cell(record) for _, cell in part.columns]
-        click.echo(json.dumps(record) if as_json else table_row(cells))
-    if pictures is not None and part.draw is not None:
-        pictures.mkdir(parents=True, exist_ok=True)
-        part.draw(records, pictures / f"paper-{name}.svg")
+        yield record
 
 
 @click.command()
 @click.option("--only", type=click.Choice(list(PARTS)), help="One table or figure.")
+@click.option("--data", help="One data set of it.")
+@click.option("--stored", type=click.File(), help="What --json printed, in place of new rows.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 @click.option("--pictures", type=click.Path(path_type=Path), help="Where figures are drawn.")
-def main(only: str | None, as_json: bool, pictures: Path | None) -> None:
+def main(
+    only: str | None,
+    data: str | None,
+    stored: TextIO | None,
+    as_json: bool,
+    pictures: Path | None,
+) -> None:
     """Print the paper's tables and figures beside its own numbers."""
-    for name, part in PARTS.items():
-        if only in (None, name):
-            show(name, part, as_json, pictures)
+    if only is None and (data or stored):
+        raise click.UsageError("--data and --stored are of one table or figure; add --only")
+    if only and data not in (None, *(names := [row.name for row in PARTS[only].sets])):
+        raise click.BadParameter(f"{only} is run on {', '.join(names)}, not on {data}")
+    for name in PARTS if only is None else [only]:
+        part = PARTS[name]
+        rows = run(part, data) if stored is None else map(json.loads, stored)
+        show(name, part, rows, as_json, pictures)
 
 
 if __name__ == "__main__":

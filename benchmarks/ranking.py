@@ -72,7 +72,7 @@ PRESETS = [
 
 def measure_ranking(preset: RankingPreset, dataset: Dataset) -> dict[str, Any]:
     """Train a preset with each seed and return the means."""
-    runs = [_one_run(preset, dataset, seed) for seed in SEEDS]
+    runs = [measure_once(preset, dataset, seed) for seed in SEEDS]
     record = {
         "name": preset.name,
         "others": preset.others,
@@ -88,7 +88,8 @@ def measure_ranking(preset: RankingPreset, dataset: Dataset) -> dict[str, Any]:
     return record
 
 
-def _one_run(preset: RankingPreset, dataset: Dataset, seed: int) -> dict[str, float]:
+def measure_once(preset: RankingPreset, dataset: Dataset, seed: int) -> dict[str, float]:
+    """Train a preset with one seed and return its figures."""
     model, seconds = preset.train(dataset, seed)
     found = precision_at(model.scores(dataset.X_test), dataset.y_test)
     return {
@@ -102,13 +103,16 @@ def measure_logistic(dataset: Dataset) -> dict[str, float]:
     """Return the test figures of one-vs-rest logistic regression on points of unit norm."""
     begin = time.perf_counter()
     parts = [holdout(dataset, _HELD_OUT, seed) for seed in SEEDS]
-    reached = [np.mean([_logistic(part, C)[1] for part in parts]) for C in _INVERSE_PENALTIES]
+    reached = [
+        np.mean([logistic_precision(part, C)[1] for part in parts]) for C in _INVERSE_PENALTIES
+    ]
     C = _INVERSE_PENALTIES[int(np.argmax(reached))]
-    figures = {f"precision_at_{k}": value for k, value in _logistic(dataset, C).items()}
+    figures = {f"precision_at_{k}": value for k, value in logistic_precision(dataset, C).items()}
     return {"C": C, **figures, "seconds": time.perf_counter() - begin}
 
 
-def _logistic(dataset: Dataset, C: float) -> dict[int, float]:
+def logistic_precision(dataset: Dataset, C: float) -> dict[int, float]:
+    """Return precision at k of one-vs-rest logistic regression on points of unit norm."""
     classifier = OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
     labels = dataset.y_train.tocsc()
     seen = np.flatnonzero(np.diff(labels.indptr))  # a label that no point has cannot be learned

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
+from replayed_builds import ReplayedBuilds
+
+from protonn_edge.toolchain import platformio
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
 settings.register_profile("protonn-edge", deadline=None, derandomize=True, print_blob=True)
@@ -27,9 +31,21 @@ os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")
 if "PLATFORMIO_BUILD_CACHE_DIR" not in os.environ:
     _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
     os.environ["PLATFORMIO_BUILD_CACHE_DIR"] = _OBJECTS.name
+if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
+    _REPLAYED = TemporaryDirectory(prefix="protonn-edge-builds-")
+    os.environ["PROTONN_EDGE_REPLAYED_BUILDS"] = _REPLAYED.name
+_BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _replayed_builds() -> Iterator[None]:
+    """Let PlatformIO run once for each kind of project; it takes a second before it compiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
+        yield
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Run the tests in one process more than there are cores: many wait for other programs."""
-    return (yield) + 1
+    """Run the tests in two processes more than there are cores: many wait for other programs."""
+    return (yield) + 2

@@ -8,8 +8,12 @@ import numpy as np
 
 from protonn_edge.model import InputStatistics, Normalizer
 from protonn_edge.model.linear import LinearModel
+from protonn_edge.stages.average_pooling.areas import Areas
+from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.convolution.stage import Convolutions
+from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.pooling.integers import IntegerPooling
 
 
 def random_convolution(
@@ -49,6 +53,15 @@ def random_convolution(
         input_maximum,
         **parts,
     )
+
+
+def random_layers(seed: int = 0) -> Convolutions:
+    """Return averages, two convolutions and pooling, of images whose background is white."""
+    averages = IntegerAveragePooling(Areas((13, 12), (12, 12), (6, 6)), 15, cuts=True)
+    first = random_convolution(seed, (6, 6, 1), 4, padded=True)
+    each = random_convolution(seed + 1, (6, 6, 4), depthwise=True, maximum=255, shift=11)
+    average = IntegerPooling((4, 4, 4), (2, 2), "average", 255)
+    return Convolutions((first, each, average), averages, PixelScale(255.0, -1.0))
 
 
 def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:

@@ -11,7 +11,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-PROTONN, OTHERS = "#b3261e", ("#5f6b7a", "#8aa0b8", "#3f5a36", "#a08a3c", "#6d4c8d", "#3a7ca5")
+PROTONN, PROTONN_PAPER = "#b3261e", "#e07b39"
+OTHERS = ("#5f6b7a", "#8aa0b8", "#3f5a36", "#a08a3c", "#6d4c8d", "#3a7ca5")
 _STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.grid.axis": "y",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from printing import Columns, Record
-from rows import chosen
+from rows import SplitRow
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
@@ -52,14 +52,14 @@ _LINEAR: dict[str, dict[str, Any]] = {
     "har": {"normalization": "minmax", "regularization": 1e-4},
 }
 _BOOSTED = {"ensemble": "boosting", "n_trees": 40, "shrinkage": 0.3, "max_depth": 4}
-_FOREST: dict[str, dict[str, Any]] = {
+FOREST: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, **_BOOSTED, "size_budget": 2_000},
     "mnist": {**_MNIST, **_BOOSTED, "size_budget": 2_000},
     "letter": {**_BOOSTED, "size_budget": 2_000},
     "har": {"ensemble": "extra", "n_trees": 20, "size_budget": 2_000},
 }
 _PIXELS = {"normalization": "minmax", "learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
-_DENSE: dict[str, dict[str, Any]] = {
+DENSE: dict[str, dict[str, Any]] = {
     "usps": {**_PIXELS, "input_noise": 0.2, "epochs": 100},
     "mnist": {**_PIXELS, "input_noise": 0.1, "epochs": 60},
     "letter": {
@@ -126,8 +126,8 @@ _KERNEL: dict[str, dict[str, Any]] = {
 _SETTINGS = {
     "linear": _LINEAR,
     "local-deep-kernel": _KERNEL,
-    "forest": _FOREST,
-    "dense": _DENSE,
+    "forest": FOREST,
+    "dense": DENSE,
     "bonsai": _BONSAI,
     "protonn": _PROTONN,
 }
@@ -151,14 +151,13 @@ COLUMNS: Columns = [
 ]
 
 
-def _rows() -> Iterator[Record]:
-    for row, dataset in chosen(BINARY_SETS, None):
-        trained: dict[str, Model] = {}
-        for bar in BARS:
-            if bar.data == row.name:
-                if bar.classifier not in trained:
-                    trained[bar.classifier] = _trained(bar, dataset)
-                yield _measured(bar, trained[bar.classifier], dataset)
+def _rows(row: SplitRow, dataset: Dataset) -> Iterator[Record]:
+    trained: dict[str, Model] = {}
+    for bar in BARS:
+        if bar.data == row.name:
+            if bar.classifier not in trained:
+                trained[bar.classifier] = _trained(bar, dataset)
+            yield _measured(bar, trained[bar.classifier], dataset)
 
 
 def _trained(bar: Bar, dataset: Dataset) -> Model:
@@ -231,4 +230,6 @@ def _colours() -> dict[str, str]:
     return dict(zip(others, OTHERS, strict=False))
 
 
-PART = Part("accuracy, time and energy of 2 kB models on the Uno", _rows, COLUMNS, _draw)
+PART = Part(
+    "accuracy, time and energy of 2 kB models on the Uno", BINARY_SETS, _rows, COLUMNS, _draw
+)

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import numpy as np
 from printing import Columns, Record
-from rows import chosen
+from rows import SplitRow
 
+from protonn_edge.datasets import Dataset
 from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.objective import MATRICES
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
-from reproduction.sets import BINARY_SETS
+from reproduction.sets import MNIST
 
 SEED = 0
 ITERATIONS = 30
@@ -50,18 +51,17 @@ COLUMNS: Columns = [
 ]
 
 
-def _rows() -> Iterator[Record]:
-    for _, dataset in chosen(BINARY_SETS, "mnist"):
-        rows = np.random.default_rng(SEED).permutation(len(dataset.X_train))[:POINTS]
-        for subset in SUBSETS:
-            classifier = ProtoNNClassifier(trained=subset, **_SETTINGS)
-            classifier.fit(
-                dataset.X_train[rows],
-                dataset.y_train[rows],
-                evaluate_on=(dataset.X_test, dataset.y_test),
-            )
-            after = classifier.history_[len(subset) - 1 :: len(subset)]
-            yield {"trained": subset, "accuracies": [each.test_accuracy for each in after]}
+def _rows(_: SplitRow, dataset: Dataset) -> Iterator[Record]:
+    rows = np.random.default_rng(SEED).permutation(len(dataset.X_train))[:POINTS]
+    for subset in SUBSETS:
+        classifier = ProtoNNClassifier(trained=subset, **_SETTINGS)
+        classifier.fit(
+            dataset.X_train[rows],
+            dataset.y_train[rows],
+            evaluate_on=(dataset.X_test, dataset.y_test),
+        )
+        after = classifier.history_[len(subset) - 1 :: len(subset)]
+        yield {"trained": subset, "accuracies": [each.test_accuracy for each in after]}
 
 
 def _draw(records: Sequence[Record], path: Path) -> None:
@@ -83,5 +83,5 @@ def _draw(records: Sequence[Record], path: Path) -> None:
 
 
 PART = Part(
-    "accuracy by iteration, for each choice of what is trained (mnist)", _rows, COLUMNS, _draw
+    "accuracy by iteration, for each choice of what is trained", [MNIST], _rows, COLUMNS, _draw
 )

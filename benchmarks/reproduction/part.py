@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from printing import Columns, Record
+from rows import Row
+
+from protonn_edge.datasets import Dataset
 
 
 @dataclass(frozen=True)
@@ -17,8 +21,10 @@ class Part:
     ----------
     title : str
         What it shows.
+    sets : sequence of rows
+        The data sets that it is run on.
     rows : callable
-        Runs it, row after row.
+        Runs it on one of them, row after row.
     columns : sequence of pairs
         Headings, and what is below them in a row.
     draw : callable, optional
@@ -26,7 +32,8 @@ class Part:
     """
 
     title: str
-    rows: Callable[[], Iterator[Record]]
+    sets: Sequence[Row]
+    rows: Callable[[Any, Dataset], Iterator[Record]]
     columns: Columns
     draw: Callable[[Sequence[Record], Path], None] | None = None
 

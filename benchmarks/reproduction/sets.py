@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from rows import SplitRow
 
+MNIST = SplitRow("mnist", "mnist10.npz", split=5)
 BINARY_SETS = [
     SplitRow("usps", "usps10_libsvm.npz", split=5),
-    SplitRow("mnist", "mnist10.npz", split=5),
+    MNIST,
     SplitRow("letter", "letter26.npz", split=13),
     SplitRow("har", "har_hapt.npz", split=3),
 ]

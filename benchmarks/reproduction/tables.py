@@ -10,12 +10,12 @@ standardized features and, unlike the paper's, were not tuned. The paper's numbe
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from printing import Columns, Record
-from rows import SplitRow, chosen
+from rows import SplitRow
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -167,18 +167,12 @@ METHODS = {
 }
 
 
-def _rows_of(sets: Sequence[SplitRow]) -> Callable[[], Iterator[Record]]:
-    def rows() -> Iterator[Record]:
-        for row, dataset in chosen(sets, None):
-            for method, run in METHODS.items():
-                paper_kb, paper = _PAPER.get(row.name, {}).get(method, (None, None))
-                beside = {"paper_kb": paper_kb, "paper": paper}
-                yield {"data": row.name, "method": method, **run(row.name, dataset), **beside}
-
-    return rows
+def _rows(row: SplitRow, dataset: Dataset) -> Iterator[Record]:
+    for method, measure in METHODS.items():
+        paper_kb, paper = _PAPER.get(row.name, {}).get(method, (None, None))
+        beside = {"paper_kb": paper_kb, "paper": paper}
+        yield {"data": row.name, "method": method, **measure(row.name, dataset), **beside}
 
 
-BINARY = Part("two classes, beside classifiers of any size", _rows_of(BINARY_SETS), COLUMNS)
-MULTI_CLASS = Part(
-    "more classes, beside classifiers of any size", _rows_of(MULTI_CLASS_SETS), COLUMNS
-)
+BINARY = Part("two classes, beside classifiers of any size", BINARY_SETS, _rows, COLUMNS)
+MULTI_CLASS = Part("more classes, beside classifiers of any size", MULTI_CLASS_SETS, _rows, COLUMNS)

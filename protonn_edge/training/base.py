@@ -166,8 +166,8 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
 
     @property
     def planned_epochs(self) -> int:
-        """Epochs that the last report will have counted."""
-        return 1
+        """Epochs that the last report will have counted: the parameter, where there is one."""
+        return int(getattr(self, "epochs", 1))
 
     @property
     def _scores_are_logits(self) -> bool:

@@ -95,11 +95,6 @@ class TreeClassifier(DeviceClassifier):
         return TreeSettings.of(self.get_params(deep=False))
 
     @property
-    def planned_epochs(self) -> int:
-        """Epochs that the last report will have counted."""
-        return self.epochs
-
-    @property
     def _scores_are_logits(self) -> bool:
         return True
 

@@ -144,11 +144,6 @@ class DenseClassifier(DeviceClassifier):
         return DenseSettings.of(self.get_params(deep=False))
 
     @property
-    def planned_epochs(self) -> int:
-        """Epochs that the last report will have counted."""
-        return self.epochs
-
-    @property
     def _scores_are_logits(self) -> bool:
         return True
 

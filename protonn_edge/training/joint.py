@@ -39,7 +39,7 @@ from protonn_edge.training.progress import (
     with_back_off,
 )
 from protonn_edge.training.quantization_aware import QuantizationAware
-from protonn_edge.training.thresholding import support
+from protonn_edge.training.thresholding import in_shares_of_rows, support
 
 QUANTIZATION_BEGINS = 0.5
 
@@ -225,10 +225,14 @@ def adam_of(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> Adam
 
 
 class Sparsifier:
-    """Keeps matrices within their shares of non-zero entries, over the course of the training."""
+    """Keeps matrices within their shares of non-zero entries, over the course of the training.
 
-    def __init__(self, shares: tuple[float, ...]) -> None:
-        self._shares = shares
+    Entries are compared by their magnitudes; those of the matrices at the places `by_row` by their
+    shares of their rows' lengths, which is right for rows whose lengths mean nothing.
+    """
+
+    def __init__(self, shares: tuple[float, ...], by_row: tuple[int, ...] = ()) -> None:
+        self._shares, self._by_row = shares, by_row
         self._frozen: dict[int, NDArray[np.bool_]] = {}
 
     def apply(self, parameters: Iterable[Matrix], progress: float) -> None:
@@ -238,7 +242,8 @@ class Sparsifier:
                 continue
             mask = self._frozen.get(index)
             if mask is None:
-                mask = support(matrix, _share_at(share, progress))
+                compared = in_shares_of_rows(matrix) if index in self._by_row else matrix
+                mask = support(compared, _share_at(share, progress))
                 if progress >= _SUPPORT_FREEZES:
                     self._frozen[index] = mask
             matrix[...] *= mask

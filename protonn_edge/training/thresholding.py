@@ -48,3 +48,10 @@ def support(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.bool_]:
 def hard_threshold(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.float32]:
     """Return `matrix` with all but its largest entries set to zero; see `support`."""
     return np.where(support(matrix, fraction), matrix, np.float32(0.0))
+
+
+def in_shares_of_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return a matrix whose rows have the length 1; those of zeros stay as they are."""
+    lengths: NDArray[np.float32] = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    return matrix / lengths

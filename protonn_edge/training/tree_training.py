@@ -30,6 +30,10 @@ _SHARPNESS = 1.0, 100.0
 _MEASURED_POINTS = 64
 _SHARPENED = 0.75  # from this share of the steps on it is the last one
 
+# Of `TreeParameters`. Only the sign of a branch's sum counts, so its length drifts: compared with
+# the others' weights, all of a short branch would be cut, and often the root's.
+_BRANCHES = 3
+
 _START = 0.3  # deviation of what weights and gates make of points whose coordinates have 1
 
 
@@ -71,7 +75,7 @@ class TreeTraining:
         self._step = 0
         factor = factor_of_inputs(self.parameters.projection.shape[1])
         self._adam = Adam(self.parameters, (factor, 1.0, 1.0, 1.0))
-        self._sparsifier = Sparsifier(schedule.sparsity)
+        self._sparsifier = Sparsifier(schedule.sparsity, by_row=(_BRANCHES,))
 
     def train(
         self, model_of: Callable[[TreeParameters], TreeModel], callback: Callback | None

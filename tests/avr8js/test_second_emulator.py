@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from avr_tools import needs_emulated_avr
+from convolution_factory import random_images_of, random_layers
+from convolution_factory import random_model as random_convolutional_model
 from model_factory import (
     random_images,
     random_inputs,
@@ -81,6 +83,13 @@ def test_images_that_are_pooled_take_the_same_cycles(avr8js):
     pooling = AveragePooling((16, 15), (12, 14), (5, 6))
     model = random_pooling_model(pooling, projections=12)
     images = random_images(4, 20, pooling)
+    assert_both_emulators_agree(avr8js, model, quantize(model).quantize(images))
+
+
+def test_layers_of_convolutions_take_the_same_cycles(avr8js):
+    stage = random_layers()
+    model = random_convolutional_model(stage)
+    images = random_images_of(4, 20, stage)
     assert_both_emulators_agree(avr8js, model, quantize(model).quantize(images))
 
 

@@ -68,6 +68,12 @@ def test_shares_of_weights_are_kept(kind: type[TreeClassifier]) -> None:
         assert np.count_nonzero(matrix) > 0.9 * share * matrix.size - 1
 
 
+def test_every_branch_of_a_thin_tree_keeps_weights() -> None:
+    thin = {"sparsity_branches": 0.05, "learning_rate": 0.02, "batch_size": 32}
+    model = fitted(LocalDeepKernelClassifier, depth=4, **thin).to_model()
+    assert np.count_nonzero(model.matrices["T"], axis=1).min() >= 2
+
+
 @both
 def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
     X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME] >= 5

@@ -19,7 +19,7 @@ from model_factory import random_points
 
 from protonn_edge.errors import InputError
 from protonn_edge.model.bonsai import TreeModel
-from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
+from protonn_edge.quantization import quantize
 from protonn_edge.stages.bonsai_tree.sums import Sums
 from protonn_edge.stages.bonsai_tree.table import TreeTable
 
@@ -61,24 +61,6 @@ def test_every_input_is_within_the_proven_range(
     low, high = integers.score_range()
     assert -(1 << 15) <= low <= scores.min()
     assert scores.max() <= high < 1 << 15
-
-
-@both
-def test_the_error_of_each_step_is_told(make: Make) -> None:
-    model = make(3)
-    X = random_points(3, 300, 12).astype(np.float32)
-    losses = stage_losses(model, X, model.predict(X))
-    coordinates = ["coordinates"] if make is random_bonsai_model else []
-    assert [loss.stage for loss in losses] == ["float", "inputs", *coordinates, "tree"]
-    assert losses[0].accuracy == 1
-    assert losses[-1].accuracy > 0.95
-
-
-@both
-def test_there_are_no_float_builds(make: Make) -> None:
-    assert precisions_of(make()) == ("int8",)
-    with pytest.raises(InputError, match="no float builds of"):
-        device_model(make(), "float32")
 
 
 def test_one_large_weight_does_not_make_the_others_coarse() -> None:

@@ -7,41 +7,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from convolution_factory import random_convolution, random_images_of, random_model
+from convolution_factory import random_images_of, random_layers, random_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.quantization import quantize
-from protonn_edge.stages.average_pooling.areas import Areas
-from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.stage import Convolutions
-from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.stages.pooling.integers import IntegerPooling
-
-
-def layers() -> Convolutions:
-    """Return averages, two convolutions and pooling, of images whose background is white."""
-    averages = IntegerAveragePooling(Areas((13, 12), (12, 12), (6, 6)), 15, cuts=True)
-    first = random_convolution(0, (6, 6, 1), 4, padded=True)
-    each = random_convolution(1, (6, 6, 4), depthwise=True, maximum=255, shift=11)
-    average = IntegerPooling((4, 4, 4), (2, 2), "average", 255)
-    return Convolutions((first, each, average), averages, PixelScale(255.0, -1.0))
 
 
 @pytest.fixture(scope="module")
 def model() -> LinearModel:
-    return random_model(layers())
+    return random_model(random_layers())
 
 
 def test_the_features_are_the_bytes_of_the_last_layer(model: LinearModel) -> None:
-    integers, images = quantize(model), random_images_of(1, 20, layers())
+    integers, images = quantize(model), random_images_of(1, 20, random_layers())
     Q = integers.quantize(images)
     assert (255 - images == Q).all()
-    assert (integers.own_inputs(Q) == layers().apply(images)).all()
-    assert (integers.inputs.quantize(layers().apply(images)) == integers.own_inputs(Q)).all()
+    assert (integers.own_inputs(Q) == random_layers().apply(images)).all()
+    assert (integers.inputs.quantize(random_layers().apply(images)) == integers.own_inputs(Q)).all()
     assert (integers.scores(Q) == model.scores(images)).all()
-    assert layers().apply(images.astype(np.float32)).dtype == np.float32
+    assert random_layers().apply(images.astype(np.float32)).dtype == np.float32
 
 
 def test_a_model_file_gives_the_same_layers(model: LinearModel, tmp_path: Path) -> None:
@@ -49,12 +36,12 @@ def test_a_model_file_gives_the_same_layers(model: LinearModel, tmp_path: Path) 
     again = load_model(tmp_path / "model.npz")
     assert model_bytes(again) == model_bytes(model)
     assert quantize(again).model_sha256 == quantize(model).model_sha256
-    images = random_images_of(2, 5, layers())
+    images = random_images_of(2, 5, random_layers())
     assert (again.scores(images) == model.scores(images)).all()
 
 
 def test_every_weight_is_in_the_hash(model: LinearModel) -> None:
-    stage = layers()
+    stage = random_layers()
     first = stage.layers[0]
     weights = first.weights.copy()  # type: ignore[union-attr]
     weights[-1, -1, -1, -1] ^= 1
@@ -63,8 +50,8 @@ def test_every_weight_is_in_the_hash(model: LinearModel) -> None:
     assert changed.model_sha256 != quantize(model).model_sha256
 
 
-def test_its_words_name_all_layers() -> None:
-    stage = layers()
+def test_its_words_name_all_random_layers() -> None:
+    stage = random_layers()
     assert stage.facts(()) == (
         ("features", "156: 13x12, averaged to 6x6"),
         ("layers", "3x3 to 6x6x4, depthwise 3x3 to 4x4x4, average to 2x2x4"),
@@ -92,14 +79,14 @@ def test_its_words_name_all_layers() -> None:
 def test_damaged_arrays_are_refused(
     name: str, place: tuple[int, ...], number: int, sentence: str
 ) -> None:
-    arrays = {key: array.copy() for key, array in layers().to_arrays().items()}
+    arrays = {key: array.copy() for key, array in random_layers().to_arrays().items()}
     arrays[name][place] = number
     with pytest.raises(InputError, match=sentence):
         Convolutions.from_arrays(arrays)
 
 
 def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
-    arrays = layers().to_arrays()
+    arrays = random_layers().to_arrays()
     with pytest.raises(InputError, match="'convolution_bias' is missing"):
         Convolutions.from_arrays({k: v for k, v in arrays.items() if k != "convolution_bias"})
     weights = arrays["convolution_weights"]
@@ -113,7 +100,7 @@ def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
 
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:
-    first, *_ = layers().layers
+    first, *_ = random_layers().layers
     with pytest.raises(InputError, match="layer 2 takes 6x6 up to 15, what comes before it gives"):
         Convolutions((first, first))
     with pytest.raises(InputError, match="give at least one"):
@@ -123,4 +110,4 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 def test_a_classifier_takes_the_values_as_they_are(model: LinearModel) -> None:
     inputs = quantize(model).inputs
     with pytest.raises(InputError, match="values of a last layer up to 255 that are changed"):
-        layers().integer_stages(replace(inputs, maximum=127))
+        random_layers().integer_stages(replace(inputs, maximum=127))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model_factory import random_points
 
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
+from protonn_edge.quantization import quantize
 from protonn_edge.quantization.dense import DenseChain
 from protonn_edge.stages.dense.integers import IntegerDense, listed
 from protonn_edge.stages.matvec.integers import packed
@@ -47,22 +47,6 @@ def test_values_of_training_points_fill_a_byte() -> None:
         values = stage.run(values)
         assert np.quantile(values, 0.9999) > 100
         assert np.mean(values == 255) < 0.01
-
-
-def test_the_error_of_each_step_is_told() -> None:
-    model = random_dense_model(3)
-    X = random_points(3, 300, 12).astype(np.float32)
-    losses = stage_losses(model, X, model.predict(X))
-    assert [loss.stage for loss in losses] == ["float", "inputs", "W"]
-    assert losses[0].accuracy == 1
-    assert losses[-1].accuracy > 0.95
-
-
-def test_there_are_no_float_builds() -> None:
-    model = random_dense_model()
-    assert precisions_of(model) == ("int8",)
-    with pytest.raises(InputError, match="no float builds of dense models"):
-        device_model(model, "float32")
 
 
 def test_a_matrix_without_weights_is_refused() -> None:

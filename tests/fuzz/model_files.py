@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 from bonsai_factory import random_bonsai_model, random_kernel_model
+from convolution_factory import random_layers
+from convolution_factory import random_model as random_convolutional_model
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from fuzz.mutation import (
@@ -114,6 +116,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
+        random_convolutional_model(random_layers(3)),
         random_window_model(replace(windows, rate=50.0)),
         random_forest_model(3),
         random_dense_model(3, hidden=(5, 4)),

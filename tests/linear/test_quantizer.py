@@ -13,9 +13,8 @@ from model_factory import random_points
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import Normalizer
-from protonn_edge.quantization import device_model, precisions_of, quantize, stage_losses
+from protonn_edge.quantization import quantize
 from protonn_edge.quantization.linear import LinearChain
-from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 from protonn_edge.stages.linear.integers import IntegerLinear
 
 
@@ -71,31 +70,6 @@ def test_a_bias_that_is_far_off_takes_32_bits() -> None:
     model = random_linear_model(features=300, classes=2)
     integers = quantize(replace(model, bias=np.array([1e7])))
     assert integers.accumulator_bits == 32
-
-
-def test_the_error_of_each_step_is_told() -> None:
-    model = random_linear_model(3)
-    X = random_points(3, 300, 12).astype(np.float32)
-    losses = stage_losses(model, X, model.predict(X))
-    assert [loss.stage for loss in losses] == ["float", "inputs", "W"]
-    assert losses[0].accuracy == 1
-    assert losses[-1].accuracy > 0.95
-
-
-def test_thresholds_are_those_of_the_float_model() -> None:
-    model = replace(random_linear_model(3), rejection=Rejection(score=0.7, rbf=0, margin=0.2))
-    X = random_points(3, 300, 12)
-    integers = quantize(model)
-    answers, expected = integers.predict(integers.quantize(X)), model.predict(X)
-    assert np.mean(answers == expected) > 0.95
-    assert 0 < np.mean(answers == UNKNOWN) < 0.5
-
-
-def test_there_are_no_float_builds() -> None:
-    model = random_linear_model()
-    assert precisions_of(model) == ("int8",)
-    with pytest.raises(InputError, match="no float builds of linear models"):
-        device_model(model, "float32")
 
 
 def test_what_has_no_integers_is_refused() -> None:

@@ -9,7 +9,16 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import AVR_GCC, skip_without
 
+from protonn_edge.toolchain import platformio
+from protonn_edge.toolchain.process import run_within
+
 Compile = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _platformio_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is replayed here: these are the tests of PlatformIO's own builds."""
+    monkeypatch.setattr(platformio, "run_within", run_within)
 
 
 @pytest.fixture

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from protonn_edge.training.thresholding import hard_threshold, kept_entries, support
+from protonn_edge.training.thresholding import (
+    hard_threshold,
+    in_shares_of_rows,
+    kept_entries,
+    support,
+)
 
 finite = st.floats(-1e6, 1e6, width=32)
 matrices = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=12), elements=finite)
@@ -60,3 +65,9 @@ def test_a_share_is_never_exceeded_but_one_entry_is_left(
     size: int, share: float, kept: int
 ) -> None:
     assert kept_entries(size, share) == kept
+
+
+def test_entries_in_shares_of_their_rows_do_not_depend_on_the_rows_lengths() -> None:
+    matrix = np.array([[3, 4, 0], [0.003, 0.004, 0], [0, 0, 0]], dtype=np.float32)
+    found = in_shares_of_rows(matrix)
+    np.testing.assert_allclose(found, [[0.6, 0.8, 0], [0.6, 0.8, 0], [0, 0, 0]], rtol=1e-6)

@@ -1,0 +1,143 @@
+"""PlatformIO's builds again, without PlatformIO.
+
+`pio run` takes a second before it compiles anything, and hundreds of tests build firmware. So it
+runs once for each platformio.ini, environment and set of sources, verbosely; later builds run the
+commands that it printed. Objects are kept by what they are made of. A build whose commands fail
+is left to PlatformIO, so what it says is its own. ``tests/toolchain`` has the proof that both make
+the same bytes, and runs nothing but PlatformIO otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.system.files import write_atomically
+
+Done = subprocess.CompletedProcess[str]
+RunWithin = Callable[..., Done]
+
+_COMPILERS = ("avr-", "gcc ", "g++ ", "cc ")
+_SOURCES = (".c", ".h", ".cpp", ".S")
+
+
+@dataclass(frozen=True)
+class ReplayedBuilds:
+    """What takes the place of `run_within` where PlatformIO is run.
+
+    Attributes
+    ----------
+    kept : Path
+        A folder for recordings and objects, which processes share.
+    run_within : callable
+        What runs PlatformIO.
+    """
+
+    kept: Path
+    run_within: RunWithin
+
+    def __call__(
+        self,
+        deadline_s: float,
+        command: Sequence[str],
+        *,
+        name: str,
+        folder: Path,
+        environment: Mapping[str, str],
+    ) -> Done:
+        """Run a command: a plain build as it was recorded, all others as they are."""
+
+        def run(command: Sequence[str], environment: Mapping[str, str]) -> Done:
+            return self.run_within(
+                deadline_s, command, name=name, folder=folder, environment=environment
+            )
+
+        if list(command[1:-1]) != ["-m", "platformio", "run", "--environment"]:
+            return run(command, environment)
+        recording = self.kept / f"{_key_of_project(folder, command[-1], environment)}.json"
+        if recording.is_file():
+            if self._replay(json.loads(recording.read_text("utf-8")), folder, environment):
+                return subprocess.CompletedProcess(list(command), 0, "", "")
+            return run(command, environment)
+        apart = {k: v for k, v in environment.items() if k != "PLATFORMIO_BUILD_CACHE_DIR"}
+        done = run([*command, "-v"], apart)
+        lines = [line for line in done.stdout.splitlines() if line.startswith(_COMPILERS)]
+        if done.returncode == 0 and not done.stderr:
+            steps = [_step(shlex.split(line), folder, environment) for line in lines]
+            write_atomically(recording, json.dumps(steps).encode())
+        return done
+
+    def _replay(
+        self, steps: Iterable[dict[str, Any]], folder: Path, environment: Mapping[str, str]
+    ) -> bool:
+        """Return whether all commands succeeded."""
+        for step in steps:
+            made = [folder / name for name in step["made"]]
+            made[0].parent.mkdir(parents=True, exist_ok=True)
+            key = _key_of_files(folder, step["of"], json.dumps(step["command"]))
+            kept = [self.kept / f"{key}{path.suffix}" for path in made]
+            if step["of"] and all(path.is_file() for path in kept):
+                for path, copy in zip(made, kept, strict=True):
+                    shutil.copyfile(copy, path)
+                continue
+            done = _run(step["command"], folder, environment)
+            if done.returncode != 0 or done.stderr:
+                return False
+            if step["of"]:
+                for path, copy in zip(made, kept, strict=True):
+                    write_atomically(copy, path.read_bytes())
+        return True
+
+
+def _step(command: list[str], folder: Path, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return a command with the files that it makes, and those it makes them of, if it compiles."""
+    if "-c" not in command:
+        made = command[command.index("-o") + 1] if "-o" in command else command[-1]
+        return {"command": command, "made": [made], "of": []}
+    place = command.index("-o")
+    made = [Path(command[place + 1])]
+    notes = made[0].with_suffix(".su")
+    if (folder / notes).is_file():
+        made.append(notes)
+    asking = [*command[:place], *command[place + 2 :], "-MM"]
+    of = _run(asking, folder, environment).stdout.replace("\\\n", " ").partition(":")[2].split()
+    return {"command": command, "made": [path.as_posix() for path in made], "of": of}
+
+
+def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Done:
+    return subprocess.run(
+        command, cwd=folder, env=environment, check=False, capture_output=True, text=True
+    )
+
+
+def _key_of_project(folder: Path, board: str, environment: Mapping[str, str]) -> str:
+    """Return what tells projects apart whose commands may differ."""
+    settings = sorted([folder / "platformio.ini", *folder.glob("boards/*.json")])
+    sources = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix in _SOURCES and ".pio" not in path.relative_to(folder).parts
+    )
+    others = {
+        name: value
+        for name, value in environment.items()
+        if name == "PATH" or (name.startswith("PLATFORMIO_") and not name.endswith("_DIR"))
+    }
+    told = json.dumps([board, sources, sorted(others.items())])
+    return _key_of_files(folder, [path.relative_to(folder).as_posix() for path in settings], told)
+
+
+def _key_of_files(folder: Path, names: Iterable[str], told: str) -> str:
+    digest = hashlib.sha256(told.encode())
+    for name in names:
+        content = (folder / name).read_bytes()
+        digest.update(f"{name} {len(content)} ".encode())
+        digest.update(content)
+    return digest.hexdigest()

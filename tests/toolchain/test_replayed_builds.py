@@ -1,0 +1,76 @@
+"""What other tests have in place of PlatformIO makes the same files as PlatformIO."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from avr_tools import needs_avr_gcc
+from model_factory import random_model
+from replayed_builds import ReplayedBuilds
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import build
+from protonn_edge.errors import CheckFailed
+from protonn_edge.toolchain import platformio
+from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.toolchain.process import run_within
+
+pytestmark = needs_avr_gcc
+
+
+def files_of(project: Path) -> dict[str, bytes]:
+    """Return what a build leaves, but for PlatformIO's own notes."""
+    return {
+        path.relative_to(project).as_posix(): path.read_bytes()
+        for path in (project / ".pio" / "build" / "uno").rglob("*")
+        if path.suffix in {".elf", ".hex", ".o", ".su"}
+    }
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Projects of two models."""
+    folders = tuple(tmp_path_factory.mktemp(f"project_{seed}") for seed in range(2))
+    for seed, folder in enumerate(folders):
+        build(random_model(seed), load_board("uno"), folder)
+    return folders[0], folders[1]
+
+
+def test_replayed_builds_are_those_of_platformio(
+    projects: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+
+    def counted(*arguments: object, **named: object) -> subprocess.CompletedProcess[str]:
+        runs.append(arguments)
+        return run_within(*arguments, **named)  # type: ignore[arg-type]
+
+    def built(project: Path) -> dict[str, bytes]:
+        shutil.rmtree(project / ".pio", ignore_errors=True)
+        build_firmware(project)
+        return files_of(project)
+
+    monkeypatch.delenv("PLATFORMIO_BUILD_CACHE_DIR")  # it keeps no .su files
+    wanted = [built(project) for project in projects]
+    monkeypatch.setattr(platformio, "run_within", ReplayedBuilds(tmp_path, counted))
+    for project, files in zip(projects, wanted, strict=True):
+        assert built(project) == files
+        assert built(project) == files
+    assert len(runs) == 1
+    assert wanted[0] != wanted[1]
+
+
+def test_a_build_that_fails_is_left_to_platformio(
+    projects: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(projects[0], project)
+    monkeypatch.setattr(platformio, "run_within", ReplayedBuilds(tmp_path / "kept", run_within))
+    build_firmware(project)
+    source = project / "firmware" / "frame.c"
+    source.write_text(source.read_text("utf-8") + "\nint broken = ;\n", "utf-8")
+    with pytest.raises(CheckFailed, match=r"frame\.c.*error"):
+        build_firmware(project)
