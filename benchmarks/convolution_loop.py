@@ -58,6 +58,10 @@ ROW, POINTER, PIXEL = 8 + 4 * 18, 8 + 2, 3
 INPUT, COUNT, PASSED = 2 + 2, 3, 1 + 2
 WEIGHT, PRODUCT, SUM = 3, 2, 2
 
+# Of packed weights two are in a byte, and each is copied or shifted, and masked; the sum of inputs
+# is taken off. More than 8 channels read the window twice.
+UNPACKED, SUMMED, GROUPS = 2, 3, 2
+
 # A value: its bias 2, its sign 2, the limit 3, two products and their sum 6, to store it 2; those
 # that are 0 or limited are stored.
 BIAS, SIGN, LIMIT, SCALED, STORED = 2, 2, 3, 6, 2
@@ -82,6 +86,7 @@ class Case:
 CASES = (
     Case("convolution-columns", "columns", 0.0),
     Case("convolution-columns-sparse", "columns", 0.75),
+    Case("convolution-packed", "packed", 0.0),
     Case("convolution-unrolled", "unrolled", 0.0),
     Case("convolution-unrolled-sparse", "unrolled", 0.75),
 )
@@ -91,7 +96,7 @@ def convolution() -> IntegerConvolution:
     """Return weights of 4 bits, as large as those of the third layer of a network for digits."""
     rng = np.random.default_rng(0)
     weights = rng.integers(-8, 8, (CHANNELS, SIDE, SIDE, SHAPE[2])).astype(np.int8)
-    return IntegerConvolution(SHAPE, weights, np.full(CHANNELS, 40), 10, 8, 15, 15)
+    return IntegerConvolution(SHAPE, weights, np.full(CHANNELS, 40), 10, 8, 15, 15, weight_bits=4)
 
 
 def model() -> IntegerChain:
@@ -159,6 +164,11 @@ def floor_cycles(case: Case) -> int:
     if case.kernel == "columns":
         floor += COUNT * inputs + PASSED * (inputs - len(active))
         return floor + len(active) * out * (WEIGHT + PRODUCT + SUM)
+    if case.kernel == "packed":
+        again = (GROUPS - 1) * (INPUT * inputs + 4 * SIDE * pixels)
+        floor += again + GROUPS * (COUNT * inputs + PASSED * (inputs - len(active)))
+        each = out * (PRODUCT + SUM + UNPACKED) + -(-out // 2) * WEIGHT + GROUPS * SUMMED
+        return floor + len(active) * each + SUM * sums.size
     floor += inputs - len(active)  # to branch
     for weights in active:
         # A product is made of the one before by one addition, at best.

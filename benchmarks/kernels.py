@@ -42,8 +42,8 @@ multiplications stand the pixels that have a gradient. Its floor is
 - for each sum, its low byte there and back, 5, to see whether it overflows, 2, or 6 if it does.
 
 The rows *convolution* have the pixels of 3x3 windows of 8 channels of a 10x10 image that become 11
-channels, with weights from flash or as instructions; of the inputs none is 0, or three in four
-(*sparse*). Their floors are counted in `convolution_loop`.
+channels, with weights from flash, one or two to a byte, or as instructions; of the inputs none is
+0, or three in four (*sparse*). Their floors are counted in `convolution_loop`.
 """
 
 from __future__ import annotations

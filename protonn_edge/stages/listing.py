@@ -70,7 +70,7 @@ class Listing:
                 instructions.append(Instruction(code, comment))
         return tuple(instructions), labels
 
-    @property
+    @cached_property
     def code_bytes(self) -> int:
         """Flash that it takes."""
         return sum(4 if each.mnemonic in _TWO_WORDS else 2 for each in self._parsed[0])

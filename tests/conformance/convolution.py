@@ -34,7 +34,7 @@ def instances() -> Iterator[Instance]:
     each = random_convolution(4, (8, 9, 5), depthwise=True, padded=True, maximum=255, shift=15)
     yield _instance("one channel each, behind a layer", Convolutions((first, each)), 1)
     channels = random_convolution(6, (5, 5, 12), depthwise=True, stride=2, largest=100, maximum=100)
-    point = random_convolution(7, (2, 2, 12), 12, 1, input_maximum=100, largest=1, weight_bits=2)
+    point = random_convolution(7, (2, 2, 12), 16, 1, input_maximum=100, largest=1, weight_bits=2)
     layers = Convolutions((channels, point))
     yield _instance("one channel each in two groups", layers)
     yield _instance("a point, of ternary weights", layers, 1)

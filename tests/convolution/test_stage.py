@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 from convolution_factory import random_images_of, random_layers, random_model
 
+from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.model.linear import LinearModel
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.stages.convolution.stage import Convolutions
 
 
 @pytest.fixture(scope="module")
 def model() -> LinearModel:
-    return random_model(random_layers())
+    """Return scores of layers, with the activity that plans count their means for."""
+    found = random_model(random_layers())
+    integers, images = quantize(found), random_images_of(3, 20, random_layers())
+    return replace(found, activity=measure_activity(integers, integers.quantize(images)))
 
 
 def test_the_features_are_the_bytes_of_the_last_layer(model: LinearModel) -> None:
@@ -36,6 +40,7 @@ def test_a_model_file_gives_the_same_layers(model: LinearModel, tmp_path: Path) 
     again = load_model(tmp_path / "model.npz")
     assert model_bytes(again) == model_bytes(model)
     assert quantize(again).model_sha256 == quantize(model).model_sha256
+    assert make_plan(quantize(again), activity=again.activity).mean_cycles is not None
     images = random_images_of(2, 5, random_layers())
     assert (again.scores(images) == model.scores(images)).all()
 

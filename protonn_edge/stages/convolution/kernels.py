@@ -13,7 +13,7 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.convolution.pixel import PixelCode
-from protonn_edge.stages.convolution.window import Name, weights_of
+from protonn_edge.stages.convolution.window import Name
 from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.image_rows import HELD_AT_ONCE, ImageRows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
@@ -48,6 +48,7 @@ class ConvolutionContext:
     """What ``templates/c/convolution`` sees; `loop` has the lines of the assembly."""
 
     weights_in_flash: bool
+    packed_bits: int
     image: str
     output: str
     rows: int
@@ -77,7 +78,7 @@ class ConvolutionContext:
 
 @dataclass(frozen=True, eq=False)
 class ConvolutionKernel(Kernel):
-    """Sums of a window in registers: weights in "columns", or "unrolled" to instructions."""
+    """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
 
     template: ClassVar[str] = "convolution/convolution.j2"
     chunk: ClassVar[int] = HELD_AT_ONCE
@@ -110,7 +111,8 @@ class ConvolutionKernel(Kernel):
         calls = _CALLS * self.core.call_cycles * (stage.shape[0] + 2 * stage.padding)
         worst += around + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.code.listing.code_bytes
-        tables = stage.weights.size if self.name == "columns" else 0
+        tables = sum(len(row) for rows in self.code.weights for row in rows)
+        tables *= self.name != "unrolled"
         step = Step(self.kind, self.name, tables + code, mean, math.ceil(worst), least)
         line = rows.row_values + 2 * self._margin
         return Cost(
@@ -173,7 +175,8 @@ class ConvolutionKernel(Kernel):
         height, places, channels = stage.output_shape
         bias = stage.bias.tolist()
         return ConvolutionContext(
-            weights_in_flash=self.name == "columns",
+            weights_in_flash=self.name != "unrolled",
+            packed_bits=stage.weight_bits if self.name == "packed" else 0,
             image=_shape(*stage.shape),
             output=shape_text((height, places)),
             rows=rows.rows,
@@ -199,7 +202,7 @@ class ConvolutionKernel(Kernel):
                 GroupContext(group.first, group.size, tuple(bias[group.channels]))
                 for group in groups
             ),
-            weights=tuple(tuple(line) for group in groups for line in weights_of(stage, group)),
+            weights=tuple(row for rows in self.code.weights for row in rows),
             loop=self.code.listing.lines,
             changed=("r0", *(f"r{number}" for number in (*range(2, 28),))),
         )
@@ -211,5 +214,8 @@ def _shape(height: int, width: int, channels: int) -> str:
 
 
 def kernels(stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:
-    """Return one with weights in flash, and one with weights as instructions."""
-    return tuple(ConvolutionKernel(stage, name, core) for name in ("columns", "unrolled"))
+    """Return those with weights in flash, and one with weights as instructions."""
+    names: list[Name] = ["columns", "unrolled"]
+    if stage.weight_bits < 8 and not stage.depthwise:
+        names.append("packed")
+    return tuple(ConvolutionKernel(stage, name, core) for name in names)

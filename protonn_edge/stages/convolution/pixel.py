@@ -22,7 +22,9 @@ from protonn_edge.stages.convolution.window import (
     WindowRow,
     column_row,
     groups_of,
+    taken_off,
     unrolled_row,
+    weights_of,
 )
 from protonn_edge.stages.listing import Listing
 
@@ -54,8 +56,8 @@ class PixelCode:
     ----------
     stage : IntegerConvolution
         What is computed.
-    name : {"columns", "unrolled"}
-        Whether weights are read from flash, or are instructions.
+    name : {"columns", "packed", "unrolled"}
+        Whether weights are read from flash, there one or several to a byte, or are instructions.
     """
 
     stage: IntegerConvolution
@@ -64,7 +66,7 @@ class PixelCode:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The channels."""
-        return groups_of(len(self.stage.weights))
+        return groups_of(len(self.stage.weights), self.name)
 
     @cached_property
     def rows(self) -> dict[tuple[int, int], WindowRow]:
@@ -76,9 +78,17 @@ class PixelCode:
         }
 
     def _row(self, group: Group, row: int) -> WindowRow:
-        if self.name == "columns":
-            return column_row(self.stage, group, row)
-        return unrolled_row(self.stage, group, row, self._doubled)
+        if self.name == "unrolled":
+            return unrolled_row(self.stage, group, row, self._doubled)
+        return column_row(self.stage, group, row, self.name)
+
+    @cached_property
+    def weights(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """The bytes of each group's weights, in rows."""
+        name: Name = "packed" if self.name == "packed" else "columns"
+        return tuple(
+            tuple(map(tuple, weights_of(self.stage, group, name))) for group in self.groups
+        )
 
     @cached_property
     def _doubled(self) -> int:
@@ -110,6 +120,8 @@ class PixelCode:
                 parts.append(self._row_begin(group, row))
                 if group is self.groups[-1]:
                     parts.append(self._row_end(row, self.rows[group.number, row].advance))
+        if self.name == "packed":
+            parts.append(Part("end", "pop  r29"))
         return {part.name: part for part in parts}
 
     @cached_property
@@ -125,6 +137,7 @@ class PixelCode:
                     lines.append(around[f"moved_{row}"].source)
             lines.append(around[f"scale_{group.number}"].source)
             lines += [part.source for part in self._values[group.number]]
+        lines += [around["end"].source] if self.name == "packed" else []
         return Listing("\n".join([*lines, "dec r29", "breq done", "jmp pixel", "done:", "clr r1"]))
 
     @cached_property
@@ -164,10 +177,13 @@ class PixelCode:
     def _begin(self, group: Group) -> Part:
         """Return what loads the biases."""
         lines = [f"clr  {ZERO}"]
-        if self.name == "columns":
-            offset = sum(self.stage.weights[g.channels].size for g in self.groups[: group.number])
-            lines = ["push r30", "push r31"]
+        if self.name != "unrolled":
+            offset = sum(len(row) for rows in self.weights[: group.number] for row in rows)
+            lines = ["push r29"] if self.name == "packed" and group.number == 0 else []
+            lines += ["push r30", "push r31"]
             lines += [f"ldi  r30, lo8(%[weights]+{offset})", f"ldi  r31, hi8(%[weights]+{offset})"]
+        if self.name == "packed":
+            lines += ["clr  r24", "clr  r25"]
         for place, register in enumerate(group.registers):
             bias, low = int(self.stage.bias[group.first + place]) & 0xFFFF, int(register[1:])
             to = low if low >= 16 else 16
@@ -190,7 +206,8 @@ class PixelCode:
     def _scale(self, group: Group) -> Part:
         """Return what is in registers for all values of a group."""
         limit = self.stage.limit
-        lines = ["pop  r31", "pop  r30"] if self.name == "columns" else []
+        lines = taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
+        lines += ["pop  r31", "pop  r30"] if self.name != "unrolled" else []
         lines.append(f"ldi  r16, {self.stage.multiplier}")
         if self._limits:
             lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]

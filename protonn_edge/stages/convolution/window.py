@@ -17,12 +17,16 @@ from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.convolution.products import INPUT, added_products
 from protonn_edge.stages.listing import Listing
 
-Name = Literal["columns", "unrolled"]
+Name = Literal["columns", "packed", "unrolled"]
 
 REGISTERS = tuple(f"r{low}" for low in (*range(2, 16, 2), *range(18, 26, 2)))
 """The lower registers of sums."""
 
+SUMMED, UNPACKED = "r24", "r29"
+"""The lower register of the sum of inputs, and a weight, where weights are packed."""
+
 _MOST_ADDED = 63  # by adiw
+_MOST_PACKED = 8  # channels whose loop no branch is too short for
 
 Int64 = NDArray[np.int64]
 
@@ -81,9 +85,10 @@ class Group:
         return REGISTERS[: self.size]
 
 
-def groups_of(channels: int) -> tuple[Group, ...]:
+def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
     """Return as few groups of this many channels as there may be, about equally large."""
-    size = -(-channels // -(-channels // len(REGISTERS)))
+    most = _MOST_PACKED if name == "packed" else len(REGISTERS)
+    size = -(-channels // -(-channels // most))
     firsts = range(0, channels, size)
     return tuple(Group(n, first, min(size, channels - first)) for n, first in enumerate(firsts))
 
@@ -132,29 +137,33 @@ def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int
     return WindowRow(tuple(parts), at, cycles[0], cycles[1], spread=0)
 
 
-def column_row(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
-    """Return a row whose weights are read from flash, from Z on."""
+def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
+    """Return a row whose weights are read from flash, from Z on, where they may be packed."""
     if stage.depthwise:
         return _row_of_channels(stage, group, row)
-    name, count = f"{group.number}_{row}", stage.side * stage.shape[2]
+    each = 8 // stage.weight_bits if name == "packed" else 1
     products = [_multiplied(register) for register in group.registers]
+    if name == "packed":
+        products = [f"add  {SUMMED}, {INPUT}", "clr  r1", f"adc  {_above(SUMMED)}, r1"]
+        products += _unpacked(group, stage.weight_bits)
+    own, count = f"{group.number}_{row}", stage.side * stage.shape[2]
     part = Part(
-        name,
+        own,
         "\n".join(
             [
                 f"ldi  r28, {count}",
-                f"tap_{name}:",
+                f"tap_{own}:",
                 f"ld  {INPUT}, X+",
                 f"tst  {INPUT}",
-                f"breq  zero_{name}",
+                f"breq  zero_{own}",
                 *products,
                 "dec  r28",
-                f"brne  tap_{name}",
-                f"rjmp  end_{name}",
-                f"zero_{name}:",
-                f"adiw  r30, {group.size}",
+                f"brne  tap_{own}",
+                f"rjmp  end_{own}",
+                f"zero_{own}:",
+                f"adiw  r30, {-(-group.size // each)}",
                 "dec  r28",
-                f"brne  tap_{name}",
+                f"brne  tap_{own}",
             ]
         ),
     )
@@ -192,16 +201,54 @@ def _by_input(stage: IntegerConvolution, group: Group, row: int) -> Int64:
     return spread.reshape(-1, group.size)
 
 
-def weights_of(stage: IntegerConvolution, group: Group) -> Iterator[list[int]]:
-    """Yield the weights of a group in the order in which columns are read, row by row."""
+def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[list[int]]:
+    """Yield the bytes of a group's weights in the order in which columns are read, row by row.
+
+    Packed ones are made positive, and several lie in a byte, the first one in its lowest bits.
+    """
+    bits = stage.weight_bits
     for row in range(stage.side):
-        own = stage.weights[group.channels, row]
-        yield np.moveaxis(own, 0, -1).ravel().tolist()
+        own = np.moveaxis(stage.weights[group.channels, row].astype(np.int64), 0, -1)
+        if name == "packed":
+            own = np.pad(own + (1 << bits - 1), ((0, 0), (0, 0), (0, -group.size % (8 // bits))))
+            places = bits * np.arange(8 // bits)
+            own = (own.reshape(-1, 8 // bits) << places).sum(axis=1)
+        yield own.ravel().tolist()
+
+
+def taken_off(group: Group, bits: int) -> list[str]:
+    """Return what corrects sums of packed weights: all were made positive."""
+    lines = [f"lsl  {SUMMED}", f"rol  {_above(SUMMED)}"] * (bits - 1)
+    for register in group.registers:
+        lines += [f"sub  {register}, {SUMMED}", f"sbc  {_above(register)}, {_above(SUMMED)}"]
+    return lines
+
+
+def _unpacked(group: Group, bits: int) -> list[str]:
+    """Return what multiplies weights of so many bits that are not negative."""
+    lines, each = [], 8 // bits
+    for place, register in enumerate(group.registers):
+        weight = UNPACKED
+        if place % each == 0:
+            lines.append("lpm  r16, Z+")
+        if place % each == each - 1 or place == group.size - 1:
+            weight = "r16"
+        else:
+            lines.append(f"mov  {weight}, r16")
+        if bits == 4 or place % each < each - 1:  # of two bits, the last ones are alone
+            lines.append(f"andi  {weight}, {(1 << bits) - 1}")
+        lines += [f"mul  {weight}, {INPUT}", f"add  {register}, r0", f"adc  {_above(register)}, r1"]
+        if weight == UNPACKED:
+            lines += ["swap  r16"] if bits == 4 else ["lsr  r16"] * bits
+    return lines
 
 
 def _multiplied(register: str) -> str:
-    upper = f"r{int(register[1:]) + 1}"
-    return f"lpm  r16, Z+\nmulsu  r16, {INPUT}\nadd  {register}, r0\nadc  {upper}, r1"
+    return f"lpm  r16, Z+\nmulsu  r16, {INPUT}\nadd  {register}, r0\nadc  {_above(register)}, r1"
+
+
+def _above(register: str) -> str:
+    return f"r{int(register[1:]) + 1}"
 
 
 def _moved(by: int) -> list[str]:

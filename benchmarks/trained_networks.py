@@ -1,0 +1,68 @@
+"""Convolutional networks that are trained here: rows of `networks.py`.
+
+Layers, bits, passes and moved shares were chosen on a sixth of the training parts, held out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rows import SEEDS, Row
+
+from protonn_edge.datasets import Dataset
+from protonn_edge.model import Model
+from protonn_edge.training.registry import CLASSIFIERS
+
+
+@dataclass(frozen=True)
+class Trained(Row):
+    """A network with a classifier of the kind `head` behind its layers."""
+
+    head: str = "linear"
+    sram_bytes: int = 2_048
+
+    def models(self, dataset: Dataset) -> list[Model]:
+        """Return the network trained with each seed."""
+        kind = CLASSIFIERS[self.head]
+        classifiers = [kind(random_state=seed, **self.settings) for seed in SEEDS]
+        fitted = [each.fit(dataset.X_train, dataset.y_train) for each in classifiers]
+        return [each.to_model(classes=dataset.classes) for each in fitted]
+
+    def scores(self, X: Any) -> None:
+        """Nobody else has scores of it."""
+
+
+_MNIST = {"image_shape": (28, 28), "convolution_bits": 4}
+CASES = [
+    Trained(
+        "mnist10-2kB",
+        "mnist10.npz",
+        {
+            **_MNIST,
+            "convolutions": "average2,8x3,6x3,8x3,10x3,max2,18x3",
+            "network_epochs": 36,
+        },
+    ),
+    Trained(
+        "mnist10-12kB",
+        "mnist10.npz",
+        {
+            **_MNIST,
+            "convolutions": "average2,12x3,16x3,max2,32x3p,48x3,dw3",
+            "network_epochs": 30,
+            "network_moved_share": 1.0,
+        },
+    ),
+    Trained(
+        "usps10-4kB",
+        "usps10_libsvm.npz",
+        {
+            "image_shape": (16, 16),
+            "convolutions": "8x3,12x3,max2,16x3,28x3,average",
+            "convolution_bits": 4,
+            "network_epochs": 100,
+            "network_moved_share": 1.0,
+        },
+    ),
+]

@@ -1,0 +1,59 @@
+"""Every kind of classifier behind convolutions takes the bytes of the last layer as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bonsai_factory import random_bonsai_model, random_kernel_model
+from convolution_factory import random_convolution, random_images_of, random_layers
+from dense_factory import random_dense_model
+from forest_factory import random_forest_model
+from generated_programs import assert_equal_to_reference
+from model_factory import random_model
+
+from protonn_edge.codegen.host import host_program
+from protonn_edge.model import InputStatistics, Model, Normalizer
+from protonn_edge.quantization import quantize
+from protonn_edge.stages.convolution.stage import Convolutions
+
+KINDS = {
+    "protonn": random_model,
+    "dense": random_dense_model,
+    "forest": random_forest_model,
+    "bonsai": random_bonsai_model,
+    "local-deep-kernel": random_kernel_model,
+}
+
+
+def behind(stage: Convolutions, kind: str) -> Model:
+    """Return a random classifier of what the layers give."""
+    features = stage.apply(random_images_of(0, 100, stage))
+    scale = 1 / np.maximum(features.std(axis=0), 1)
+    model: Model = KINDS[kind](0, features=stage.n_outputs)
+    return replace(
+        model,
+        normalizer=Normalizer("standard", features.mean(axis=0), scale),
+        inputs=InputStatistics.of(features).with_one_range(),
+        feature_stage=stage,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_are_the_bytes_of_the_last_layer(kind: str) -> None:
+    for stage in (random_layers(), Convolutions((random_convolution(2, (6, 6, 1)),))):
+        integers, images = quantize(behind(stage, kind)), random_images_of(1, 20, stage)
+        values = integers.own_inputs(integers.quantize(images))
+        assert integers.inputs.maximum == stage.whole_maximum
+        assert (values == stage.apply(images)).all()
+        assert (integers.inputs.quantize(values) == values).all()
+
+
+@pytest.mark.parametrize("kind", ["protonn", "forest"])
+def test_rows_are_pushed_to_products_and_to_trees(kind: str) -> None:
+    """The others begin with a product, too."""
+    integers = quantize(behind(random_layers(), kind))
+    images = random_images_of(2, 20, random_layers())
+    with host_program(integers, sanitize=True) as program:
+        assert_equal_to_reference(program, integers, integers.quantize(images))
