@@ -81,6 +81,14 @@ def test_the_same_seed_gives_the_same_model() -> None:
     assert first == again != other
 
 
+def test_another_extension_is_trained_for_a_student(fitted: BasisImagesClassifier) -> None:
+    found = new(teacher=fitted.taught_, hidden="7", epochs=2).fit(X[:100], Y[:100])
+    assert found.taught_ is fitted.taught_
+    stages = [quantize(each.to_model()).stages for each in (fitted, found)]
+    np.testing.assert_array_equal(stages[0][2].weights, stages[1][2].weights)
+    assert len(stages[1]) == len(stages[0]) - 1
+
+
 @pytest.mark.parametrize("given", ["estimator", "frozen", "object"])
 def test_teachers_are_given(given: str) -> None:
     estimator = LogisticRegression(max_iter=200).fit(X, Y)

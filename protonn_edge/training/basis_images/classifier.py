@@ -18,7 +18,7 @@ from protonn_edge.training.basis_images.learning import (
 )
 from protonn_edge.training.basis_images.students import wider
 from protonn_edge.training.basis_images.teachers import EstimatorTeacher, Teacher
-from protonn_edge.training.convolution.learning import Layers, Wanted, untrained_layers
+from protonn_edge.training.convolution.learning import Wanted, untrained_layers
 from protonn_edge.training.convolution.notation import MOST_CHANNELS
 from protonn_edge.training.dense import DenseClassifier, DenseSettings
 from protonn_edge.training.options import IMAGE_SHAPE, PASSES, real
@@ -43,17 +43,22 @@ class BasisImagesSettings(DenseSettings):
         """Return a student with random weights."""
         if self.convolutions is None:  # which is refused
             return super().feature_stage_for(points, weights)
+        if isinstance(self.teacher, TaughtStudent):
+            return _stage(self.teacher)
         student = self._images(points, weights).whole_student
-        return _stage(student, untrained_layers(student))
+        return Convolutions(untrained_layers(student), student.averages, student.pixels)
 
     def learned_stage_for(
         self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
     ) -> FeatureStage | None:
         """Return the student, learned with the images, which are kept with the teacher."""
+        if isinstance(self.teacher, TaughtStudent):
+            self.taught = self.teacher
+            return _stage(self.taught)
         wanted = self._images(points, weights)
         teacher = self._teacher_for(wanted.student, points, y, weights, seed)
         self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed)
-        return _stage(self.taught.wanted, self.taught.layers)
+        return _stage(self.taught)
 
     def _images(self, points: Float32, weights: Float32 | None) -> WantedImages:
         student = self._network(points, weights)
@@ -75,8 +80,8 @@ class BasisImagesSettings(DenseSettings):
         return EstimatorTeacher.of(given, student.image_shape, student.pixels)
 
 
-def _stage(student: Wanted, layers: Layers) -> Convolutions:
-    return Convolutions(layers, student.averages, student.pixels)
+def _stage(taught: TaughtStudent) -> Convolutions:
+    return Convolutions(taught.layers, taught.wanted.averages, taught.wanted.pixels)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -98,7 +103,8 @@ class BasisImagesClassifier(DenseClassifier):
         Layers of the teacher, as of `convolutions`; None is the student's with four times as many
         channels, at most 64. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
         raw images, or an object like `protonn_edge.training.basis_images.teachers.Teacher`. An
-        estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`.
+        estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
+        what a student was taught before, `taught_`: only the extension is trained then.
     teacher_epochs : int, default=15
         Passes over the images in which a teacher is trained.
     basis_images : int, default=32
