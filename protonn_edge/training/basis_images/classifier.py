@@ -45,7 +45,7 @@ class BasisImagesSettings(DenseSettings):
             return super().feature_stage_for(points, weights)
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
-        student = self._images(points, weights).whole_student
+        student = self.wanted_images(points, weights).whole_student
         return Convolutions(untrained_layers(student), student.averages, student.pixels)
 
     def learned_stage_for(
@@ -55,12 +55,13 @@ class BasisImagesSettings(DenseSettings):
         if isinstance(self.teacher, TaughtStudent):
             self.taught = self.teacher
             return _stage(self.taught)
-        wanted = self._images(points, weights)
+        wanted = self.wanted_images(points, weights)
         teacher = self._teacher_for(wanted.student, points, y, weights, seed)
         self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed)
         return _stage(self.taught)
 
-    def _images(self, points: Float32, weights: Float32 | None) -> WantedImages:
+    def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
+        """Return the student and the images that are to be learned from raw points."""
         student = self._network(points, weights)
         grid = self.image_parts or (1, 1)
         return WantedImages(student, self.basis_images, grid, float(self.similarity))
