@@ -1,10 +1,11 @@
 """Weighted basis images: a student and its extension on an Arduino Uno, and the paper's figures.
 
-    python benchmarks/basis_images.py [--only NAME] [--draw FOLDER] [--json]
+    python benchmarks/basis_images.py [--only NAME] [--pictures FOLDER] [--points N] [--json]
 
 *mnist10* trains a teacher, a student with 32 basis images and an extension of two layers of 20, and
 prints the accuracy of all of them on the test points, the points on which host C or the emulated
-Uno differ from the NumPy model (none may), and what it takes on the Uno.
+Uno differ from the NumPy model (none may), and what it takes on the Uno; with ``--points``, these
+two are of the first test points alone.
 
 The others are experiments of the paper (H. Menon, "Weighted Basis Images", 2021) at this chip's
 scale; one row each, and one a model:
@@ -17,9 +18,9 @@ scale; one row each, and one a model:
 - *parts*: several weights an image (figure 7);
 - *pictures*: images beside their weighted sums (figure 8); only drawn.
 
-They train on the first 10,000 points of MNIST, averaged to 14x14, with a teacher of their own. With
-``--draw``, each is drawn into a folder as ``basis-images-NAME.svg``. Layers, passes and loss were
-not chosen by the test points, which the figures show.
+They train on the first 4,000 points of MNIST, averaged to 14x14, with a teacher of their own. With
+``--pictures``, each is drawn into a folder as ``basis-images-NAME.svg``. Layers, passes and loss
+were not chosen by the test points, which the figures show.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
 """
@@ -29,6 +30,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +63,9 @@ ON_UNO: Columns = [
     ("model", lambda r: r["name"]),
     ("teacher %", lambda r: f"{100 * r['teacher_accuracy']:.2f}"),
     ("student + teacher %", lambda r: f"{100 * r['student_teacher_accuracy']:.2f}"),
-    ("student + extension, Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ("student + extension %", lambda r: f"{100 * r['accuracy']:.2f}"),
     ("parameters", lambda r: f"{r['parameters']:,} of {r['teacher_parameters']:,}"),
-    ("points", lambda r: f"{r['n']:,}"),
+    ("points on the Uno", lambda r: f"{r['n']:,}"),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
     ("bytes", lambda r: f"{r['model_bytes']:,}"),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
@@ -87,16 +89,17 @@ OF_EXPERIMENTS: Columns = [
 ]
 
 
-def measure_on_uno(dataset: Dataset) -> Record:
-    """Train teacher, student and extension, and run all test points on the Uno."""
+def measure_on_uno(dataset: Dataset, points: int | None) -> Record:
+    """Train teacher, student and extension, and run test points on the Uno."""
     begin = time.perf_counter()
     task = Task.of(dataset, HEADLINE)
     taught = task.student(task.teacher(), seed=0)
     extension = task.extension(taught)
     record = task.record(taught, extension)
-    on_uno = run_on_uno(extension.to_model(classes=dataset.classes), dataset).record
+    some = replace(dataset, X_test=dataset.X_test[:points], y_test=dataset.y_test[:points])
+    on_uno = run_on_uno(extension.to_model(classes=dataset.classes), some).record
     seconds = time.perf_counter() - begin
-    return record | on_uno | {"name": UNO, "seconds": seconds}
+    return on_uno | record | {"name": UNO, "seconds": seconds}
 
 
 def experiment(name: str, folder: Path | None) -> Iterator[Record]:
@@ -116,16 +119,17 @@ def experiment(name: str, folder: Path | None) -> Iterator[Record]:
 
 @click.command()
 @click.option("--only", type=click.Choice([UNO, *EXPERIMENTS]), help="One row, or experiment.")
-@click.option("--draw", type=click.Path(path_type=Path), help="Where to draw the experiments.")
+@click.option("--pictures", type=click.Path(path_type=Path), help="Where to draw the experiments.")
+@click.option("--points", type=click.IntRange(1), help="Test points on the Uno; default all.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, draw: Path | None, as_json: bool) -> None:
+def main(only: str | None, pictures: Path | None, points: int | None, as_json: bool) -> None:
     """Print basis images on the Uno, and the paper's experiments."""
     if only in (None, UNO):
-        rows = (measure_on_uno(dataset) for _, dataset in chosen([MNIST], only))
+        rows = (measure_on_uno(dataset, points) for _, dataset in chosen([MNIST], only))
         print_table(rows, ON_UNO, as_json)
     for name in EXPERIMENTS:
         if only in (None, name):
-            print_table(experiment(name, draw), OF_EXPERIMENTS, as_json)
+            print_table(experiment(name, pictures), OF_EXPERIMENTS, as_json)
 
 
 if __name__ == "__main__":

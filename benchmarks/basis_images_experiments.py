@@ -28,7 +28,7 @@ from protonn_edge.training.convolution.learning import Wanted
 from protonn_edge.training.convolution.network import Network
 from protonn_edge.training.convolution.training import OnEpoch
 
-POINTS = 10_000
+POINTS = 4_000
 _FOLLOWED = 2_000  # test points on which accuracy by epoch is measured
 
 Found = tuple[Record, TaughtStudent]
@@ -123,25 +123,25 @@ class Task:
 _SMALL = {
     "image_shape": (28, 28),
     "teacher": "average2,12x3,max2,24x3,48x3",
-    "teacher_epochs": 12,
+    "teacher_epochs": 10,
     "teacher_moved_share": 0.5,
     "convolutions": "average2,6x3,max2,8x3",
-    "network_epochs": 15,
+    "network_epochs": 12,
     "network_moved_share": 0.5,
     "basis_images": 32,
     "similarity": 0.1,
-    "epochs": 20,
+    "epochs": 15,
 }
 _SPOKEN = {
     **_SMALL,
     "image_shape": (13, 20),
     "teacher": "16x3,max2,32x3,average",
-    "teacher_epochs": 30,
+    "teacher_epochs": 20,
     "teacher_moved_share": 0.0,
     "convolutions": "8x3,max2,12x3",
-    "network_epochs": 40,
+    "network_epochs": 20,
     "network_moved_share": 0.0,
-    "epochs": 40,
+    "epochs": 20,
 }
 _COUNTS = (2, 4, 8, 16, 32, 64)
 _STUDENTS = {
