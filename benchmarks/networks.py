@@ -25,12 +25,12 @@ from typing import Any
 
 import click
 import numpy as np
+from network import Int64, Network
 from numpy.typing import NDArray
 from printing import Columns, print_table
-from rows import DATA, Row, chosen
+from rows import DATA, chosen
 from second_emulator import mismatches_of
 from trained_networks import CASES as TRAINED
-from trained_networks import Trained
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
@@ -48,15 +48,12 @@ _MEASURED = 2_000  # training points on which a network's activity is measured
 _ON_AVR8JS = 50
 _SIDE, _MAXIMUM = 28, 15
 
-Int64 = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
-class Imported(Row):
+class Imported(Network):
     """A network that was trained elsewhere, whose numbers are in a file beside the data."""
 
     numbers: str = ""
-    sram_bytes: int = 2_048
 
     def models(self, dataset: Dataset) -> list[Model]:
         """Return the network as a model, the only one."""
@@ -95,7 +92,7 @@ def _rounded(values: Int64, bits: int) -> Int64:
     return rounded
 
 
-CASES: list[Imported | Trained] = [
+CASES: list[Network] = [
     Imported("mnist-cnn-4bit", "mnist10.npz", numbers="mnist_cnn_4bit.npz", sram_bytes=1_200),
     *TRAINED,
 ]
@@ -115,7 +112,7 @@ COLUMNS: Columns = [
 ]
 
 
-def measure_case(case: Imported | Trained, dataset: Dataset, points: int | None) -> dict[str, Any]:
+def measure_case(case: Network, dataset: Dataset, points: int | None) -> dict[str, Any]:
     """Build a network, and run test points."""
     begin = time.perf_counter()
     models = case.models(dataset)
@@ -125,8 +122,8 @@ def measure_case(case: Imported | Trained, dataset: Dataset, points: int | None)
     integers = quantize(model)
     Q = integers.quantize(X)
     scores = integers.scores(Q)
-    others = case.scores(X)
-    mismatches = 0 if others is None else int((scores != others).any(axis=1).sum())
+    plain = case.scores(X)
+    mismatches = 0 if plain is None else int((scores != plain).any(axis=1).sum())
     board = load_board("uno")
     with trial_build(model, board, wishes=Wishes(sram_bytes=case.sram_bytes)) as trial:
         record = measure(trial.project, (X, y), board).to_json()

@@ -11,6 +11,8 @@ from protonn_edge import __version__
 COMMANDS = (
     "demo",
     "data",
+    "logger",
+    "record",
     "windows",
     "train",
     "tune",

@@ -17,8 +17,10 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.sensors import sensor_option
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
+from protonn_edge.sensors import read_sensor
 
 _LOOK_EVERY_S = 0.2
 
@@ -41,6 +43,7 @@ _LOOK_EVERY_S = 0.2
 @click.option(
     "--bootloader", is_flag=True, help="With Optiboot; FIRMWARE may then be left out and uploaded."
 )
+@sensor_option
 @board_option
 @json_option
 def emulate_command(
@@ -49,6 +52,7 @@ def emulate_command(
     device: Path | None,
     wire_speed: bool,
     bootloader: bool,
+    sensors: tuple[str, ...],
     board_name: str,
     as_json: bool,
 ) -> None:
@@ -72,6 +76,7 @@ def emulate_command(
             link="tcp" if device is None else "pty",
             port=port or 0,
             wire_speed=wire_speed,
+            sensors=[read_sensor(option) for option in sensors],
         )
         with emulated, _linked(device, emulated.url) as url:
             named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"

@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.cells import RECORDING_MARK
 from protonn_edge.errors import InputError
 
 _HEAD_BYTES = 4096
@@ -68,6 +69,10 @@ def _is_results(path: Path) -> bool:
     return _head(path).startswith(b"# protonn-edge results ")
 
 
+def _is_recording(path: Path) -> bool:
+    return _head(path).startswith(RECORDING_MARK.encode())
+
+
 def _is_search(path: Path) -> bool:
     try:
         first = json.loads(_head(path).split(b"\n", 1)[0])
@@ -91,6 +96,7 @@ def _head(path: Path) -> bytes:
 MODEL = FileKind("a model file", _is_model)
 WINDOWS = FileKind("a data set of windows", _is_windows)
 REPORT = FileKind("a report", _is_report)
+RECORDING = FileKind("a recording", _is_recording)
 RESULTS = FileKind("a results file", _is_results)
 SEARCH = FileKind("the file of a search", _is_search)
 FRONT = FileKind("what 'tune --front' writes", _is_front)

@@ -14,7 +14,7 @@ from typing import Any
 
 from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.stages.activity import Activity
-from protonn_edge.stages.integer_stage import stage_names
+from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
 
 # Flash of the firmware beside the stages, and SRAM beside their variables, with the stack; read off
@@ -178,6 +178,13 @@ class Plan:
         }
 
 
+def of_each_stage(
+    stages: Sequence[IntegerStage], activity: Activity | None
+) -> list[Activity | None]:
+    """Return what each stage of a chain has of an activity, if there is one."""
+    return [None] * len(stages) if activity is None else list(activity.of_each(stages))
+
+
 def plan_with(
     kernels: Sequence[Kernel], activity: Activity | None = None, *, held: bool = True
 ) -> Plan:
@@ -195,10 +202,7 @@ def plan_with(
     first = kernels[0]
     values = first.stage.n_inputs
     feed = Feed(values, values if held else min(values, first.chunk))
-    stages = [kernel.stage for kernel in kernels]
-    known: list[Activity | None] = [None] * len(stages)
-    if activity is not None:
-        known = list(activity.of_each(stages))
+    known = of_each_stage([kernel.stage for kernel in kernels], activity)
     costs: list[Cost] = []
     following: Push | None = None
     for place, kernel in reversed(list(enumerate(kernels))):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from protonn_edge.boards import Board
 from protonn_edge.boards.cores import UNO_CORE, Core
-from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.codegen.chain_end import End
+from protonn_edge.codegen.plan import Plan, of_each_stage, plan_with
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.activity import Activity
@@ -81,7 +82,7 @@ def plans(
         At least one. The last one is the smallest: if it does not fit, none does.
     """
     limits = limits or Limits()
-    every = list(every_plan(model, limits.core, kernel=kernel, activity=activity))
+    every = list(_worth_a_try(_able(model, limits.core, kernel), activity))
     fitting = [plan for plan in every if limits.hold(plan)]
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
@@ -95,14 +96,38 @@ def every_plan(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Iterator[Plan]:
-    """Yield every plan that there is for a kind of chip, whether it fits or not."""
+    """Yield every plan that there is for a kind of chip, whether it fits or not.
+
+    Of a chain of many layers there are a great many.
+    """
+    for kernels in product(*reversed(_able(model, core, kernel))):
+        for held in kernels[-1].feedings:
+            yield plan_with(kernels[::-1], activity, held=held)
+
+
+def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Kernel, ...]]:
+    """Return each stage's kernels; of the first that names plans, the wished one."""
     able = [kernels_of(stage, core) for stage in model.stages]
     if kernel is not None:
         place = next(place for place, each in enumerate(able) if each[0].names_plan)
         able[place] = _wished(able[place], kernel)
-    for kernels in product(*reversed(able)):
-        for held in kernels[-1].feedings:
-            yield plan_with(kernels[::-1], activity, held=held)
+    return able
+
+
+def _worth_a_try(able: Sequence[Sequence[Kernel]], activity: Activity | None) -> Iterator[Plan]:
+    """Yield the plans that none is faster than, and smaller than in flash and in SRAM.
+
+    From the last stage to the first, only ends of chains are kept that are worth a try, so that
+    there are few to look at, however long the chain is.
+    """
+    known = of_each_stage([each[0].stage for each in able], activity)
+    ends = [End()]
+    for place in range(len(able) - 1, 0, -1):
+        grown = [end.behind(kernel, known[place]) for kernel in able[place] for end in ends]
+        ends = [end for end in grown if not any(other.beats(end) for other in grown)]
+    for first, end in product(able[0], ends):
+        for held in first.feedings:
+            yield plan_with((first, *end.kernels), activity, held=held)
 
 
 def plan_of(

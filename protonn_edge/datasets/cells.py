@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -13,6 +13,9 @@ from protonn_edge.errors import InputError
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ": "blanks"}
 """What may separate columns, and its plural for messages."""
+
+RECORDING_MARK = "# protonn-edge recording"
+"""How the first line of a recording begins, which is a comment."""
 
 _SNIFFED = (",", ";", "\t", "|")
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
@@ -47,7 +50,8 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, skipinitialspace=delimiter == " ")
+            lines = _uncommented(stream)
+            reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
             for row in reader:
                 if row and any(cell and not cell.isspace() for cell in row):
                     if len(row) > INDEX_LIMIT:
@@ -64,6 +68,12 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
+def _uncommented(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines, and a blank one in the place of a recording's first."""
+    for number, line in enumerate(lines):
+        yield "\n" if number == 0 and line.startswith(RECORDING_MARK) else line
+
+
 def sniffed_delimiter(path: Path, usual: str) -> str:
     """Return what separates the columns: `usual`, unless another one divides all rows better.
 
@@ -73,7 +83,8 @@ def sniffed_delimiter(path: Path, usual: str) -> str:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = stream.read(_SNIFFED_CHARACTERS).splitlines(keepends=True)
+            text = stream.read(_SNIFFED_CHARACTERS)
+        lines = list(_uncommented(text.splitlines(keepends=True)))
     except (UnicodeDecodeError, OSError):
         return usual  # reading the rows says what is wrong
     if len(lines) > 1 and not lines[-1].endswith("\n"):

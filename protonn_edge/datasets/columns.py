@@ -409,7 +409,9 @@ def left_out_as(column: Column, header: bool) -> LeftOut | None:
         return LeftOut(column, "empty") if cells else None
     if column.kind == "moment" or (column.may_be_time and _rises(cells)):
         return LeftOut(column, "time")
-    if column.may_be_session and (column.kind == "text" or _is_whole(column)) and _repeats(column):
+    one = column.kind == "text" and len(set(cells)) == 1
+    named = column.kind == "text" or _is_whole(column)
+    if column.may_be_session and (one or (named and _repeats(column))):
         return LeftOut(column, "session")
     unnamed = column.name == "" or column.name.lower().startswith("unnamed")
     if column.may_be_index(header) and (unnamed or len(set(cells)) == len(cells)):

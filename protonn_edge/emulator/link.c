@@ -61,6 +61,12 @@ void link_flush(void)
     }
 }
 
+bool link_is_behind(void)
+{
+    link_flush();
+    return serial_link.stream >= 0 && out_count > sizeof out / 2;
+}
+
 bool link_receive(void)
 {
     size_t room;

@@ -31,6 +31,7 @@ bool link_receive(void); /* false at the end of the stream */
 /* For uno.c: drop what was under way to the client; pass on bytes; wait for them. */
 void link_forget(void);
 void link_flush(void);
+bool link_is_behind(void); /* much waits for a client that reads slowly */
 void link_watch(struct pollfd watched[LINK_WATCHED]);
 void link_serve(const struct pollfd watched[LINK_WATCHED]);
 

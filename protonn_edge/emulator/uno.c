@@ -3,17 +3,18 @@
  *
  *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
  *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
- *         [--port NUMBER | --pty] [--wire-speed] [--reset-pc ADDRESS] [--bss-end ADDRESS]
- *         [--no-skip-fix]
+ *         [--port NUMBER | --pty] [--wire-speed | --unpaced] [--reset-pc ADDRESS] [--bss-end ADDRESS]
+ *         [--sensor-bytes NUMBER] [--no-skip-fix]
  *
- * stdin brings the flash image first, then commands, one a line: "stats" and "reset"
+ * stdin brings the flash image first, then the file of the sensors (sensors.c), then commands, one a line: "stats" and "reset"
  * are each answered with a line of JSON on stdout, "quit" and the end of stdin end the process. The
  * first line on stdout is {"url": "..."}, which names the link.
  *
  * Emulated time runs in slices of 1 ms. The line brings its bytes at the baud rate of emulated time
  * always. At wire speed that is wall time, too: no slice begins before its time has come. Else time
  * runs as fast as it can while the program computes or bytes flow, and at the pace of the wall
- * clock while it waits for a byte.
+ * clock while it waits for a byte. Unpaced, it does not wait for the wall clock while somebody listens
+ * to the line, but for him, so that no byte is lost.
  */
 #include "uno.h"
 
@@ -26,6 +27,7 @@
 #include <unistd.h>
 
 #include "link.h"
+#include "sensors.h"
 
 void board_reset(void)
 {
@@ -120,7 +122,7 @@ static void run_at_wire_speed(void)
     }
 }
 
-static void run_freely(void)
+static void run_freely(bool unpaced)
 {
     enum { FORGIVEN_NS = 10 * SLICE_NS };
     int64_t due = wall_nanoseconds();
@@ -133,9 +135,12 @@ static void run_freely(void)
             attend(-1);
             continue;
         }
+        while (unpaced && link_is_behind()) {
+            attend(-1);
+        }
         const int64_t now = wall_nanoseconds();
         due += SLICE_NS;
-        if (!waits || due < now - FORGIVEN_NS) {
+        if (!waits || (unpaced && serial_link.stream >= 0) || due < now - FORGIVEN_NS) {
             due = now;
         }
         attend(due > now ? due - now : 0);
@@ -144,7 +149,7 @@ static void run_freely(void)
 
 /* ---- main ---- */
 
-enum { EXIT_USAGE = 2, EXIT_CHIP = 3, IMAGE_BYTES_MAX = 1 << 20 };
+enum { EXIT_USAGE = 2, EXIT_CHIP = 3, IMAGE_BYTES_MAX = 1 << 20, SENSOR_BYTES_MAX = 1 << 28 };
 
 static void die(int status, const char *why)
 {
@@ -154,9 +159,9 @@ static void die(int status, const char *why)
 
 static struct {
     struct core_options core;
-    bool pty, wire_speed;
+    bool pty, wire_speed, unpaced;
     uint16_t port;
-    unsigned image_bytes;
+    unsigned image_bytes, sensor_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
     uint32_t baud;      /* of pins; a USART is told by the program */
 } options = {.core = {.skip_fix = true}, .serial = "usart0"};
@@ -172,6 +177,8 @@ static void read_number(const char *name, const char *value)
         options.core.stack_floor = (uint16_t)number;
     } else if (strcmp(name, "--image-bytes") == 0) {
         options.image_bytes = number;
+    } else if (strcmp(name, "--sensor-bytes") == 0) {
+        options.sensor_bytes = number;
     } else if (strcmp(name, "--clock") == 0) {
         chip.clock_hz = number;
     } else if (strcmp(name, "--gpior0") == 0) {
@@ -195,6 +202,8 @@ static void parse_options(char **argument)
             options.core.skip_fix = false;
         } else if (strcmp(name, "--wire-speed") == 0) {
             options.wire_speed = true;
+        } else if (strcmp(name, "--unpaced") == 0) {
+            options.unpaced = true;
         } else if (strcmp(name, "--pty") == 0) {
             options.pty = true;
         } else if (!argument[1]) {
@@ -209,20 +218,33 @@ static void parse_options(char **argument)
     }
 }
 
-static uint8_t *read_image(void)
+static uint8_t *read_file(size_t file_bytes, size_t most)
 {
-    uint8_t *image = options.image_bytes <= IMAGE_BYTES_MAX ? malloc(options.image_bytes) : NULL;
-    if (!image) {
-        die(EXIT_FAILURE, "there is no room for the flash image");
+    uint8_t *file = file_bytes <= most ? malloc(file_bytes) : NULL;
+    if (!file) {
+        die(EXIT_FAILURE, "there is no room for the flash image and the sensors");
     }
-    for (size_t done = 0; done < options.image_bytes;) {
-        const ssize_t count = read(STDIN_FILENO, image + done, options.image_bytes - done);
+    for (size_t done = 0; done < file_bytes;) {
+        const ssize_t count = read(STDIN_FILENO, file + done, file_bytes - done);
         if (count <= 0) {
-            die(EXIT_FAILURE, "stdin ended before the flash image did");
+            die(EXIT_FAILURE, "stdin ended before the flash image and the sensors did");
         }
         done += (size_t)count;
     }
-    return image;
+    return file;
+}
+
+static void attach_sensors(void)
+{
+    if (options.sensor_bytes == 0) {
+        return;
+    }
+    if (!sensors_read(read_file(options.sensor_bytes, SENSOR_BYTES_MAX), options.sensor_bytes)) {
+        die(EXIT_FAILURE, "the file of the sensors is damaged");
+    }
+    if (!sensors_install()) {
+        die(EXIT_CHIP, "the chip has no input for the sensor");
+    }
 }
 
 static bool install_line(void)
@@ -242,7 +264,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a client that goes is told of by write() */
     prctl(PR_SET_TIMERSLACK, 1);
     parse_options(argv + 1);
-    const uint8_t *image = read_image();
+    const uint8_t *image = read_file(options.image_bytes, IMAGE_BYTES_MAX);
     answers = fdopen(dup(STDOUT_FILENO), "w");
     if (!freopen("/dev/null", "w", stdout)) { /* what simavr prints nobody reads */
         die(EXIT_FAILURE, "there is no /dev/null");
@@ -253,6 +275,8 @@ int main(int argc, char **argv)
     if (!install_line()) {
         die(EXIT_CHIP, "the chip has no such serial line");
     }
+    twi_install();
+    attach_sensors();
     if (!core_make(&options.core, image, options.image_bytes)) {
         die(EXIT_CHIP, "the chip has less flash");
     }
@@ -261,5 +285,5 @@ int main(int argc, char **argv)
     }
     fprintf(answers, "{\"url\": \"%s\"}\n", serial_link.url);
     fflush(answers);
-    options.wire_speed ? run_at_wire_speed() : run_freely();
+    options.wire_speed ? run_at_wire_speed() : run_freely(options.unpaced);
 }

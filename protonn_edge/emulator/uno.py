@@ -12,6 +12,7 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -23,12 +24,16 @@ from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
 from protonn_edge.emulator.compiler import run_compiler
 from protonn_edge.emulator.flash_image import empty_image, load_image
 from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.sensors import PlayedSensor, packed_sensors
 from protonn_edge.system import shell
 from protonn_edge.system.cache import built_once
 
 _HERE = Path(__file__).resolve().parent
-_HEADERS = ("uno.h", "link.h")
-_SOURCES = ("core.c", "usart.c", "pins.c", "wire.c", "link.c", "tcp.c", "pty.c", "uno.c")
+_HEADERS = ("uno.h", "link.h", "sensors.h")
+_SOURCES = (
+    *("core.c", "usart.c", "pins.c", "wire.c", "link.c", "tcp.c", "pty.c", "uno.c"),
+    *("sensors.c", "sensor_adc.c", "sensor_twi.c", "twi.c"),
+)
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
 _USAGE = 2  # the helper's exit code for a link that cannot be had
@@ -104,6 +109,10 @@ class EmulatedBoard:
     wire_speed : bool
         Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us of it. What a busy
         computer withholds is made up for, up to a quarter of a second of it.
+    sensors : sequence of PlayedSensor
+        What is attached to its analog inputs and its two-wire bus. Each plays from its first
+        sample on when the firmware first reads it after a reset, in emulated time. With sensors
+        that time waits for whoever reads the line, and not for the wall clock.
 
     Attributes
     ----------
@@ -136,6 +145,7 @@ class EmulatedBoard:
         link: Literal["tcp", "pty"] = "tcp",
         port: int = 0,
         wire_speed: bool = False,
+        sensors: Sequence[PlayedSensor] = (),
     ) -> None:
         self._board = board or load_board("uno")
         _check_board(self._board, bootloader)
@@ -156,6 +166,9 @@ class EmulatedBoard:
             self._options += ["--reset-pc", str(BOOTLOADER_START)]
         self._options += ["--pty"] if link == "pty" else ["--port", str(port)]
         self._options += ["--wire-speed"] if wire_speed else []
+        self._sensors = packed_sensors(sensors) if sensors else b""
+        if sensors:
+            self._options += ["--sensor-bytes", str(len(self._sensors)), "--unpaced"]
         self._link = "a pseudo-terminal" if link == "pty" else f"port {port} of 127.0.0.1"
         self._executable = _build_emulator()
         self._process: subprocess.Popen[bytes] | None = None
@@ -171,7 +184,7 @@ class EmulatedBoard:
             stderr=subprocess.PIPE,
         )
         try:
-            self._send(self._image.flash)
+            self._send(self._image.flash + self._sensors)
             self._url = str(self._receive()["url"])
         except BaseException:
             self._stop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Self
 
 from protonn_edge.boards import Board
@@ -15,6 +16,7 @@ from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_pla
 from protonn_edge.hil.results import Result
 from protonn_edge.quantization import DeviceModel, Float32Model
 
+_MOST_PLANS = 1_000  # that are looked at where it is not known which one was built
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s, by a clock of its own
 
 
@@ -38,15 +40,22 @@ class PossibleCycles:
     def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
         """Return what a prediction of this plan can take on a board."""
         if isinstance(plan, Float32Plan) or plan.estimated:
-            return cls(1, _LONGEST_S * board.clock_hz, proven=False)
+            return cls._by_clock(board)
         return cls(plan.least_cycles, plan.worst_cycles, proven=True)
+
+    @classmethod
+    def _by_clock(cls, board: Board) -> Self:
+        return cls(1, _LONGEST_S * board.clock_hz, proven=False)
 
     @classmethod
     def of_any_plan(cls, model: DeviceModel, board: Board) -> Self:
         """Return what a prediction can take where it is not known which plan was built."""
         if isinstance(model, Float32Model):
             return cls.of(make_float32_plan(model), board)
-        return cls.of_one_of(every_plan(model, board.cpu), board)
+        plans = list(islice(every_plan(model, board.cpu), _MOST_PLANS + 1))
+        if len(plans) > _MOST_PLANS:
+            return cls._by_clock(board)
+        return cls.of_one_of(plans, board)
 
     @classmethod
     def of_one_of(cls, plans: Iterable[Plan | Float32Plan], board: Board) -> Self:

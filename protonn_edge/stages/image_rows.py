@@ -16,9 +16,9 @@ HELD_AT_ONCE = 64
 """Values that the firmware collects before it pushes them."""
 
 # Of an input that is pushed, and of a call besides its inputs; of an input that is copied to where
-# its row is taken, and of a row. By the compiler (avr-gcc 5.4 at -O2).
+# its row is taken, on average and at most, and of a row. By the compiler (avr-gcc 5.4 at -O2).
 _COPYING = Copying(value=(8, 10), call=(48, 80))
-_VALUE_CYCLES, _ROW_CYCLES = 8, 32
+_VALUE_CYCLES, _ROW_CYCLES = (8, 9), 32
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ class ImageRows:
         pushes = 0.0
         if following is not None:
             pushes = self.outputs * min(following.whole_mean or following.call, following.call)
-        return pushes + self._taken + (0 if self.by_rows else _COPYING.mean(feed, self.n_inputs))
+        if self.by_rows:
+            return pushes
+        return pushes + self._taken(0) + _COPYING.mean(feed, self.n_inputs)
 
     def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
         """Return the most cycles of that."""
@@ -58,13 +60,10 @@ class ImageRows:
         if self.by_rows:
             return pushes
         calls = core.call_cycles * self.rows
-        return pushes + self._taken + calls + _COPYING.worst(feed, self.n_inputs)
+        return pushes + self._taken(1) + calls + _COPYING.worst(feed, self.n_inputs)
 
-    @property
-    def _taken(self) -> int:
-        if self.by_rows:
-            return 0
-        return self.rows * (_ROW_CYCLES + _VALUE_CYCLES * self.row_values)
+    def _taken(self, most: int) -> int:
+        return self.rows * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.row_values)
 
     @property
     def state(self) -> int:

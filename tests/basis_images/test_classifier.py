@@ -106,9 +106,9 @@ def test_teachers_are_given(given: str) -> None:
     [
         ({"convolutions": None}, "basis images have a student, but its layers are not given"),
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"image_parts": (3, 3)}, "basis images have 72 weights, a layer gives at most 64"),
+        ({"image_parts": (5, 5)}, "basis images have 200 weights, a layer gives at most 128"),
         ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
-        ({"basis_images": 65}, "'basis_images' parameter of BasisImagesClassifier"),
+        ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
         ({"teacher": "8x4"}, "a layer of convolutions is '8x4'"),
         ({"teacher": object()}, "the teacher is a object; it must be a fitted MLPClassifier"),
         ({"reduced_shape": (4, 4)}, "convolutions are to be learned, but"),

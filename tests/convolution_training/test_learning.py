@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
+from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.deskew.deskew import PixelScale
@@ -77,6 +78,13 @@ def test_weights_of_points_count(digits: tuple[np.ndarray, np.ndarray]) -> None:
         learned_layers(wanted, X[:200], y[:200], each, seed=0) for each in (None, weights)
     )
     assert (one.weights != two.weights).any()
+
+
+def test_a_training_that_diverges_is_refused(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    weights = np.full(100, np.inf, np.float32)
+    with pytest.raises(InputError, match="convolutions diverges in pass 1;"):
+        learned_layers(WANTED, X[:100], y[:100], weights, seed=0)
 
 
 def test_each_epoch_is_reported(digits: tuple[np.ndarray, np.ndarray]) -> None:

@@ -60,7 +60,7 @@ def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
     [
         ("", "is ''; it must be"),
         ("8x4", "is '8x4'; it must be channels"),
-        ("65x3", "is '65x3'; it must be channels"),
+        ("129x3", "is '129x3'; it must be channels"),
         ("8x3/3", "is '8x3/3'"),
         ("max2", "the first layer of a network is max2; begin with"),
         ("average2,max", "the first layer of a network is max; begin with"),

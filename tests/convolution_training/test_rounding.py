@@ -9,7 +9,7 @@ import pytest
 
 from protonn_edge.training.convolution.heads import DenseHead
 from protonn_edge.training.convolution.integers import integer_stages
-from protonn_edge.training.convolution.layers import Convolution
+from protonn_edge.training.convolution.layers import Convolution, Rectifier
 from protonn_edge.training.convolution.network import Network, layers_of
 from protonn_edge.training.convolution.notation import read_layers, shapes_of
 from protonn_edge.training.convolution.rounding import (
@@ -88,6 +88,23 @@ def test_gradients_pass_rounding_where_values_are_not_limited() -> None:
     np.testing.assert_allclose(of_weights, expected[1][0], rtol=0.1)
     np.testing.assert_allclose(of_x, expected[0], atol=0.2)
     assert sums.shape == values.shape
+
+
+def test_values_are_smaller_where_the_next_sums_have_many_inputs() -> None:
+    rng = np.random.default_rng(2)
+    first, wide = (
+        Convolution.random(*each, rng)
+        for each in ((read_layers("40x3p")[0], 1), (read_layers("8x5")[0], 40))
+    )
+    layers = (first, Rectifier(), wide, Rectifier())
+    network = Network(layers, DenseHead.random(8, 3, rng))
+    images = rng.random((5, 5, 100), dtype=np.float32)
+    rounded = network.rounded(images, Bits(4, 8), 1 / 255, 255)
+    one, two = (each for each in rounded.layers if isinstance(each, RoundedConvolution))
+    assert 10 < one.maximum < 150
+    assert two.maximum == 255
+    assert np.mean(two.rounded.weights != 0) > 0.7
+    integer_stages(rounded.layers, (5, 5), 255)
 
 
 def test_a_layer_of_zeros_becomes_integers() -> None:

@@ -15,8 +15,9 @@ from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.stages.pooling.loop import RowLoop, average_loop
 
 # By the compiler (avr-gcc 5.4 at -O2): a row that is taken; a row of windows that begins, and a
-# value of it that is set to 0; and one that is complete.
-_TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 7, 24
+# value or a sum of it that is set to 0; and one that is complete.
+_TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 8, 24
+_AVERAGING_CYCLES = 30
 _CALLS = 4  # for a row, at most
 
 _CODE_BYTES = 240
@@ -82,19 +83,11 @@ class PoolingKernel(Kernel):
         activity: Activity | None,  # noqa: ARG002  (all values take the same)
     ) -> Cost:
         """Return what it takes."""
-        rows, (height, *_) = self._rows, self.stage.output_shape
-        count, loop = rows.rows, self._loop
-        output = _OUTPUT_CYCLES
-        begun = _BEGUN_CYCLES
-        least = count * loop.least
-        if self._averages:
-            average = average_loop().worst("average", ("average",), {"average": 1})
-            averages = rows.output_values * int(average)
-            output, least = output + averages, least + height * averages
-        else:
-            begun += _CLEARED_CYCLES * rows.output_values
-        begins = -(-count // self.stage.window[0])
-        cycles = count * (loop.cycles + _TAKEN_CYCLES) + begins * begun + height * output
+        rows, loop, count = self._rows, self._loop, self._rows.rows
+        least = count * loop.least + rows.outputs * self._averaging
+        begins = 1 if self._averages else -(-count // self.stage.window[0])
+        cycles = count * (loop.cycles + _TAKEN_CYCLES) + begins * self._begun
+        cycles += rows.outputs * self._output
         calls = count * _CALLS * self.core.call_cycles
         worst = cycles + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self._averages
@@ -106,8 +99,26 @@ class PoolingKernel(Kernel):
             state=1 + rows.row_values + 2 * rows.output_values * self._averages + rows.state,
             buffer=rows.buffer(feed),
             push=rows.push,
-            begin=_BEGUN_CYCLES,
+            begin=self._begun,
         )
+
+    @property
+    def _begun(self) -> int:
+        """Cycles of values, or sums, that are set to 0: by rows of windows, or once."""
+        return _BEGUN_CYCLES + _CLEARED_CYCLES * self._rows.output_values
+
+    @property
+    def _averaging(self) -> int:
+        """Cycles of the loop that makes a row of averages."""
+        if not self._averages:
+            return 0
+        value = average_loop().worst("average", ("average",), {"average": 1})
+        return self._rows.output_values * int(value)
+
+    @property
+    def _output(self) -> int:
+        """Cycles of a row of the output."""
+        return _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self._averages
 
     def context(self) -> PoolingContext:
         """Lay the stage out in the order in which the generated program reads it."""

@@ -102,7 +102,7 @@ class BasisImagesClassifier(DenseClassifier):
     ----------
     teacher : str, estimator or object, default=None
         Layers of the teacher, as of `convolutions`; None is the student's with four times as many
-        channels, at most 64. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
+        channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
         raw images, or an object like `protonn_edge.training.basis_images.teachers.Teacher`. An
         estimator that is cloned, as folds do, has to be in a `sklearn.frozen.FrozenEstimator`. Or
         what a student was taught before, `taught_`: only the extension is trained then.
@@ -112,7 +112,7 @@ class BasisImagesClassifier(DenseClassifier):
         M. The student learns them in `network_epochs` passes.
     image_parts : tuple of two int, default=None
         P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
-        All together there may be 64 weights.
+        All together there may be 128 weights.
     similarity : float, default=0.1
         What the similarity loss counts beside the cross-entropy.
 

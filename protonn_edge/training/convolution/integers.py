@@ -49,7 +49,7 @@ def _convolution(layer: RoundedConvolution, shape: tuple[int, int, int]) -> Inte
         rounded.biases.astype(np.int64),
         layer.multiplier,
         layer.shift,
-        layer.bits.maximum,
+        layer.maximum,
         layer.largest_input,
         stride=layer.layout.stride,
         padded=layer.layout.padded,

@@ -108,14 +108,20 @@ def learned_layers(
         Everything random follows from it.
     callback : callable, optional
         Called after each epoch with its number, the mean loss, and the network.
+
+    Raises
+    ------
+    InputError
+        If the loss is no number any more.
     """
     generator = np.random.default_rng(seed)
     Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
     images = Images(points, Y, weights, wanted.image_shape, wanted.to_bytes)
     network = _new_network(wanted, images, generator)
-    found = trained(
-        network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
-    )
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # it looks at the loss
+        found = trained(
+            network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
+        )
     return integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
 
 

@@ -102,12 +102,17 @@ class Network:
         values = images[None]
         layers: list[Layer] = []
         floats = folded(self.layers)
+        convolutions = [layer for layer in floats if isinstance(layer, Convolution)]
         for layer, after in zip_longest(floats, floats[1:]):
             if isinstance(layer, Convolution):
+                convolutions.pop(0)
+                behind = convolutions[0] if convolutions else None
                 limit = after.largest if isinstance(after, Limit) else None
-                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits, limit)
+                made, out_step = RoundedConvolution.of(
+                    layer, values, step, largest, bits, behind, limit
+                )
                 whole = made.forward(values / np.float32(step))[0]
-                step, largest = out_step, bits.maximum
+                step, largest = out_step, made.maximum
                 values = whole * np.float32(step)
                 layers.append(made)
             elif isinstance(layer, Pooling):  # a rounded convolution rectifies itself

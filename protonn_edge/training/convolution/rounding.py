@@ -25,6 +25,7 @@ _SHRINKING = np.float32(0.98)
 _BIAS_SHARE = 0.25  # of the largest input: a bias moves as fast as a weight of such inputs
 _VALUES_LOOKED_AT = 200_000
 _LARGEST_BYTE = 255
+_COARSEST = 2.5  # times the best step of weights
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class RoundedConvolution:
         Weights and biases before they are rounded, in the integers' units.
     bits : Bits
     largest_input : int
+    maximum : int
+        The largest value.
     multiplier, shift : int
         From a sum to a value, which is ``(sum * multiplier) >> shift``.
     """
@@ -69,6 +72,7 @@ class RoundedConvolution:
     latent: Convolution
     bits: Bits
     largest_input: int
+    maximum: int
     multiplier: int
     shift: int
 
@@ -80,6 +84,7 @@ class RoundedConvolution:
         step: float,
         largest_input: int,
         bits: Bits,
+        behind: Convolution | None = None,
         limit: float | None = None,
     ) -> tuple[Self, float]:
         """Return that of a convolution in floats, and what one of its integer values means.
@@ -92,6 +97,8 @@ class RoundedConvolution:
             What comes in, for some training points.
         step : float
             What one of the inputs' integers means in the unit of `x`.
+        behind : Convolution, optional
+            The one that takes the values, whose weights need not be coarse for its sums to fit.
         limit : float, optional
             What the largest integer value means exactly, if that is not free.
         """
@@ -99,13 +106,15 @@ class RoundedConvolution:
         weight_step = max(weight_step, _least_step(layer, step, largest_input))
         values = np.maximum(layer.forward(x)[0], 0)
         out_step = _best_step(values, bits.maximum) if limit is None else limit / bits.maximum
+        maximum = _maximum_for(behind, out_step, bits)
+        out_step *= bits.maximum / maximum
         multiplier, shift = _as_product(weight_step * step / out_step)
         if limit is not None:
             weight_step = out_step / step * multiplier / 2**shift
         half = (1 << shift) / (2 * multiplier)  # so that values are rounded, and not cut
         biases = layer.biases / np.float32(weight_step * step) + np.float32(half)
         latent = Convolution(layer.layout, layer.weights / np.float32(weight_step), biases)
-        made = cls(latent, bits, largest_input, multiplier, shift)
+        made = cls(latent, bits, largest_input, maximum, multiplier, shift)
         made.hold()
         return made, weight_step * step * 2**shift / multiplier
 
@@ -139,8 +148,8 @@ class RoundedConvolution:
         sums *= np.float32(self.multiplier)
         sums *= np.float32(2.0**-self.shift)
         np.floor(sums, out=sums)
-        inside = (sums > 0) & (sums <= self.bits.maximum)
-        return np.clip(sums, 0, np.float32(self.bits.maximum)), (rounded, kept, inside)
+        inside = (sums > 0) & (sums <= self.maximum)
+        return np.clip(sums, 0, np.float32(self.maximum)), (rounded, kept, inside)
 
     def backward(
         self, kept: Any, slope: Float32, *, by_input: bool = True
@@ -175,6 +184,19 @@ def _least_step(layer: Convolution, step: float, largest_input: int) -> float:
     """Return the finest step of weights with which no sum is beyond 16 bits, about."""
     low, high = sum_ends(replace(layer, biases=layer.biases / np.float32(step)), largest_input)
     return float(max(np.max(high), np.max(-low))) / (SUM_RANGE[1] + 1)
+
+
+def _maximum_for(behind: Convolution | None, step: float, bits: Bits) -> int:
+    """Return the largest value that a layer should have for the one behind it.
+
+    The more inputs a sum has, and the larger they are, the smaller its weights must be. Where
+    those would lose most of their bits, it is better for the values to lose some.
+    """
+    if behind is None:
+        return bits.maximum
+    best = _best_step(behind.weights, bits.largest_weight)
+    coarser = _least_step(behind, step, bits.maximum) / best
+    return bits.maximum if coarser <= _COARSEST else max(1, round(bits.maximum / coarser))
 
 
 def _best_step(values: Float32, largest: int) -> float:

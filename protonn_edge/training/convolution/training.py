@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.errors import InputError
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.training.adam import Adam, rate_at
@@ -140,6 +141,11 @@ class _Run:
                 network.hold()
                 total += loss * len(rows)
             self._epoch += 1
+            if not math.isfinite(total):
+                raise InputError(
+                    f"the training of convolutions diverges in pass {self._epoch}; look for "
+                    "points of enormous weight, or take fewer layers"
+                )
             if self._callback is not None:
                 self._callback(self._epoch, total / len(images.raw), network)
 

@@ -1,0 +1,89 @@
+"""``protonn-edge logger``: firmware that sends a sensor's samples, to record them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from protonn_edge.boards import load_board
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.recording.logger import logger_of, sketch_name
+from protonn_edge.sensors import sensor_kind
+from protonn_edge.system.shell import command_line
+from protonn_edge.toolchain.platformio import upload_command
+
+
+@click.command("logger", cls=Command)
+@click.option(
+    "--sensor",
+    "names",
+    multiple=True,
+    required=True,
+    help="a0 to a5, several times for several pins; or microphone (on A0), mpu6050, adxl345.",
+)
+@click.option(
+    "--rate",
+    type=FiniteRange(0, min_open=True),
+    required=True,
+    help="Samples of all channels a second.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("logger"),
+    show_default=True,
+    help="The folder of the project.",
+)
+@click.option("--arduino", is_flag=True, help="Write a sketch for the Arduino IDE instead.")
+@click.option(
+    "--baud",
+    type=click.IntRange(1200, 2_000_000),
+    default=None,
+    help="Of the serial line.  [default: the board's, or more where that is too slow]",
+)
+@board_option
+@json_option
+def logger_command(
+    names: tuple[str, ...],
+    rate: float,
+    output: Path,
+    arduino: bool,
+    baud: int | None,
+    board_name: str,
+    as_json: bool,
+) -> None:
+    """Write firmware that samples a sensor at a steady rate, for 'record' to read.
+
+    It is a PlatformIO project, or with --arduino a sketch. A timer says when to sample; samples go
+    over the serial line in checked, numbered frames, so that each one that is lost is known.
+    """
+    out = Output(as_json)
+    board = load_board(board_name)
+    logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)
+    files = logger.sketch(sketch_name(output)) if arduino else logger.firmware()
+    check_folder(output)
+    write_folder(output, files)
+    kind = "a sketch" if arduino else "a PlatformIO project"
+    out.say(
+        f"{output}: {kind} that logs {logger.name} at {logger.actual_rate:.6g} Hz, "
+        f"{logger.bytes_a_second:,.0f} bytes a second at {logger.baud:,} baud"
+    )
+    if not arduino:
+        out.say(f"  upload: {upload_command(output, board.environment)}")
+    record = ["protonn-edge", "record", "-o", "recording.csv", "--port", "PORT", "--label", "NAME"]
+    record += [] if logger.baud == board.baud else ["--baud", str(logger.baud)]
+    out.say(f"  record: {command_line(record)}")
+    out.finish(
+        {
+            "folder": str(output),
+            "files": sorted(files),
+            "sensors": [kind.name for kind in logger.kinds],
+            "channels": [name for kind in logger.kinds for name in kind.channels],
+            "rate": logger.actual_rate,
+            "baud": logger.baud,
+            "bytes_per_second": logger.bytes_a_second,
+        }
+    )

@@ -1,0 +1,216 @@
+"""``protonn-edge record``: labelled recordings of a sensor, from a board that runs a logger."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.paths import RECORDING, OutputFile
+from protonn_edge.cli.sensors import sensor_option
+from protonn_edge.datasets.naming import check_names
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.hil.link import Link
+from protonn_edge.recording.file import RecordingFile
+from protonn_edge.recording.frames import SampleStream
+from protonn_edge.recording.keys import Keys, record_by_keys
+from protonn_edge.recording.recorder import Recorder, wait_for_description
+from protonn_edge.sensors import read_sensor
+from protonn_edge.toolchain.platformio import build_firmware
+
+
+@click.command("record", cls=Command)
+@click.option(
+    "-o",
+    "--output",
+    type=OutputFile(RECORDING, dir_okay=False),
+    required=True,
+    help="The recording (.csv); takes are appended to one that exists.",
+)
+@click.option("--port", help="The board's serial port, for example /dev/ttyACM0.")
+@click.option("--emulate", is_flag=True, help="Run the logger on the emulated board.")
+@sensor_option
+@click.option(
+    "--logger",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("logger"),
+    show_default=True,
+    help="With --emulate: the folder that 'logger' wrote.",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    required=True,
+    help="A class; given several times, the keys 1 to 9 choose.",
+)
+@click.option(
+    "--seconds",
+    type=FiniteRange(0, 86_400, min_open=True),
+    help="The length of a take.  [default: until a key]",
+)
+@click.option(
+    "--takes",
+    type=click.IntRange(1),
+    help="Record so many takes of each label, one after the other, without keys.",
+)
+@click.option(
+    "--pause",
+    type=FiniteRange(0, 3600),
+    default=1.0,
+    show_default=True,
+    help="Seconds before each take.",
+)
+@click.option(
+    "--session",
+    default="session-1",
+    show_default=True,
+    help="Whose or which recording this is, for 'train --groups'.",
+)
+@click.option("--baud", type=click.IntRange(1200, 2_000_000), help="What 'logger' said.")
+@board_option
+@json_option
+def record_command(
+    output: Path,
+    port: str | None,
+    emulate: bool,
+    sensors: tuple[str, ...],
+    folder: Path,
+    labels: tuple[str, ...],
+    seconds: float | None,
+    takes: int | None,
+    pause: float,
+    session: str,
+    baud: int | None,
+    board_name: str,
+    as_json: bool,
+) -> None:
+    """Record labelled samples of a sensor into a table that 'windows' cuts.
+
+    The board runs what 'logger' wrote. In a terminal, keys begin and end takes: 1 to 9 choose a
+    label, x throws the last take away, q ends. With --takes, --seconds says how long each take is,
+    and no key is needed. What came over the line damaged is dropped, and each sample that is lost
+    is counted. Rows are written as they come.
+    """
+    if (port is None) is not emulate:
+        raise click.UsageError("say where the logger runs: give --port, or --emulate")
+    if sensors and not emulate:
+        raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+    by_keys = takes is None and seconds is None
+    by_keys = by_keys or (takes is None and sys.stdin.isatty())
+    if by_keys and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("there is no terminal for keys; give --seconds, and --takes")
+    if takes is not None and seconds is None:
+        raise click.UsageError("--takes needs to know how long each is; give --seconds")
+    check_names(labels, "--label", distinct=True)
+    out = Output(as_json)
+    board = load_board(board_name)
+    with contextlib.ExitStack() as stack:
+        url = port or stack.enter_context(_emulated(out, board, folder, sensors, by_keys)).url
+        line = stack.enter_context(contextlib.closing(Link(url, baud or board.baud)))
+        stream = SampleStream()
+        with out.status(f"waiting for a logger at {url}"):
+            early = wait_for_description(line, stream, url)
+        assert stream.description is not None, "it has been waited for"
+        file = stack.enter_context(RecordingFile(output, stream.description, session))
+        recorder = Recorder(line, stream, file, early)
+        failure: CheckFailed | None = None
+        try:
+            if by_keys:
+                with Keys() as keys:
+                    record_by_keys(recorder, keys, labels, seconds, pause)
+            else:
+                assert seconds is not None, "it was asked for"
+                _record_takes(out, recorder, labels, seconds, takes or 1, pause)
+        except CheckFailed as error:
+            failure = error
+        except KeyboardInterrupt:
+            failure = CheckFailed("stopped; what was recorded is in the file")
+        recorder.end()
+    _report(out, recorder, output, session, emulated=emulate, failure=failure)
+
+
+@contextlib.contextmanager
+def _emulated(
+    out: Output, board: Board, folder: Path, sensors: tuple[str, ...], wire_speed: bool
+) -> Iterator[EmulatedBoard]:
+    """Build a logger and run it; people at their keys have the wall clock's time."""
+    if not (folder / "platformio.ini").is_file():
+        raise InputError(f"{folder} is no logger; write one with 'protonn-edge logger -o {folder}'")
+    attached = [read_sensor(option) for option in sensors]
+    with out.status("building the logger"):
+        elf = build_firmware(folder, board.environment)
+    with EmulatedBoard(elf, board=board, sensors=attached, wire_speed=wire_speed) as emulated:
+        yield emulated
+
+
+def _record_takes(
+    out: Output,
+    recorder: Recorder,
+    labels: tuple[str, ...],
+    seconds: float,
+    takes: int,
+    pause: float,
+) -> None:
+    with out.progress("takes", takes * len(labels)) as bar:
+        for label in labels:
+            for _ in range(takes):
+                done = len(recorder.takes)
+                recorder.begin(label, seconds, pause)
+                while len(recorder.takes) == done:
+                    recorder.listen()
+                bar.advance()
+
+
+def _report(
+    out: Output,
+    recorder: Recorder,
+    output: Path,
+    session: str,
+    *,
+    emulated: bool,
+    failure: CheckFailed | None,
+) -> None:
+    stream = recorder.stream
+    description = stream.description
+    assert description is not None, "it was waited for"
+    kept = sum(take.kept for take in recorder.takes)
+    lost = sum(take.lost for take in recorder.takes)
+    measured = None if emulated else recorder.measured_rate
+    clock = "" if measured is None else f", {measured:.4g} by this computer's clock"
+    out.say(
+        f"{output}: {len(recorder.takes)} takes, {kept:,} samples of "
+        f"{', '.join(description.channels)} at {description.rate:.6g} Hz{clock}"
+    )
+    if lost or stream.torn:
+        out.say(
+            f"  {lost:,} samples were lost in them; {stream.torn:,} frames were damaged on the "
+            f"line, {stream.lost_on_board:,} samples the board lost itself"
+        )
+    out.finish(
+        {
+            "recording": str(output),
+            "channels": list(description.channels),
+            "units": description.units,
+            "rate": description.rate,
+            "measured_rate": measured,
+            "session": session,
+            "takes": [
+                {"label": take.label, "samples": take.kept, "lost": take.lost}
+                for take in recorder.takes
+            ],
+            "samples": kept,
+            "lost": lost,
+            "torn_frames": stream.torn,
+            "lost_on_board": stream.lost_on_board,
+            "discarded": recorder.discarded,
+        },
+        failure,
+    )

@@ -1,0 +1,105 @@
+/*
+ * The recordings that sensors play.
+ *
+ * Their file, little endian: "PNNSENS1", the number of recordings u32; of each: its kind u8, its place
+ * u8, its channels u8, 0, its rate u32 in thousandths of a hertz, its samples u32, its values i16.
+ */
+#include "sensors.h"
+
+#include <string.h>
+
+enum { SENSORS_MAX = 8, HEAD_BYTES = 12, RECORD_BYTES = 12, CHANNELS_MAX = 8 };
+
+static struct recording recordings[SENSORS_MAX];
+static unsigned recordings_count;
+
+static uint32_t word_at(const uint8_t *bytes)
+{
+    return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Reads one recording; returns the bytes that it takes, 0 if it is damaged. */
+static size_t read_recording(struct recording *recording, const uint8_t *bytes, size_t count)
+{
+    if (count < RECORD_BYTES) {
+        return 0;
+    }
+    *recording = (struct recording){
+        .kind = bytes[0],
+        .place = bytes[1],
+        .channels = bytes[2],
+        .rate_mhz = word_at(bytes + 4),
+        .samples = word_at(bytes + 8),
+        .values = bytes + RECORD_BYTES,
+    };
+    const uint64_t value_bytes = 2ull * recording->channels * recording->samples;
+    if (recording->channels == 0 || recording->channels > CHANNELS_MAX || recording->samples == 0 ||
+        recording->rate_mhz == 0 || value_bytes > count - RECORD_BYTES) {
+        return 0;
+    }
+    return RECORD_BYTES + (size_t)value_bytes;
+}
+
+bool sensors_read(const uint8_t *bytes, size_t count)
+{
+    if (count < HEAD_BYTES || memcmp(bytes, "PNNSENS1", 8) != 0) {
+        return false;
+    }
+    const uint32_t announced = word_at(bytes + 8);
+    if (announced > SENSORS_MAX) {
+        return false;
+    }
+    size_t at = HEAD_BYTES;
+    while (recordings_count < announced) {
+        const size_t taken = read_recording(&recordings[recordings_count], bytes + at, count - at);
+        if (taken == 0) {
+            return false;
+        }
+        at += taken;
+        recordings_count++;
+    }
+    return at == count;
+}
+
+uint32_t recording_position(struct recording *recording)
+{
+    if (!recording->playing) {
+        recording->playing = true;
+        recording->began = avr->cycle;
+    }
+    /* In thousandths of a sample; seconds apart, so that no product exceeds 64 bits. */
+    const uint64_t elapsed = avr->cycle - recording->began;
+    const uint64_t rest = elapsed % chip.clock_hz;
+    const uint64_t played = elapsed / chip.clock_hz * recording->rate_mhz +
+                            rest * recording->rate_mhz / chip.clock_hz + 500;
+    return (uint32_t)(played / 1000 % recording->samples);
+}
+
+int16_t recording_value(const struct recording *recording, uint32_t position, unsigned channel)
+{
+    const uint8_t *value =
+        recording->values + 2 * ((size_t)position * recording->channels + channel);
+    return (int16_t)(value[0] | value[1] << 8);
+}
+
+static void on_reset(avr_io_t *io)
+{
+    (void)io;
+    for (unsigned i = 0; i < recordings_count; i++) {
+        recordings[i].playing = false;
+    }
+}
+
+bool sensors_install(void)
+{
+    static avr_io_t io = {.kind = "sensors", .reset = on_reset};
+    for (unsigned i = 0; i < recordings_count; i++) {
+        struct recording *recording = &recordings[i];
+        if (!(recording->kind == SENSOR_ANALOG ? sensor_adc_install(recording)
+                                               : sensor_twi_install(recording))) {
+            return false;
+        }
+    }
+    avr_register_io(avr, &io);
+    return true;
+}

@@ -1,0 +1,201 @@
+"""The bytes of a logger become samples: torn frames are dropped, lost samples are counted.
+
+The framing is that of the wire protocol (`protonn_edge.hil.framing`); the messages are a logger's
+own, see docs/recording.md.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.hil.framing import FrameSplitter, ProtocolError, decode_frame, frame_bytes
+from protonn_edge.sensors import SensorKind, sensor_kind
+
+SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
+"""What a logger calls its sensor."""
+
+_LOGGER, _SAMPLES = 0x91, 0x92
+_VERSION = 1
+_LOGGER_BODY = struct.Struct("<BBBBBBII6s")
+_HEAD = struct.Struct("<BBII")
+_LONGEST_FRAME = 260
+_MOST_JUMP = 1 << 24  # samples that can be missing in a row
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a logger says of itself.
+
+    Attributes
+    ----------
+    kinds : tuple of SensorKind
+        What it samples.
+    period_cycles, clock_hz : int
+        Cycles from one sample to the next, and how many there are in a second.
+    found : bool
+        Whether the sensor answers.
+    """
+
+    kinds: tuple[SensorKind, ...]
+    period_cycles: int
+    clock_hz: int
+    found: bool
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of a sample's values."""
+        return tuple(name for kind in self.kinds for name in kind.channels)
+
+    @property
+    def rate(self) -> float:
+        """Samples a second, by the board's clock."""
+        return self.clock_hz / self.period_cycles
+
+    @property
+    def units(self) -> str:
+        """What counts are."""
+        return self.kinds[0].units
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Consecutive samples.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first one, counted from the board's reset.
+    values : ndarray of shape (samples, channels), int16
+    """
+
+    first: int
+    values: NDArray[np.int16]
+
+
+class SampleStream:
+    """Bytes of a logger become samples.
+
+    Attributes
+    ----------
+    description : Description or None
+        As it was said last; None until then, and nothing is a sample before.
+    torn : int
+        Frames that were damaged on the line.
+    lost : int
+        Samples that are missing between those that came, for whatever reason.
+    lost_on_board : int
+        Those of them that the board knows to have lost itself.
+    received : int
+        Samples that came.
+    resets : int
+        How often the numbers began again.
+    """
+
+    def __init__(self) -> None:
+        self.description: Description | None = None
+        self.torn = 0
+        self.lost = 0
+        self.lost_on_board = 0
+        self.received = 0
+        self.resets = 0
+        self._splitter = FrameSplitter(_LONGEST_FRAME)
+        self._next: int | None = None
+        self._board_lost_before = 0
+
+    def feed(self, data: bytes) -> list[Samples]:
+        """Return the samples that bytes complete, in order.
+
+        Raises
+        ------
+        CheckFailed
+            If what sends is another version of a logger, or its sensor has changed.
+        """
+        found = []
+        for frame in self._splitter.feed(data):
+            try:
+                body = decode_frame(frame)
+            except ProtocolError:
+                self.torn += 1
+                continue
+            if body[0] == _LOGGER:
+                self._describe(body)
+            elif body[0] == _SAMPLES:
+                samples = self._samples(body)
+                if samples is not None:
+                    found.append(samples)
+            else:
+                self.torn += 1
+        return found
+
+    def _describe(self, body: bytes) -> None:
+        if len(body) > 2 and body[2] != _VERSION:
+            raise CheckFailed(
+                f"the logger is of version {body[2]}, this program reads version {_VERSION}; make "
+                "it again with 'protonn-edge logger', and upload it"
+            )
+        description = _description(body)
+        if description is None:
+            self.torn += 1
+        elif self.description is not None and description.kinds != self.description.kinds:
+            raise CheckFailed(
+                "the board's sensor is another one than before; begin a new recording"
+            )
+        else:
+            self.description = description
+
+    def _samples(self, body: bytes) -> Samples | None:
+        if self.description is None:
+            return None
+        channels = len(self.description.channels)
+        payload = body[_HEAD.size :]
+        if not payload or len(payload) % (2 * channels):
+            self.torn += 1
+            return None
+        _, _, first, board_lost = _HEAD.unpack_from(body)
+        values = np.frombuffer(payload, "<i2").astype(np.int16).reshape(-1, channels)
+        self._count(first, len(values), board_lost)
+        return Samples(first, values)
+
+    def _count(self, first: int, n: int, board_lost: int) -> None:
+        if self._next is None:
+            self._board_lost_before = board_lost
+        elif first < self._next or first - self._next > _MOST_JUMP:
+            self.resets += 1
+            self._board_lost_before = 0
+        else:
+            self.lost += first - self._next
+        new = board_lost - self._board_lost_before
+        self.lost_on_board += max(0, new)
+        self._board_lost_before = board_lost
+        self.received += n
+        self._next = first + n
+
+
+def most_frame_bytes(channels: int, samples: int) -> int:
+    """Return the bytes that samples in a frame take on the line."""
+    return frame_bytes(_HEAD.size + 2 * channels * samples)
+
+
+def _description(body: bytes) -> Description | None:
+    """Return what a logger says of itself; None if that is nonsense in a frame that is whole."""
+    if len(body) != _LOGGER_BODY.size:
+        return None
+    *_, number, channels, found, period, clock, pins = _LOGGER_BODY.unpack(body)
+    names = {each: name for name, each in SENSOR_NUMBERS.items()}
+    if number not in names or not (period and clock):
+        return None
+    kinds: tuple[SensorKind, ...]
+    if names[number] == "analog":
+        if not 1 <= channels <= len(pins) or max(pins[:channels]) >= len(pins):
+            return None
+        kinds = tuple(sensor_kind(f"a{pin}") for pin in pins[:channels])
+    else:
+        kinds = (sensor_kind(names[number]),)
+    if sum(len(kind.channels) for kind in kinds) != channels:
+        return None
+    return Description(kinds, period, clock, bool(found))

@@ -1,0 +1,128 @@
+"""Takes by keys in a terminal, with the channels drawn live."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from rich.bar import Bar
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from protonn_edge.errors import InputError
+from protonn_edge.recording.recorder import Recorder
+
+try:
+    import termios
+    import tty
+except ImportError:  # Windows has none
+    termios = None  # type: ignore[assignment]
+
+_LISTEN_S = 0.05
+_DRAWS_A_SECOND = 10.0
+_BAR_CELLS = 40
+
+
+class Keys:
+    """The keys that are pressed, one at a time, in a ``with`` that gives the terminal back.
+
+    Raises
+    ------
+    InputError
+        On entering, on a system without such terminals.
+    """
+
+    def __init__(self) -> None:
+        self._settings: list[Any] | None = None
+
+    def __enter__(self) -> Self:
+        if termios is None:
+            raise InputError("keys are not read on Windows; give --seconds and --takes")
+        self._settings = termios.tcgetattr(sys.stdin)
+        tty.setcbreak(sys.stdin)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._settings is not None:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._settings)
+
+    def pressed(self) -> str:
+        """Return the key that was pressed, "" if there is none."""
+        if not select.select([sys.stdin], [], [], 0)[0]:
+            return ""
+        return os.read(sys.stdin.fileno(), 1).decode("ascii", errors="replace") or "q"
+
+
+def record_by_keys(
+    recorder: Recorder, keys: Keys, labels: Sequence[str], seconds: float | None, pause: float
+) -> None:
+    """Record takes as keys say, until q.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    keys : Keys
+        Or what has its method `pressed`.
+    labels : sequence of str
+        The first nine have keys.
+    seconds : float or None
+        The length of a take, or until a key.
+    pause : float
+        Seconds before each take.
+    """
+    console = Console(stderr=True, highlight=False)
+    drawn = 0.0
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        while obey(recorder, keys.pressed(), labels, seconds, pause):
+            recorder.listen(_LISTEN_S)
+            now = time.monotonic()
+            if now - drawn > 1 / _DRAWS_A_SECOND:
+                live.update(picture(recorder, labels), refresh=True)
+                drawn = now
+
+
+def obey(
+    recorder: Recorder, key: str, labels: Sequence[str], seconds: float | None, pause: float
+) -> bool:
+    """Do what a key says; return whether to go on."""
+    if key == "q":
+        return False
+    if key == "x":
+        recorder.discard()
+    elif key and recorder.take is not None:
+        recorder.end()
+    elif key.isascii() and key.isdigit() and 1 <= int(key) <= len(labels):
+        recorder.begin(labels[int(key) - 1], seconds, pause)
+    return True
+
+
+def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
+    """Return the channels as bars, and what the keys do."""
+    description = recorder.stream.description
+    assert description is not None, "a recorder has it"
+    table = Table.grid(padding=(0, 1))
+    values = [] if recorder.latest is None else recorder.latest.tolist()
+    low, high = description.kinds[0].low, description.kinds[0].high
+    for name, value in zip(description.channels, values, strict=False):
+        bar = Bar(high - low, 0, value - low, width=_BAR_CELLS)
+        table.add_row(name, str(value).rjust(6), bar)
+    take = recorder.take
+    if take is None:
+        chosen = "  ".join(f"{i} {label}" for i, label in enumerate(labels[:9], 1))
+        doing = f"{len(recorder.takes)} takes; {chosen}  x throw the last away  q quit"
+    else:
+        doing = f"{take.label}: {take.kept} samples; any key ends it, x throws it away"
+    lost = f"{recorder.stream.lost} samples lost, {recorder.stream.torn} frames damaged"
+    return Group(table, Text(doing), Text(lost))

@@ -1,0 +1,207 @@
+"""Takes: which samples of a logger are kept, and under which label."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.hil.link import Line
+from protonn_edge.recording.file import RecordingFile
+from protonn_edge.recording.frames import Samples, SampleStream
+
+_DESCRIPTION_S = 15.0  # a bootloader, and a second until a logger says again what it is
+_SILENCE_S = 10.0
+_READ_S = 0.5
+_SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
+
+
+@dataclass
+class Take:
+    """A recording of one label without an interruption.
+
+    Attributes
+    ----------
+    label : str
+    skip : int
+        How many samples go by before it begins.
+    wanted : int or None
+        How many it has, lost ones with it; None until it is ended.
+    first : int or None
+        The number of its first sample, once that is known.
+    kept, lost : int
+        Samples in the file, and those that are missing between them.
+    """
+
+    label: str
+    skip: int
+    wanted: int | None
+    first: int | None = None
+    kept: int = 0
+    lost: int = 0
+
+
+class Recorder:
+    """A logger's line, and the file that its samples go to.
+
+    Parameters
+    ----------
+    line : Line
+        The open serial line.
+    stream : SampleStream
+        What has read the description from it.
+    file : RecordingFile
+        Where takes are appended.
+    early : sequence of Samples
+        What came with the description.
+
+    Attributes
+    ----------
+    stream : SampleStream
+    take : Take or None
+        The one under way.
+    takes : list of Take
+        Those that are done.
+    discarded : int
+        Those that were thrown away.
+    latest : ndarray of shape (channels,) or None
+        The last sample, to draw.
+    """
+
+    def __init__(
+        self, line: Line, stream: SampleStream, file: RecordingFile, early: Sequence[Samples] = ()
+    ) -> None:
+        self.stream = stream
+        self.take: Take | None = None
+        self.takes: list[Take] = []
+        self.discarded = 0
+        self.latest: NDArray[np.int16] | None = None
+        self._early = list(early)
+        self._discardable = False
+        self._line = line
+        self._file = file
+        self._begin_s = file.begin_s
+        self._begin_number: int | None = None
+        self._last_number = 0
+        self._heard = self._began = time.monotonic()
+        self._counted = 0
+        assert stream.description is not None, "a logger that has said what it is"
+        self._rate = stream.description.rate
+
+    @property
+    def measured_rate(self) -> float | None:
+        """Samples a second by this computer's clock; None before there are any to count."""
+        elapsed = self._heard - self._began
+        return self._counted / elapsed if elapsed > 0 and self._counted else None
+
+    def begin(self, label: str, seconds: float | None, pause_s: float) -> None:
+        """Begin a take: of so many seconds, or until `end`, after a pause."""
+        least = _SEAM_SAMPLES if self.takes else 0
+        wanted = None if seconds is None else max(1, round(seconds * self._rate))
+        self._file.begin_take()
+        self._discardable = True
+        self.take = Take(label, max(least, round(pause_s * self._rate)), wanted)
+
+    def end(self) -> None:
+        """End the take that is under way."""
+        if self.take is not None:
+            self.takes.append(self.take)
+            self.take = None
+
+    def discard(self) -> bool:
+        """Throw away the take that is under way, else the last one; return if there was one."""
+        if not self._discardable:
+            return False
+        self._discardable = False
+        if self.take is None:
+            self.takes.pop()
+        self._file.discard_take()
+        self.take = None
+        self.discarded += 1
+        return True
+
+    def listen(self, wait_s: float = _READ_S) -> None:
+        """Take what comes within some time.
+
+        Raises
+        ------
+        CheckFailed
+            If nothing has come for ten seconds, or the line breaks.
+        """
+        early, self._early = self._early, []
+        data = self._line.read(0.0 if early else wait_s)
+        for samples in [*early, *self.stream.feed(data)]:
+            self._keep(samples)
+        now = time.monotonic()
+        if data:
+            self._heard = now
+        elif now - self._heard > max(_SILENCE_S, 10 / self._rate):
+            raise CheckFailed(
+                "the board has sent nothing for 10 s; what was recorded is in the file; plug it in "
+                "again and go on"
+            )
+
+    def _keep(self, samples: Samples) -> None:
+        n = len(samples.values)
+        self._see(samples.first, n)
+        self.latest = samples.values[-1]
+        take = self.take
+        if take is None:
+            return
+        if take.first is None:
+            take.first = samples.first + take.skip
+        begin = max(0, take.first - samples.first)
+        end = n if take.wanted is None else min(n, take.first + take.wanted - samples.first)
+        if end > begin:
+            numbers = np.arange(begin, end) + samples.first
+            assert self._begin_number is not None, "samples were seen"
+            times = self._begin_s + (numbers - self._begin_number) / self._rate
+            self._file.append(take.label, times, samples.values[begin:end])
+            take.kept += end - begin
+            take.lost = int(numbers[-1]) + 1 - take.first - take.kept
+        if take.wanted is not None and samples.first + n >= take.first + take.wanted:
+            take.lost = take.wanted - take.kept
+            self.end()
+
+    def _see(self, first: int, n: int) -> None:
+        """Follow the numbers; a board that was reset begins again, some time later."""
+        if self._begin_number is None or first <= self._last_number:
+            if self._begin_number is not None:
+                passed = self._last_number - self._begin_number
+                self._begin_s += passed / self._rate + max(1.0, 10 / self._rate)
+                self.end()
+            else:
+                self._began = time.monotonic()
+            self._begin_number = first
+        else:
+            self._counted += first + n - 1 - self._last_number
+        self._last_number = first + n - 1
+
+
+def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[Samples]:
+    """Read until a logger has said what it is; return the samples that came with that.
+
+    Raises
+    ------
+    CheckFailed
+        If none does within 15 s, or it does not find its sensor.
+    """
+    end = time.monotonic() + _DESCRIPTION_S
+    early: list[Samples] = []
+    while stream.description is None:
+        if time.monotonic() > end:
+            raise CheckFailed(
+                f"no logger is heard at {where} ({stream.torn} frames were damaged); upload what "
+                "'protonn-edge logger' writes, or give the --baud that it was made for"
+            )
+        early += stream.feed(line.read(_READ_S))
+    if not stream.description.found:
+        name = stream.description.kinds[0].name
+        raise CheckFailed(
+            f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, GND"
+        )
+    return early

@@ -1,0 +1,17 @@
+"""Sensors: what those that are known measure, and recordings that the emulated board's play."""
+
+from __future__ import annotations
+
+from protonn_edge.sensors.kinds import ADXL345, MICROPHONE, MPU6050, SensorKind, sensor_kind
+from protonn_edge.sensors.played import PlayedSensor, packed_sensors, read_sensor
+
+__all__ = [
+    "ADXL345",
+    "MICROPHONE",
+    "MPU6050",
+    "PlayedSensor",
+    "SensorKind",
+    "packed_sensors",
+    "read_sensor",
+    "sensor_kind",
+]

@@ -1,0 +1,72 @@
+"""The sensors that are known: their channels, and the unit of a count."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from protonn_edge.errors import InputError, shortened
+
+ANALOG_PINS = 6
+"""Analog inputs of an Uno."""
+
+_ANALOG_PIN = re.compile(rf"a[0-{ANALOG_PINS - 1}]")
+
+
+@dataclass(frozen=True)
+class SensorKind:
+    """A sensor.
+
+    Attributes
+    ----------
+    name : str
+        What ``--sensor`` takes: ``"a0"`` to ``"a5"``, ``"microphone"``, ``"mpu6050"``,
+        ``"adxl345"``.
+    channels : tuple of str
+        The names of a sample's values, in order.
+    units : str
+        What a count of them is.
+    low, high : int
+        The least and the largest count.
+    pin : int or None
+        The analog input, of those that are one.
+    """
+
+    name: str
+    channels: tuple[str, ...]
+    units: str
+    low: int = -(1 << 15)
+    high: int = (1 << 15) - 1
+    pin: int | None = None
+
+
+def _analog(name: str, pin: int) -> SensorKind:
+    return SensorKind(name, (name,), "1/1023 of the supply voltage", 0, 1023, pin)
+
+
+MICROPHONE = _analog("microphone", 0)
+MPU6050 = SensorKind(
+    "mpu6050", ("ax", "ay", "az", "gx", "gy", "gz"), "ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s"
+)
+ADXL345 = SensorKind("adxl345", ("ax", "ay", "az"), "1/256 g")
+
+_NAMED = {kind.name: kind for kind in (MICROPHONE, MPU6050, ADXL345)}
+
+
+def sensor_kind(name: str) -> SensorKind:
+    """Return the sensor of a name, in any case.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    name = name.strip().lower()
+    if _ANALOG_PIN.fullmatch(name):
+        return _analog(name, int(name[1:]))
+    if name not in _NAMED:
+        raise InputError(
+            f"no sensor is called {shortened(name)!r}; choose one of a0 to a{ANALOG_PINS - 1}, "
+            f"{', '.join(_NAMED)}"
+        )
+    return _NAMED[name]

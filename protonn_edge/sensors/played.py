@@ -1,0 +1,208 @@
+"""Recordings that an emulated sensor plays: from CSV and WAV files, for the emulator's helper.
+
+A CSV file has a header and a sample a row, in the sensor's own counts. A WAV file is what a
+microphone hears: its full scale becomes that of an analog input.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import struct
+import wave
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError, shortened
+from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, sensor_kind
+from protonn_edge.system.files import check_file
+
+MOST_RATE = 100_000.0
+"""Samples a second, at most."""
+
+_FILE_LIMIT_BYTES = 1 << 27
+_PLAYED_LIMIT_BYTES = 1 << 27
+_LEAST_RATE = 0.001
+_MAGIC = b"PNNSENS1"  # of sensors.c
+_HEAD = struct.Struct("<8sI")
+_RECORD = struct.Struct("<BBBBII")
+_KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is 1
+_RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)")
+_OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
+_NO_CHANNELS = ("label", "session", "time")  # of a recording that `record` made
+_AUDIO_COUNTS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedSensor:
+    """A sensor of an emulated board, and what it measures.
+
+    Attributes
+    ----------
+    kind : SensorKind
+        An analog input plays its first channel; further channels are those of the pins after it.
+    values : ndarray of shape (samples, channels), int16
+        Counts, repeated from the beginning when they are at their end.
+    rate : float
+        Samples a second, in emulated time.
+
+    Raises
+    ------
+    InputError
+        If the values do not fit the sensor, or the rate is out of its range.
+    """
+
+    kind: SensorKind
+    values: NDArray[np.int16]
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not _LEAST_RATE <= self.rate <= MOST_RATE:
+            raise InputError(
+                f"{self.kind.name} has a rate of {self.rate:g} Hz; give {_LEAST_RATE:g} to "
+                f"{MOST_RATE:,.0f}"
+            )
+        shape = self.values.shape
+        if len(shape) != 2 or shape[0] == 0:
+            raise InputError(f"{self.kind.name} has no samples; give one a row")
+        if self.values.nbytes > _PLAYED_LIMIT_BYTES:
+            raise InputError(f"{self.kind.name} has {shape[0]:,} samples; play fewer")
+        pin = self.kind.pin
+        most = len(self.kind.channels) if pin is None else ANALOG_PINS - pin
+        if shape[1] > most or (pin is None and shape[1] != most):
+            raise InputError(f"{self.kind.name} has {most} channels, and these are {shape[1]}")
+        low, high = int(self.values.min()), int(self.values.max())
+        if low < self.kind.low or high > self.kind.high:
+            raise InputError(
+                f"{self.kind.name} measures {self.kind.low} to {self.kind.high}, and a value is "
+                f"{low if low < self.kind.low else high}; give the sensor's own counts"
+            )
+
+    @property
+    def pins(self) -> range:
+        """The analog inputs that it takes; empty on the two-wire bus."""
+        pin = self.kind.pin
+        return range(0) if pin is None else range(pin, pin + self.values.shape[1])
+
+
+def read_sensor(option: str) -> PlayedSensor:
+    """Read what ``--sensor`` names.
+
+    Parameters
+    ----------
+    option : str
+        ``NAME=FILE``, with ``,rate=HZ`` behind it if the file does not say the rate: a WAV file
+        does, and a CSV file whose first line is a comment such as ``# rate: 100 Hz``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+    found = _OPTION.fullmatch(option)
+    if found is None:
+        raise InputError(f"--sensor is {shortened(option)!r}; give NAME=FILE, such as a0=light.csv")
+    kind, path = sensor_kind(found[1]), Path(found[2])
+    given = None if found[3] is None else _number(found[3], path)
+    check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
+    if path.suffix.lower() == ".wav":
+        values, rate = _read_wav(path)
+    else:
+        values, said = _read_csv(path)
+        if given is None and said is None:
+            raise InputError(
+                f"{path} does not say its rate; add a first line such as '# rate: 100 Hz', or "
+                f"give --sensor {kind.name}={path},rate=100"
+            )
+        rate = said or 0.0
+    return PlayedSensor(kind, values, rate if given is None else given)
+
+
+def packed_sensors(sensors: Sequence[PlayedSensor]) -> bytes:
+    """Return the file from which the emulator's helper takes its sensors (``sensors.c``).
+
+    Raises
+    ------
+    InputError
+        If two of them take the same pin or address.
+    """
+    pins = [pin for sensor in sensors for pin in sensor.pins]
+    names = [sensor.kind.name for sensor in sensors]
+    if len(set(pins)) < len(pins) or len(set(names)) < len(names):
+        raise InputError(f"two sensors take the same input: {', '.join(names)}; leave one out")
+    parts = [_HEAD.pack(_MAGIC, len(sensors))]
+    for sensor in sensors:
+        samples, channels = sensor.values.shape
+        number = _KIND_NUMBERS.get(sensor.kind.name, 1)
+        rate_mhz = round(1000 * sensor.rate)
+        parts.append(_RECORD.pack(number, sensor.kind.pin or 0, channels, 0, rate_mhz, samples))
+        parts.append(sensor.values.astype("<i2").tobytes())
+    return b"".join(parts)
+
+
+def _number(text: str, path: Path) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"the rate of {path} is {shortened(text)!r}; give a number of hertz")
+    return number
+
+
+def _read_csv(path: Path) -> tuple[NDArray[np.int16], float | None]:
+    """Return the values of a table and, if a comment says it, its rate."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not text in UTF-8; convert it") from error
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
+    rates = [_number(found[1], path) for found in said if found is not None]
+    lines = [(number, line) for number, line in lines if not line.startswith("#")]
+    if len(lines) < 2:
+        raise InputError(f"{path} has no samples below its header; write it again")
+    header = next(csv.reader([lines[0][1]]))
+    kept = [place for place, name in enumerate(header) if name.strip() not in _NO_CHANNELS]
+    rows = [_counts(path, number, line, len(header), kept) for number, line in lines[1:]]
+    return np.array(rows, dtype=np.int16), rates[-1] if rates else None
+
+
+def _counts(path: Path, number: int, line: str, columns: int, kept: list[int]) -> list[int]:
+    """Return a sample of a line."""
+    cells = next(csv.reader([line]))
+    if len(cells) != columns:
+        raise InputError(f"{path}:{number} has not as many cells as the header")
+    try:
+        counts = [int(cells[place]) for place in kept]
+    except ValueError as error:
+        raise InputError(
+            f"{path}:{number} has a value that is no whole number; give the sensor's own counts"
+        ) from error
+    if not all(-(1 << 15) <= count < 1 << 15 for count in counts):
+        raise InputError(f"{path}:{number} has a value that 16 bits do not hold; give the counts")
+    return counts
+
+
+def _read_wav(path: Path) -> tuple[NDArray[np.int16], float]:
+    """Return the first channel of a recording as counts of an analog input, and its rate."""
+    try:
+        with wave.open(str(path), "rb") as recording:
+            width, channels = recording.getsampwidth(), recording.getnchannels()
+            rate = float(recording.getframerate())
+            content = recording.readframes(recording.getnframes())
+    except (wave.Error, EOFError) as error:
+        raise InputError(f"{path} is no WAV file with PCM samples ({error}); convert it") from error
+    if width not in (1, 2):
+        raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
+    content = content[: len(content) // (width * channels) * width * channels]
+    if width == 1:
+        counts = np.frombuffer(content, np.uint8).astype(np.int16) * (_AUDIO_COUNTS >> 8)
+    else:
+        counts = (np.frombuffer(content, "<i2") >> 6) + np.int16(_AUDIO_COUNTS // 2)
+    return counts.reshape(-1, channels)[:, :1].astype(np.int16), rate
