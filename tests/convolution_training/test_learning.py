@@ -87,6 +87,15 @@ def test_a_training_that_diverges_is_refused(digits: tuple[np.ndarray, np.ndarra
         learned_layers(WANTED, X[:100], y[:100], weights, seed=0)
 
 
+def test_layers_that_tell_no_images_apart_are_refused(
+    digits: tuple[np.ndarray, np.ndarray],
+) -> None:
+    X, y = digits
+    same = np.repeat(X[:1], 40, axis=0)
+    with pytest.raises(InputError, match="all 40 images have the same features behind"):
+        learned_layers(WANTED, same, y[:40], None, seed=0)
+
+
 def test_each_epoch_is_reported(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     losses: list[float] = []

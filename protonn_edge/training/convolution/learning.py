@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.deskew.deskew import PixelScale
@@ -112,7 +113,7 @@ def learned_layers(
     Raises
     ------
     InputError
-        If the loss is no number any more.
+        If the loss is no number any more, or all images have the same features in the end.
     """
     generator = np.random.default_rng(seed)
     Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
@@ -122,7 +123,21 @@ def learned_layers(
         found = trained(
             network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
         )
-    return integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
+    layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
+    _check_tells_apart(layers, wanted.to_bytes(points[:: max(1, len(points) // _LOOKED_AT)]))
+    return layers
+
+
+def _check_tells_apart(layers: Layers, images: NDArray[np.uint8]) -> None:
+    """Refuse layers of which no unit is left alive: rounding may do that to deep networks."""
+    values: NDArray[np.uint8] = images.reshape(len(images), -1)
+    for layer in layers:
+        values = layer.run(values)
+    if len(values) > 1 and not np.ptp(values, axis=0).any():
+        raise InputError(
+            f"all {len(values):,} images have the same features behind the convolutions; train "
+            "with more passes, wider or fewer layers, or another seed"
+        )
 
 
 def untrained_layers(wanted: Wanted) -> Layers:
