@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
 from protonn_edge.training.bonsai import BonsaiClassifier, LocalDeepKernelClassifier
 from protonn_edge.training.dense import DenseClassifier
 from protonn_edge.training.forest import ForestClassifier
@@ -16,5 +17,6 @@ CLASSIFIERS: dict[str, type[DeviceClassifier]] = {
     "forest": ForestClassifier,
     "bonsai": BonsaiClassifier,
     "local-deep-kernel": LocalDeepKernelClassifier,
+    "basis-images": BasisImagesClassifier,
 }
 """The first one is the default."""

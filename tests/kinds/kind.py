@@ -13,8 +13,8 @@ from protonn_edge.model.base import Model
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.registry import CLASSIFIERS
 
-KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
-"""ProtoNN is what most other tests are about."""
+KINDS = tuple(name for name in CLASSIFIERS if name not in ("protonn", "basis-images"))
+"""ProtoNN is what most other tests are about. Basis images are a dense model, of images alone."""
 
 Damage = tuple[str, Any, str]
 """The name of an array, what takes its place, and words of the sentence that says so."""

@@ -147,6 +147,31 @@ class Rectifier:
 
 
 @dataclass(frozen=True, eq=False)
+class Limit:
+    """What is below 0 becomes 0, and what is above the largest value that one.
+
+    Attributes
+    ----------
+    largest : float
+    """
+
+    largest: float
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """None."""
+        return []
+
+    def forward(self, x: Float32) -> tuple[Float32, Any]:
+        """Return the values, and where they are within the limits."""
+        return np.clip(x, 0, x.dtype.type(self.largest)), (x > 0) & (x < self.largest)
+
+    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+        """Return the derivatives by x."""
+        return slope * kept, []
+
+
+@dataclass(frozen=True, eq=False)
 class Normalization:
     """Batch normalization (Ioffe and Szegedy, 2015): each channel's mean and deviation are trained.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from protonn_edge.training.convolution.heads import Head
 from protonn_edge.training.convolution.layers import (
     Convolution,
     Layer,
+    Limit,
     Normalization,
     Pooling,
     Rectifier,
@@ -99,12 +101,16 @@ class Network:
         """
         values = images[None]
         layers: list[Layer] = []
-        convolutions = [layer for layer in folded(self.layers) if isinstance(layer, Convolution)]
-        for layer in folded(self.layers):
+        floats = folded(self.layers)
+        convolutions = [layer for layer in floats if isinstance(layer, Convolution)]
+        for layer, after in zip_longest(floats, floats[1:]):
             if isinstance(layer, Convolution):
                 convolutions.pop(0)
                 behind = convolutions[0] if convolutions else None
-                made, out_step = RoundedConvolution.of(layer, values, step, largest, bits, behind)
+                limit = after.largest if isinstance(after, Limit) else None
+                made, out_step = RoundedConvolution.of(
+                    layer, values, step, largest, bits, behind, limit
+                )
                 whole = made.forward(values / np.float32(step))[0]
                 step, largest = out_step, made.maximum
                 values = whole * np.float32(step)

@@ -85,6 +85,7 @@ class RoundedConvolution:
         largest_input: int,
         bits: Bits,
         behind: Convolution | None = None,
+        limit: float | None = None,
     ) -> tuple[Self, float]:
         """Return that of a convolution in floats, and what one of its integer values means.
 
@@ -98,14 +99,18 @@ class RoundedConvolution:
             What one of the inputs' integers means in the unit of `x`.
         behind : Convolution, optional
             The one that takes the values, whose weights need not be coarse for its sums to fit.
+        limit : float, optional
+            What the largest integer value means exactly, if that is not free.
         """
         weight_step = _best_step(layer.weights, bits.largest_weight)
         weight_step = max(weight_step, _least_step(layer, step, largest_input))
         values = np.maximum(layer.forward(x)[0], 0)
-        out_step = _best_step(values, bits.maximum)
+        out_step = _best_step(values, bits.maximum) if limit is None else limit / bits.maximum
         maximum = _maximum_for(behind, out_step, bits)
         out_step *= bits.maximum / maximum
         multiplier, shift = _as_product(weight_step * step / out_step)
+        if limit is not None:
+            weight_step = out_step / step * multiplier / 2**shift
         half = (1 << shift) / (2 * multiplier)  # so that values are rounded, and not cut
         biases = layer.biases / np.float32(weight_step * step) + np.float32(half)
         latent = Convolution(layer.layout, layer.weights / np.float32(weight_step), biases)

@@ -98,6 +98,19 @@ def trained(
     return rounded
 
 
+def train_in_floats(
+    network: Network,
+    images: Images,
+    schedule: Schedule,
+    *,
+    generator: np.random.Generator,
+    callback: OnEpoch | None = None,
+) -> None:
+    """Train a network, in place, that no device will have: all epochs are in floats."""
+    run = _Run(images, schedule, generator, callback)
+    run.through(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
+
+
 class _Run:
     def __init__(
         self,
