@@ -92,6 +92,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (CONVOLUTIONS, SETS, "convolutions are to be learned, but points have sets of labels"),
     (CONVOLUTIONS | AVERAGES, {}, "convolutions are to be learned, but other features"),
     (CONVOLUTIONS, BLOCKS, "convolutions are to be learned, but the points are read in blocks"),
+    (CONVOLUTIONS | {"cropped_shape": (2, 2)}, {}, "look at all of the image unless it is pooled"),
     ({"deskew": True, **CONVOLUTIONS}, {}, "learned, but images are to be deskewed"),
     ({"dead_zone": 0.1, **CONVOLUTIONS}, {}, "dead_zone is 0.1, but images are convolved"),
     ({"clip": 0.1, **CONVOLUTIONS}, {}, "clip is 0.1, but images are convolved"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from protonn_edge.errors import InputError
 from protonn_edge.model import common_range
 from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
@@ -105,6 +104,16 @@ class ConvolutionParameters(ImageParameters):
             "convolutions are to be learned, but the shape of the image is not given; say its "
             "height and width with {image_shape}",
         ),
+        Refusal(
+            lambda case: (
+                case.settings.convolutions is not None
+                and case.settings.cropped_shape not in (None, case.settings.image_shape)
+                and read_network(case.settings.convolutions)[0] == 1
+            ),
+            "convolutions look at all of the image unless it is pooled, but {cropped_shape} is "
+            "{settings.cropped_shape}; let the layers begin with average2, or leave "
+            "{cropped_shape} out",
+        ),
         *but(
             lambda case: KIND in case.kinds,
             "convolutions are to be learned, but <but>; leave {convolutions} out",
@@ -158,11 +167,6 @@ class ConvolutionParameters(ImageParameters):
         assert self.image_shape is not None  # or it is refused
         side, layouts = read_network(self.convolutions)
         cropped = self.cropped_shape or self.image_shape
-        if side == 1 and cropped != self.image_shape:
-            raise InputError(
-                "the image is to be cropped, but convolutions look at all of it unless it is "
-                "pooled; let the layers begin with average2, or leave the crop out"
-            )
         averages, (rows, columns) = None, (-(-pixels // side) for pixels in cropped)
         if side > 1:
             areas = Areas(self.image_shape, cropped, (rows, columns))
