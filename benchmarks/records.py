@@ -25,7 +25,6 @@ _FAMILIES = {
     "mnist10-gradients-2kB": "gradients, prototypes",
     "mnist10-gradients-5kB": "gradients, prototypes",
     "mnist10-gradients-fast": "gradients, prototypes",
-    "mnist10-2kB-prototypes": "convolutions, prototypes",
     "mnist10-2kB": "convolutions, weighted sums",
     "mnist10-12kB": "convolutions, weighted sums",
     "mnist-cnn-4bit": "the network of 2019, here",
@@ -33,8 +32,7 @@ _FAMILIES = {
 _COLOURS = {
     "averages, prototypes": OTHERS[1],
     "gradients, prototypes": PROTONN_PAPER,
-    "convolutions, prototypes": PROTONN,
-    "convolutions, weighted sums": OTHERS[5],
+    "convolutions, weighted sums": PROTONN,
     "the network of 2019, here": OTHERS[2],
 }
 # Name, accuracy, bytes of parameters, milliseconds on this chip.
@@ -78,7 +76,10 @@ def read(paths: tuple[Path, ...]) -> list[dict[str, Any]]:
 def draw(records: list[dict[str, Any]], path: Path) -> None:
     """Draw accuracy against bytes beside accuracy against milliseconds."""
     with panels(path, 1, 2, (9, 3.6)) as axes:
-        for axis, key, place in ((axes[0][0], "model_bytes", 2), (axes[0][1], "ms", 3)):
+        for axis, key, place, ticks in (
+            (axes[0][0], "model_bytes", 2, (2_000, 5_000, 10_000, 20_000)),
+            (axes[0][1], "ms", 3, (3, 10, 30, 100, 300, 1_000)),
+        ):
             for family, colour in _COLOURS.items():
                 own = [record for record in records if record["family"] == family]
                 own.sort(key=lambda record: float(record[key]))
@@ -89,6 +90,9 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
                 if each[place] is not None:
                     _published(axis, float(each[place] or 0), 100 * each[1], each[0])
             axis.set_xscale("log")
+            axis.minorticks_off()
+            axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+            axis.margins(0.15, 0.12)
         axes[0][0].set_xlabel("bytes of parameters")
         axes[0][1].set_xlabel("ms a prediction")
         axes[0][0].set_ylabel("accuracy, %")
