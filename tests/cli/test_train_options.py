@@ -147,7 +147,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--convolutions", "2x3"], "say its height and width with --image-shape"),
         (["--image-shape", "3x4", "--convolutions", "2x4"], "is '2x4'; it must be channels"),
         (["--image-shape", "3x4", "--convolutions", "2x5"], "2x5 needs a larger image than"),
-        (["--image-shape", "3x4", "--convolutions", "2x3", "--crop", "3x3"], "look at all of the image"),
+        (["--image-shape", "3x4", "--convolutions", "2x3", "--crop", "3x3"], "look at all of"),
         (["--convolution-bits", 3], "'3' is not one of"),
         (["--network-moved-share", 2], "--network-moved-share"),
         (["--image-shape", "3x4", "--crop", "2x2"], "nothing is to be made of it"),
