@@ -1,0 +1,95 @@
+/* The model's space: dots are picked, a class is singled out, and a ring is around what the Uno is shown. */
+import { Chart } from "./chart.js";
+import { PointNote } from "./note.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export class PlaneView {
+    /** @param map `source`, `weights` and `offset` of the place in px of another input, or null. */
+    constructor(panel, points, selection, tip, map) {
+        this.svg = panel.querySelector("svg.plane");
+        this.points = points;
+        this.selection = selection;
+        this.map = map;
+        this.dots = [...this.svg.querySelectorAll("circle")];
+        this.prototypes = [...this.svg.querySelectorAll(".prototype")];
+        this.ring = this.svg.appendChild(document.createElementNS(SVG, "circle"));
+        this.ring.setAttribute("class", "here");
+        this.ring.setAttribute("r", 9);
+        this.#follow();
+        const note = new PointNote(panel.querySelector(".space > div"), points, selection, true);
+        new Chart(this.svg, tip, {
+            marks: [...this.dots, ...this.prototypes],
+            words: (place) => points.words(place),
+            onGo: (place) => place < this.dots.length && note.show(place),
+            onLeave: () => note.show(selection.point),
+            onPick: (place) => place < this.dots.length && selection.pick(place),
+            spatial: true,
+        });
+        this.#makeButtons(panel.querySelector(".classes"));
+        note.show(selection.point);
+        selection.addEventListener("point", () => this.#follow());
+        selection.addEventListener("cell", () => this.#dim());
+    }
+
+    /** Put the ring where an input of the user's own lies. */
+    locate(bytes, scores) {
+        if (!this.map) {
+            return;
+        }
+        const source = this.map.source === "bytes" ? bytes : scores;
+        this.#move(
+            this.map.weights.map((row, axis) =>
+                row.reduce((sum, weight, i) => sum + weight * source[i], this.map.offset[axis]),
+            ),
+        );
+    }
+
+    /** Put the ring around the test point that is picked. */
+    #follow() {
+        const dot = this.dots[this.selection.point];
+        this.#move(dot ? [dot.getAttribute("cx"), dot.getAttribute("cy")] : null);
+    }
+
+    #move(place) {
+        this.ring.toggleAttribute("hidden", place === null);
+        if (place !== null) {
+            const { width, height } = this.svg.viewBox.baseVal;
+            const within = (value, end) => Math.min(Math.max(value, 4), end - 4);
+            this.ring.setAttribute("cx", within(place[0], width));
+            this.ring.setAttribute("cy", within(place[1], height));
+        }
+    }
+
+    #makeButtons(list) {
+        this.buttons = [...list.children].map((item) => {
+            const button = document.createElement("button");
+            button.type = "button";
+            button.append(...item.childNodes);
+            button.setAttribute("aria-pressed", "false");
+            button.addEventListener("click", () => {
+                const pressed = button.getAttribute("aria-pressed") === "true";
+                this.buttons.forEach((one) => one.setAttribute("aria-pressed", "false"));
+                button.setAttribute("aria-pressed", String(!pressed));
+                this.label = pressed ? undefined : Number(item.dataset.label);
+                this.#dim();
+            });
+            item.append(button);
+            return button;
+        });
+    }
+
+    /** Leave in colour the points of the cell that is kept, else those of the class. */
+    #dim() {
+        const { cell } = this.selection;
+        const inCell = cell?.kept ? new Set(this.points.inCell(cell)) : null;
+        const others = (label) => this.label !== undefined && this.label !== label;
+        this.dots.forEach((dot, i) => {
+            const left = inCell ? !inCell.has(i) : others(this.points.list[i].label);
+            dot.classList.toggle("dim", left);
+        });
+        for (const prototype of this.prototypes) {
+            prototype.classList.toggle("dim", !inCell && others(Number(prototype.dataset.label)));
+        }
+    }
+}
