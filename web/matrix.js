@@ -21,6 +21,10 @@ export class Matrix {
         );
         this.rows[0][0].tabIndex = 0;
         table.setAttribute("role", "grid");
+        selection.addEventListener("release", () => {
+            this.kept?.removeAttribute("aria-selected");
+            this.kept = null;
+        });
         table.addEventListener("pointerover", (event) => this.#point(event));
         table.addEventListener("pointerleave", () => this.#leave());
         table.addEventListener("focusin", (event) => this.#look(event.target, true));

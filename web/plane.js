@@ -17,6 +17,7 @@ export class PlaneView {
         this.ring.setAttribute("class", "here");
         this.ring.setAttribute("r", 9);
         this.#follow();
+        this.#makeButtons(panel.querySelector(".classes"));
         const note = new PointNote(panel.querySelector(".space > div"), points, selection, true);
         new Chart(this.svg, tip, {
             marks: [...this.dots, ...this.prototypes],
@@ -26,7 +27,6 @@ export class PlaneView {
             onPick: (place) => place < this.dots.length && selection.pick(place),
             spatial: true,
         });
-        this.#makeButtons(panel.querySelector(".classes"));
         note.show(selection.point);
         selection.addEventListener("point", () => this.#follow());
         selection.addEventListener("cell", () => this.#dim());
@@ -61,28 +61,40 @@ export class PlaneView {
         }
     }
 
+    /** Make a button of each class, and one that shows all. */
     #makeButtons(list) {
         this.buttons = [...list.children].map((item) => {
             const button = document.createElement("button");
             button.type = "button";
             button.append(...item.childNodes);
-            button.setAttribute("aria-pressed", "false");
             button.addEventListener("click", () => {
                 const pressed = button.getAttribute("aria-pressed") === "true";
-                this.buttons.forEach((one) => one.setAttribute("aria-pressed", "false"));
-                button.setAttribute("aria-pressed", String(!pressed));
-                this.label = pressed ? undefined : Number(item.dataset.label);
-                this.#dim();
+                this.selection.release();
+                this.#only(pressed ? undefined : Number(item.dataset.label));
             });
             item.append(button);
             return button;
         });
+        this.told = list.parentElement.appendChild(document.createElement("p"));
+        this.told.className = "note";
+        this.#only(undefined);
+    }
+
+    /** Single out the class of a label, or none. */
+    #only(label) {
+        this.label = label;
+        this.buttons.forEach((one, i) => one.setAttribute("aria-pressed", String(i === label)));
+        this.#dim();
     }
 
     /** Leave in colour the points of the cell that is kept, else those of the class. */
     #dim() {
         const { cell } = this.selection;
         const inCell = cell?.kept ? new Set(this.points.inCell(cell)) : null;
+        if (inCell && this.label !== undefined) {
+            this.#only(undefined);
+            return;
+        }
         const others = (label) => this.label !== undefined && this.label !== label;
         this.dots.forEach((dot, i) => {
             const left = inCell ? !inCell.has(i) : others(this.points.list[i].label);
@@ -90,6 +102,19 @@ export class PlaneView {
         });
         for (const prototype of this.prototypes) {
             prototype.classList.toggle("dim", !inCell && others(Number(prototype.dataset.label)));
+        }
+        this.#tell(inCell && cell);
+    }
+
+    #tell(cell) {
+        this.told.textContent = "Point at a dot to see it, click it to run it, or choose a class.";
+        if (cell) {
+            const [actual, said] = [cell.label, cell.answer].map((label) => this.points.answer(label));
+            this.told.textContent = `In colour are the points of ${actual} answered ${said}. `;
+            const button = this.told.appendChild(document.createElement("button"));
+            button.type = "button";
+            button.textContent = "Show all";
+            button.addEventListener("click", () => this.selection.release());
         }
     }
 }

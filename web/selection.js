@@ -19,4 +19,10 @@ export class Selection extends EventTarget {
         this.cell = cell;
         this.dispatchEvent(new Event("cell"));
     }
+
+    /** Let the cell go that is kept. */
+    release() {
+        this.dispatchEvent(new Event("release"));
+        this.show(this.cell && { ...this.cell, kept: false });
+    }
 }

@@ -11,7 +11,6 @@ export class Tip {
         this.said.className = "unseen";
         this.said.setAttribute("role", "status");
         this.hide();
-        addEventListener("scroll", () => this.hide(), { passive: true });
     }
 
     /** Show words above a rectangle of the window, below it where there is no room.
@@ -26,8 +25,8 @@ export class Tip {
         const middle = at.left + at.width / 2 - width / 2;
         const left = Math.min(Math.max(middle, GAP), document.documentElement.clientWidth - width - GAP);
         const above = at.top - height - GAP;
-        this.box.style.left = `${left}px`;
-        this.box.style.top = `${above > 0 ? above : at.bottom + GAP}px`;
+        this.box.style.left = `${left + scrollX}px`;
+        this.box.style.top = `${(above > 0 ? above : at.bottom + GAP) + scrollY}px`;
         if (aloud) {
             this.said.textContent = words;
         }

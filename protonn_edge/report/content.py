@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-
 _SHORT = 2  # letters that a prototype's square has room for
 _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that all headings of a matrix have room for
 
@@ -72,7 +71,8 @@ class Matrix:
     @property
     def digits(self) -> int:
         """Digits of the largest count."""
-        return max(len(str(cell.count)) for row in self.rows for cell in row if cell is not None)
+        counts = (cell.count for row in self.rows for cell in row if cell is not None)
+        return len(str(max(counts, default=0)))
 
 
 @dataclass(frozen=True)

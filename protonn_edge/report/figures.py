@@ -53,7 +53,8 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
             # A few mistakes of many must be seen.
             alpha = round(0.12 + 0.4 * float(np.sqrt(shares[row, column])), 2)
             square = area.add_patch(_square((column - 0.47, row - 0.47), 0.94, colour, alpha))
-            words = f"{classes[row]}, answered {answers[column]}: {counts[row, column]:,} points"
+            told = _points(int(counts[row, column]))
+            words = f"{classes[row]}, answered {answers[column]}: {told}"
             square.set_gid(mark(words))
     return drawn[0]
 
@@ -78,16 +79,17 @@ def latency_figure(
     with axes(240, salt) as (area, drawn):
         n_bins = min(40, max(8, len(milliseconds) // 12)) if high > low else 1
         ends = (low, high) if high > low else (low - pad / 2, high + pad / 2)
-        counts, edges, bars = area.hist(milliseconds, bins=n_bins, range=ends, color=ACCENT)
-        for bar, count, begin, end in zip(bars, counts, edges[:-1], edges[1:], strict=True):
+        counts, edges = np.histogram(milliseconds, n_bins, ends)
+        for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
             if count:
-                words = f"{begin:.3f} to {end:.3f} ms: {_points(int(count))}"
-                bar.set_gid(mark(words))
+                bar = Rectangle((begin, 0), end - begin, count, facecolor=ACCENT)
+                bar.set_gid(mark(f"{begin:.3f} to {end:.3f} ms: {_points(count)}"))
+                area.add_patch(bar)
         area.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         area.xaxis.set_major_locator(MaxNLocator(6))
         area.set(xlabel="ms a prediction", ylabel="points", xlim=(left - pad, right + pad))
         top = float(counts.max())
-        area.set_ylim(top=1.4 * top)
+        area.set_ylim(0, 1.4 * top)
         for place, (value, words, colour) in enumerate(lines):
             # Each name has a row of its own, so that none is written over another.
             row = (1.3 - 0.14 * place) * top

@@ -189,15 +189,18 @@ def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     fed, features = one.points.fed[rows], one.reference.features
     k = model.n_features
     units = np.eye(k + 1, k, -1) if k <= _MOST_INPUTS else np.zeros((1, k))
-    m = model.prototypes.shape[1] if isinstance(model, ProtoNNModel) else 0
+    prototypes, labels = np.zeros((0, len(W))), np.zeros(0, np.int64)
+    if isinstance(model, ProtoNNModel):
+        prototypes = model.prototypes.T.astype(np.float64)
+        labels = model.labels.argmax(axis=0)
     return _Space(
         name="projected space",
         source="bytes",
         inputs=fed.astype(np.float64),
         places=model.normalized(features.zero + features.step * fed) @ W.T,
         basis=model.normalized(features.zero + features.step * units) @ W.T,
-        prototypes=model.prototypes.T.astype(np.float64) if m else np.zeros((0, len(W))),
-        labels=model.labels.argmax(axis=0) if m else np.zeros(0, np.int64),
+        prototypes=prototypes,
+        labels=labels,
     )
 
 

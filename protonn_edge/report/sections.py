@@ -72,7 +72,12 @@ def _sections(battery: Battery) -> tuple[tuple[str, str, str, MakePanels], ...]:
             mistake_panels,
         ),
         ("seen", "What the model sees", "What the first stage extracts from a point.", seen_panels),
-        ("unknown", "Unknown", "What other thresholds would reject, on the same points.", unknown_panels),
+        (
+            "unknown",
+            "Unknown",
+            "What other thresholds would reject, on the same points.",
+            unknown_panels,
+        ),
         (
             "latency",
             "Latency",

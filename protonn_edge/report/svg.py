@@ -17,10 +17,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from markupsafe import Markup
 
 # What the roles are drawn with; no figure has these colours by chance.
 INK, MUTED, RULE = "#010203", "#040506", "#070809"
@@ -136,27 +136,32 @@ def _for_page(svg: str, width: float, height: float) -> str:
     root = ElementTree.fromstring(svg)  # noqa: S314  (what matplotlib just wrote)
     used = {name for part in root.iter() for name in _references(part)}
     for part in root.iter():
-        part.tag = part.tag.removeprefix(_SVG)
-        target = part.attrib.pop(_LINK, None)
-        if target is not None:
-            part.set("href", target)
-        if part.get("id") not in used:
-            _tell(part, part.attrib.pop("id", ""))
-        for name in _PLACES & part.attrib.keys():
-            part.set(name, _NUMBER.sub(_short, part.attrib[name]))
-        if "style" in part.attrib:
-            part.set("style", _in_page_style(part.attrib["style"]))
-        if part.get("transform", "").startswith(_NO_TURN):
-            part.attrib.pop("transform")
-        for space in ("text", "tail"):
-            if not (getattr(part, space) or "").strip():
-                setattr(part, space, None)
+        _clean(part, used)
     for definitions in root.findall("defs"):  # the page has these few rules, for all figures
         if definitions.find("style") is not None:
             root.remove(definitions)
     root.attrib.clear()
     root.attrib |= {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}"}
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _clean(part: ElementTree.Element, used: set[str]) -> None:
+    """Leave of a part what the page needs, in the page's colours and font."""
+    part.tag = part.tag.removeprefix(_SVG)
+    target = part.attrib.pop(_LINK, None)
+    if target is not None:
+        part.set("href", target)
+    if part.get("id") not in used:
+        _tell(part, part.attrib.pop("id", ""))
+    for name in sorted(_PLACES & part.attrib.keys()):
+        part.set(name, _NUMBER.sub(_short, part.attrib[name]))
+    if "style" in part.attrib:
+        part.set("style", _in_page_style(part.attrib["style"]))
+    if part.get("transform", "").startswith(_NO_TURN):
+        part.attrib.pop("transform")
+    for space in ("text", "tail"):
+        if not (getattr(part, space) or "").strip():
+            setattr(part, space, None)
 
 
 def _tell(part: ElementTree.Element, gid: str) -> None:

@@ -25,7 +25,7 @@ def test_fifty_test_points_have_the_class_scores_and_cycles_of_the_results_file(
         assert answer["label"] == str(expected.predicted)
         assert answer["scores"] == " ".join(map(str, expected.scores))
         assert answer["cycles"] == str(expected.cycles)
-        assert "are those of the results file" in shown.page.inner_text("[data-part=agreement]")
+        assert "match the results file" in shown.page.inner_text("[data-part=agreement]")
     assert not shown.complaints
 
 
