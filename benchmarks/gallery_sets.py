@@ -17,7 +17,8 @@ _SENSORS = (
     *("current (A)", "voltage (V)", "temperature (°C)", "pressure (bar)", "flow (l/min)"),
     *("speed (1/min)", "vibration x (g)", "vibration y (g)", "vibration z (g)", "sound (dB)"),
 )
-_RANGES = np.array([4, 230, 60, 3, 20, 1450, 1, 1, 1, 70]), np.array([1, 3, 8, 0.4, 5, 60, 0.3, 0.3, 0.3, 6])  # fmt: skip
+_MIDDLE = np.array([4, 230, 60, 3, 20, 1450, 1, 1, 1, 70])
+_SPREAD = np.array([1, 3, 8, 0.4, 5, 60, 0.3, 0.3, 0.3, 6])
 
 MOTIONS = ("at rest", "circle", "left-right", "up-down")
 RATE_HZ = 100.0
@@ -25,13 +26,12 @@ WINDOW = (128, 3)
 
 
 def machine_states() -> Dataset:
-    """Return twelve states of a pump, each with points around two places of ten sensors."""
+    """Return twelve states of a pump, by ten sensors."""
     X, y = make_classification(
         n_samples=3600, n_features=10, n_informative=8, n_redundant=2, n_classes=12,
         n_clusters_per_class=1, class_sep=1.7, random_state=1,
     )  # fmt: skip
-    middle, spread = _RANGES
-    return _halved(np.round(middle + spread * X / 2, 2), y, MACHINE, _SENSORS)
+    return _parted(np.round(_MIDDLE + _SPREAD * X / 2, 2), y, MACHINE, _SENSORS)
 
 
 def motions() -> Dataset:
@@ -39,7 +39,7 @@ def motions() -> Dataset:
     rng = np.random.default_rng(1)
     y = np.arange(560) % len(MOTIONS)
     X = np.stack([_motion(label, rng) for label in y])
-    return _halved(X, y, MOTIONS, sample_names(("ax", "ay", "az"), WINDOW[0]))
+    return _parted(X, y, MOTIONS, sample_names(("ax", "ay", "az"), WINDOW[0]))
 
 
 def _motion(label: int, rng: np.random.Generator) -> np.ndarray:
@@ -51,7 +51,10 @@ def _motion(label: int, rng: np.random.Generator) -> np.ndarray:
     return samples.round().ravel()
 
 
-def _halved(X: np.ndarray, y: np.ndarray, classes: tuple[str, ...], names: tuple[str, ...]) -> Dataset:  # fmt: skip
+def _parted(
+    X: np.ndarray, y: np.ndarray, classes: tuple[str, ...], names: tuple[str, ...]
+) -> Dataset:
+    """Return a data set with the last third of the points as its test part."""
     n = 2 * len(X) // 3
     points, labels = X.astype(np.float32), y.astype(np.int64)
     return Dataset(
