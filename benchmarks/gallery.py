@@ -183,7 +183,7 @@ def _small(png: bytes) -> bytes:
     """Return a picture with few colours, which is all that a quiet page has."""
     stream = io.BytesIO()
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    few = picture.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = picture.quantize(_COLOURS, kmeans=1, dither=Image.Dither.NONE)
     few.save(stream, "PNG", optimize=True)
     return stream.getvalue()
 

@@ -89,7 +89,7 @@ def flash_parts(one: Evidence) -> list[Part]:
     """Return what flash is filled with: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     if isinstance(plan, Plan):
-        parts = [Part(stage.name, stage.flash_bytes) for stage in plan.steps]
+        parts = [Part(_plain(stage.name), stage.flash_bytes) for stage in plan.steps]
     else:
         parts = [Part("tables", plan.table_bytes)]
     known = sum(part.size for part in parts)
@@ -133,7 +133,7 @@ def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as a
         return [Panel(caption="There is no cycle estimate for float builds.")]
     rows = [
         (
-            stage.name,
+            _plain(stage.name),
             stage.kernel,
             f"{stage.flash_bytes:,}",
             "-" if stage.mean is None else f"{stage.mean:,.0f}",
@@ -148,3 +148,8 @@ def plan_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as a
     headings = ("stage", "kernel", "flash B", "mean cycles", "at most")
     table = Table(headings, tuple(rows), texts=frozenset({1}))
     return [Panel(table=table, table_name="Kernels, and what the planner estimates of them")]
+
+
+def _plain(name: str) -> str:
+    """Return the name of a stage in C as words."""
+    return name.replace("_", " ")

@@ -121,7 +121,8 @@ class Part:
     size: int
 
 
-_PART_COLOURS = (ACCENT, SECOND, THIRD, MUTED, INK)
+_PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
+_LAST_PART = MUTED  # of what is left over
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
 
@@ -133,7 +134,7 @@ def memory_figure(parts: Sequence[Part], limit: int, salt: str) -> str:
         area.set(xlim=(0, limit), ylim=(0, 1), yticks=[])
         area.add_patch(_bar(0, limit, RULE, 0.5))
         start = 0
-        for part, colour in zip(parts, _cycle(_PART_COLOURS, len(parts)), strict=True):
+        for part, colour in zip(parts, _part_colours(len(parts)), strict=True):
             words = f"{part.name}: {part.size:,} bytes, {100 * part.size / limit:.1f} %"
             area.add_patch(_bar(start, part.size, colour, 0.9)).set_gid(mark(words))
             start += part.size
@@ -149,7 +150,11 @@ def memory_figure(parts: Sequence[Part], limit: int, salt: str) -> str:
 
 def part_colours(count: int) -> list[str]:
     """Return the names of the colours that `memory_figure` gives to so many parts."""
-    return [variable(colour) for colour in _cycle(_PART_COLOURS, count)]
+    return [variable(colour) for colour in _part_colours(count)]
+
+
+def _part_colours(count: int) -> list[str]:
+    return [*_cycle(_PART_COLOURS, count - 1), _LAST_PART]
 
 
 def stage_figure(stages: Sequence[str], accuracies: Sequence[float], salt: str) -> str:
