@@ -7,9 +7,11 @@ inputs before it computes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.held_inputs import Copying
+from protonn_edge.stages.image_stage import ImageStage
 from protonn_edge.stages.kernel import Feed, Push
 
 HELD_AT_ONCE = 64
@@ -39,6 +41,14 @@ class ImageRows:
     output_values: int
     by_rows: bool
     to_rows: bool
+
+    @classmethod
+    def of(cls, stage: ImageStage) -> Self:
+        """Return those of a stage."""
+        height, width, channels = stage.shape
+        outputs, places, out = stage.output_shape
+        own, given = (height, width * channels), (outputs, places * out)
+        return cls(*own, *given, stage.by_rows, stage.to_rows)
 
     @property
     def n_inputs(self) -> int:

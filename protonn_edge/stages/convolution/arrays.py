@@ -17,8 +17,9 @@ from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays, check_finite, check_type
 from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.convolution.integers import ImageShape, IntegerConvolution
+from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.image_stage import ImageShape
 from protonn_edge.stages.pooling.integers import IntegerPooling
 
 Layers = Sequence[IntegerConvolution | IntegerPooling]

@@ -70,11 +70,7 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def _rows(self) -> ImageRows:
-        stage = self.stage
-        height, width, channels = stage.shape
-        outputs, windows, _ = stage.output_shape
-        own, given = (height, width * channels), (outputs, windows * channels)
-        return ImageRows(*own, *given, stage.by_rows, stage.to_rows)
+        return ImageRows.of(self.stage)
 
     def cost(
         self,
