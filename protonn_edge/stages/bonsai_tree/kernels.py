@@ -126,7 +126,7 @@ class BonsaiTreeKernel(Kernel):
         step = Step(self.kind, self.name, tables + code, mean, worst, least)
         held = 0 if stage.signed else 2 + stage.n_inputs
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
             state=held + 2 * stage.n_outputs,

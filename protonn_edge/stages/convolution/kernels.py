@@ -113,7 +113,7 @@ class ConvolutionKernel(Kernel):
         step = Step(self.kind, self.name, tables + code, mean, math.ceil(worst), least)
         line = rows.row_values + 2 * self._margin
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
             state=stage.side * (line + 2) + 2 + rows.state,

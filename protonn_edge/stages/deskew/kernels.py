@@ -90,10 +90,8 @@ class DeskewKernel(Kernel):
         least = _MOMENT_PIXEL_LEAST * pixels
         step = Step(self.kind, self.name, _CODE_BYTES, mean, worst, least)
         exclusive = rows.pixels * row - most_deskewed(self.stage.image, row, following.more)
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=_CODE_BYTES,
             state=2 + pixels + self.stage.image.columns.pixels,

@@ -119,7 +119,7 @@ class ForestKernel(Kernel):
             self.kind, self.name, tables + code, mean, worst + 2 * self.core.call_cycles, least
         )
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
             state=2 + stage.n_inputs + 2 * stage.n_outputs,

@@ -89,7 +89,7 @@ class PoolingKernel(Kernel):
         code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self._averages
         step = Step(self.kind, self.name, code, cycles + rows.mean(feed, following), worst, least)
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
             state=1 + rows.row_values + 2 * rows.output_values * self._averages + rows.state,
