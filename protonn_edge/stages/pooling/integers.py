@@ -60,7 +60,7 @@ class IntegerPooling(ImageStage):
     @property
     def multiplier(self) -> int:
         """What makes an average of a window's sum, in units of 2**-16."""
-        return min(round((1 << 16) / self.area), 0xFFFF)
+        return average_multiplier(self.area)
 
     @property
     def maximum(self) -> int:
@@ -90,3 +90,8 @@ class IntegerPooling(ImageStage):
             pooled = (windows.sum(axis=(2, 4), dtype=np.int64) * self.multiplier + _HALF) >> 16
         values: NDArray[np.uint8] = pooled.astype(np.uint8).reshape(len(x), -1)
         return values
+
+
+def average_multiplier(area: int) -> int:
+    """Return what makes an average of the sum of so many pixels, in units of 2**-16."""
+    return min(round((1 << 16) / area), 0xFFFF)
