@@ -32,6 +32,7 @@ from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.hashed_names import hashed_name
 from protonn_edge.quantization.integer_chain import UNHASHED
 from protonn_edge.quantization.integer_model import IntegerModel
+from protonn_edge.stages.array_checks import little_endian
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.raw_inputs import (
     FloatQuantizer,
@@ -124,7 +125,7 @@ class Float32Model(SizedByMatrices):
                     continue
                 name = hashed_name(field.name)
                 if isinstance(value, np.ndarray):
-                    little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+                    little = little_endian(value)
                     digest.update(f"{name}{little.dtype.str}{little.shape}:".encode())
                     digest.update(little.tobytes())
                 elif not isinstance(value, InputQuantizer):

@@ -23,6 +23,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.model.base import Model
 from protonn_edge.model.sizes import Sized
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
+from protonn_edge.stages.array_checks import little_endian
 from protonn_edge.stages.decision.integers import IntegerDecision, decide
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.feature_stage import FeatureStage
@@ -332,6 +333,6 @@ def _canonical_bytes(value: object) -> bytes:
     if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
         return b"".join(map(_canonical_bytes, value))
     if isinstance(value, np.ndarray):
-        little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        little = little_endian(value)
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
     return hashed_text(value).encode()
