@@ -15,7 +15,7 @@ from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.convolution.pixel import PixelCode
 from protonn_edge.stages.convolution.window import Name
 from protonn_edge.stages.cropped_image import shape_text
-from protonn_edge.stages.image_rows import HELD_AT_ONCE, ImageRows
+from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.image_stage import image_text
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
@@ -82,7 +82,6 @@ class ConvolutionKernel(Kernel):
     """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
 
     template: ClassVar[str] = "convolution/convolution.j2"
-    chunk: ClassVar[int] = HELD_AT_ONCE
 
     stage: IntegerConvolution
     name: Name

@@ -9,7 +9,7 @@ from typing import ClassVar
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.cropped_image import shape_text
-from protonn_edge.stages.image_rows import HELD_AT_ONCE, ImageRows
+from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.stages.pooling.loop import RowLoop, average_loop
@@ -53,7 +53,6 @@ class PoolingKernel(Kernel):
     """The largest values, or sums, of windows under way."""
 
     template: ClassVar[str] = "pooling/pooling.j2"
-    chunk: ClassVar[int] = HELD_AT_ONCE
 
     stage: IntegerPooling
     core: Core
