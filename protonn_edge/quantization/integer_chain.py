@@ -105,9 +105,9 @@ class IntegerChain(Sized):
         """The classifier's stages, from what `inputs` gives to the scores."""
 
     @property
-    @abstractmethod
     def score_bits(self) -> int:
-        """Bits of a score, 16 or 32."""
+        """Bits of a score, 16 or 32: the least that hold it on any input."""
+        return self.own_stages[-1].output.bits
 
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
         """Return inputs (count, D) that tell whether a device computes rightly.
@@ -132,7 +132,7 @@ class IntegerChain(Sized):
 
         The first sums have ``accumulator_bits``, and ``accumulator_range`` on any input.
         """
-        return {}
+        return self.own_stages[0].describe()
 
     def _largest(self) -> int:
         """Return the largest measure of nearness to a known point; 0 where there is none."""
