@@ -45,14 +45,51 @@ UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntegerChain(Sized):
-    """What the integer models of all kinds of classifiers share.
+class FedBytes(Sized):
+    """How raw features become the bytes that a device is fed, whatever it computes with.
 
     Attributes
     ----------
     inputs : InputQuantizer
         From raw features, or what is made of them, to the inputs of the classifier's own stages.
+    raw_exponents : ndarray of int64, optional
+        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
+        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
+    """
+
+    inputs: InputQuantizer
+    raw_exponents: Exponents | None
+
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """What turns raw features into the bytes that the device is fed."""
+        stage = self.feature_stage
+        return self.inputs if stage is None else stage.device_inputs(self.inputs)
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """What turns raw integers into the bytes that the device is fed, on the device."""
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        # Features become bytes in the same code, whose cycles are part of the bound.
+        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
+
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """What turns raw floats into the bytes that the device is fed, on the device."""
+        return float_quantizer(self.features)
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
+        return self.features.quantize(X)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerChain(FedBytes):
+    """What the integer models of all kinds of classifiers share, besides `FedBytes`.
+
+    Attributes
+    ----------
     score_scale : float
         What one unit of an integer score is worth in the float model's scores.
     classes : tuple of str
@@ -61,9 +98,6 @@ class IntegerChain(Sized):
         What the device makes features with first.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
-    raw_exponents : ndarray of int64, optional
-        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
-        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
     feature_names : tuple of str
         Names of the features of a point, or none.
     """
@@ -168,25 +202,6 @@ class IntegerChain(Sized):
         names = stage_names(stage.kind for stage in self.stages)
         return dict(zip(names, self.stages, strict=True))
 
-    @cached_property
-    def features(self) -> InputQuantizer:
-        """What turns raw features into the bytes that the device is fed."""
-        stage = self.feature_stage
-        return self.inputs if stage is None else stage.device_inputs(self.inputs)
-
-    @cached_property
-    def raw_inputs(self) -> RawQuantizer:
-        """What turns raw integers into the bytes that the device is fed, on the device."""
-        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        # Features become bytes in the same code, whose cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
-        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
-
-    @cached_property
-    def float_inputs(self) -> FloatQuantizer:
-        """What turns raw floats into the bytes that the device is fed, on the device."""
-        return float_quantizer(self.features)
-
     @property
     def model_bytes(self) -> int:
         """Bytes of the int8 parameters in flash."""
@@ -222,10 +237,6 @@ class IntegerChain(Sized):
         if self.feature_stage is not None:
             some[self.feature_stage.kind] = self.feature_stage
         yield from sorted(some.items())
-
-    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
-        return self.features.quantize(X)
 
     def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return what the classifier's own stages take, (n, D), of what the device is fed."""
