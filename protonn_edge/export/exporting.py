@@ -13,6 +13,7 @@ from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
@@ -62,6 +63,7 @@ def export(
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
     prefix: str = PREFIX,
+    imprint: Imprint | None = None,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -84,6 +86,8 @@ def export(
         all of it.
     prefix : str, optional
         What C names and files begin with: exports with different ones fit into one program.
+    imprint : Imprint, optional
+        The library's author, url and version; by default this tool's.
 
     Raises
     ------
@@ -113,6 +117,7 @@ def export(
         from_data=points is not None,
         feature_names=model.feature_names,
         prefix=prefix,
+        imprint=imprint or Imprint(),
     )
     files = render_export(kind, library, board)
     write_folder(folder, files)
