@@ -8,7 +8,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_of
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import InputError
@@ -56,8 +56,8 @@ class Export:
 def export(
     model: Model,
     kind: Kind,
-    folder: Path,
-    board: Board,
+    folder: Path | str,
+    board: Board | str = "uno",
     *,
     name: str | None = None,
     points: ArrayLike | None = None,
@@ -73,9 +73,9 @@ def export(
         The trained model.
     kind : {"arduino", "platformio", "c"}
         What to make of it.
-    folder : Path
+    folder : Path or str
         The library's own folder: new, empty, or an earlier export.
-    board : Board
+    board : Board or str, default="uno"
         The board that it is planned for: the fastest kernels of which fit beside the self-test.
     name : str, optional
         The library's name; by default the folder's. Either is made one that tools take.
@@ -94,6 +94,7 @@ def export(
     InputError
         If the model has no integers, or the folder or the prefix cannot be used.
     """
+    folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
     place = folder.resolve()

@@ -104,7 +104,7 @@ _PARTS = (
 )
 
 
-def save_model(model: Model, path: Path) -> None:
+def save_model(model: Model, path: Path | str) -> None:
     """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
 
     Raises
@@ -118,7 +118,7 @@ def save_model(model: Model, path: Path) -> None:
             f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
             "a smaller one"
         )
-    write_atomically(path, content)
+    write_atomically(Path(path), content)
 
 
 def model_bytes(model: Model) -> bytes:
@@ -135,7 +135,7 @@ def model_bytes(model: Model) -> bytes:
     return buffer.getvalue()
 
 
-def load_model(path: Path) -> Model:
+def load_model(path: Path | str) -> Model:
     """Read and check a model file.
 
     Raises
@@ -144,6 +144,7 @@ def load_model(path: Path) -> Model:
         One sentence with the file, the array and the problem: not an .npz, truncated, too large,
         pickled, arrays missing or unknown, wrong types or shapes, NaN, a newer format version.
     """
+    path = Path(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         if "format_version" not in archive.names:
             raise InputError(

@@ -102,6 +102,11 @@ class IntegerChain(Sized):
                 "thresholds that no score or no RBF reaches",
             )
 
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes, what it takes, and by what it is known."""
+        own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
+        return {**super().facts(), **own}
+
     @property
     @abstractmethod
     def own_stages(self) -> tuple[IntegerStage, ...]:

@@ -41,6 +41,7 @@ from protonn_edge.training.given_points import (
 )
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.label_sets import are_label_sets
+from protonn_edge.training.on_device import OnDevice
 from protonn_edge.training.options import Choices
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
@@ -53,7 +54,7 @@ from protonn_edge.training.weighting import ClassWeight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, AllFeatures, ABC):
+class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
