@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
 
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows
+from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.model.checks import check_count, checked_record, set_checked
 from protonn_edge.model.normalizer import Normalizer
@@ -342,7 +341,7 @@ class Model(Sized):
         return (scores >= self.threshold).astype(np.int64)
 
     def _checked_points(self, X: ArrayLike) -> Matrix | Sparse:
-        points: Any = csr_array(X) if issparse(X) else np.asarray(X)
+        points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
         if points.dtype.kind not in "buif" or points.ndim != 2:
             raise InputError("the points must be a table of numbers, one row a point")
         if points.shape[1] != self.n_features:
@@ -350,10 +349,10 @@ class Model(Sized):
                 f"the points have {points.shape[1]:,} features, the model wants "
                 f"{self.n_features:,}; use the data that it was trained for"
             )
-        values = points.data if issparse(X) else points
+        values = points.data if is_sparse(X) else points
         if not np.isfinite(values).all():
             place = int(np.argmin(np.isfinite(values).ravel()))
-            row = points.tocoo().row[place] if issparse(X) else place // self.n_features
+            row = points.tocoo().row[place] if is_sparse(X) else place // self.n_features
             raise InputError(
                 f"row {row} of the points has a NaN or infinite feature; mend or drop it"
             )
