@@ -14,22 +14,18 @@ SECTIONS = (
 SERIOUS = ("serious", "critical")
 
 
-def test_it_says_nothing_to_the_console_and_asks_for_nothing(show, digits):
+def test_every_section_is_drawn_quietly_and_nothing_is_asked_for(show, digits):
     shown = show(digits)
     shown.wait_for_answer()
-    assert shown.complaints == []
-    assert [url.partition(":")[0] for url in shown.requests] == ["file"]
-
-
-def test_every_section_is_drawn(show, digits):
-    page = show(digits).page
     for name in SECTIONS:
-        section = page.locator(f"#{name}")
+        section = shown.page.locator(f"#{name}")
         assert section.bounding_box()["height"] > 60
         for figure in section.locator("figure > svg").all():
             size = figure.bounding_box()
             assert size["width"] > 200
             assert size["height"] > 40
+    assert shown.complaints == []
+    assert [url.partition(":")[0] for url in shown.requests] == ["file"]
 
 
 @pytest.mark.parametrize("evidence", ["digits", "hostile"])
@@ -67,24 +63,18 @@ def test_axe_finds_no_serious_barrier(show, axe, request, evidence):
     assert serious == []
 
 
-def test_dark_is_dark_and_light_is_light(show, digits):
-    colours = [
-        show(digits, dark=dark).page.evaluate("getComputedStyle(document.body).backgroundColor")
-        for dark in (False, True)
-    ]
-    assert colours == ["rgb(255, 255, 255)", "rgb(18, 24, 30)"]
-
-
-def test_on_paper_the_figures_stay_and_what_moves_goes(show, digits):
-    shown = show(digits, dark=True)
-    shown.page.emulate_media(media="print")
-    assert not shown.page.locator("#uno").is_visible()
-    assert shown.page.locator("#accuracy td.right").first.is_visible()
-    assert shown.page.locator("#space svg").is_visible()
-    assert not shown.page.locator(".cell-points").is_visible()
-    assert shown.page.evaluate("getComputedStyle(document.body).backgroundColor").endswith(
-        "255, 255)"
-    )
+def test_dark_is_dark_light_is_light_and_paper_is_white(show, digits):
+    """On paper the figures stay, and what moves goes."""
+    page = show(digits).page
+    colours = []
+    for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
+        page.emulate_media(media=media, color_scheme=scheme)
+        colours.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert colours == ["rgb(255, 255, 255)", "rgb(18, 24, 30)", "rgb(255, 255, 255)"]
+    assert not page.locator("#uno").is_visible()
+    assert page.locator("#accuracy td.right").first.is_visible()
+    assert page.locator("#space svg").is_visible()
+    assert not page.locator(".cell-points").is_visible()
 
 
 def test_without_scripts_all_figures_are_there(browser, digits, rendered):

@@ -112,18 +112,6 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
     assert not shown.complaints
 
 
-def test_sliders_are_there_where_the_input_is_no_image(show, hostile):
-    shown = show(hostile)
-    first = shown.wait_for_answer(point=0)
-    sliders = shown.page.locator("[data-part=sliders] input")
-    assert sliders.count() == 12
-    for i in range(3):
-        sliders.nth(i).focus()
-        shown.page.keyboard.press("End")
-    assert shown.wait_for_answer(point="")["scores"] != first["scores"]
-    assert shown.page.locator(PAD).count() == 0
-
-
 def test_names_that_want_to_break_out_are_harmless(show, hostile):
     """They are also in the generated C, which was compiled for this."""
     shown = show(hostile)
