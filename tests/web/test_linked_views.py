@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 NARROW = (390, 844)
+RING = "document.querySelector('#space .here').outerHTML"
 
 
 def a_mistake(evidence) -> tuple[int, int]:
@@ -111,13 +112,13 @@ def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
     sliders = shown.page.locator("[data-part=sliders] input")
     assert sliders.count() == 12
     assert shown.page.locator("[data-part=pad]").count() == 0
+    before = shown.page.evaluate(RING)
     for i in range(3):
         sliders.nth(i).focus()
         shown.page.keyboard.press("End")
     assert shown.wait_for_answer(point="")["scores"] != first["scores"]
     last = shown.page.locator("[data-part=sliders] input").last
     last.focus()
-    before = shown.page.locator("#space .here").get_attribute("cx")
     shown.page.keyboard.press("End")
     shown.wait_for_answer(point="")
     ends = shown.page.locator("[data-part=sliders] > div").last.locator("small, output")
@@ -126,7 +127,4 @@ def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
     strip = shown.page.locator("[data-part=strip]")
     assert strip.is_visible()
     assert 0 <= strip.bounding_box()["y"] < 844
-    shown.page.wait_for_function(
-        "(before) => document.querySelector('#space .here').getAttribute('cx') !== before",
-        arg=before,
-    )
+    shown.page.wait_for_function(f"(before) => {RING} !== before", arg=before)
