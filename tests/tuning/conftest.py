@@ -50,7 +50,7 @@ def search(space: SearchSpace) -> Callable[..., Any]:
         workers: Workers,
         path: Path,
         *,
-        trials: int = 12,
+        trials: int = 8,
         deadline: float | None = None,
         space: SearchSpace = space,
         done: Sequence[Record] = (),
