@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
+from protonn_edge.cli.examples import epilog_of
 
 COMMANDS = {
     "demo": "Train, build, classify and report, on data that comes along",
@@ -44,7 +45,7 @@ class _Commands(click.Group):
             return None
         module = import_module(f"{__name__}.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
-        command.short_help = COMMANDS[cmd_name]
+        command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

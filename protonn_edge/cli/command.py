@@ -30,6 +30,7 @@ from rich.progress import (
 )
 
 from protonn_edge.boards import board_names
+from protonn_edge.cli.option_groups import write_options
 from protonn_edge.cli.paths import NameOrPath, check_paths
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
@@ -113,18 +114,34 @@ class FiniteRange(click.FloatRange):
         return f"{left}x{right}"
 
 
+class ParameterOption(click.Option):
+    """An option that is a parameter of a classifier in Python, and goes by that name, too."""
+
+    def names(self) -> dict[str, str]:
+        """Return what the command line calls it, by what Python does, without hyphens."""
+        return {str(self.name).replace("_", "-"): self.opts[0].removeprefix("--")}
+
+
 class Command(click.Command):
     """A command that ends in one sentence and the right exit code, whatever its input is."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; a null byte is in no file's name."""
-        ctx.token_normalize_func = lambda name: _FIRST_NAMES.get(name, name)
+        names = dict(_FIRST_NAMES)
+        for param in self.params:
+            if isinstance(param, ParameterOption):
+                names |= param.names()
+        ctx.token_normalize_func = lambda name: names.get(name, name)
         for word in args:
             if "\0" in word:
                 raise click.UsageError(
                     f"{_on_one_line(word)!r} has a null byte, which no name can have; type it again"
                 )
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, in groups where there are many."""
+        write_options(self, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error becomes a line on standard error, and JSON if asked for."""
