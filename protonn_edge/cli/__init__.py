@@ -43,8 +43,7 @@ class _Commands(click.Group):
         """Return the command of this name, None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{cmd_name}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command = _imported(cmd_name)
         command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
 
@@ -58,6 +57,21 @@ class _Commands(click.Group):
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
+
+
+def _imported(name: str) -> click.Command:
+    """Return a command; where a library of an extra is missing, one that says so."""
+    try:
+        command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
+    except ImportError as error:
+        from protonn_edge.cli.command import Unavailable  # noqa: PLC0415 - it imports NumPy
+        from protonn_edge.system.extras import sentence_of  # noqa: PLC0415
+
+        sentence = sentence_of(error)
+        if sentence is None:
+            raise
+        return Unavailable(name, sentence)
+    return command
 
 
 @click.group(

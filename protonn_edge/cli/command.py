@@ -35,6 +35,7 @@ from protonn_edge.cli.paths import NameOrPath, check_paths
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
+from protonn_edge.system.extras import sentence_of
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
@@ -175,10 +176,25 @@ class Command(click.Command):
         ctx.exit(exit_code)
 
 
+class Unavailable(Command):
+    """A command some library of which is not installed: it says which, whatever it is given."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        def refuse(**_: Any) -> None:
+            raise InputError(sentence)
+
+        rest = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+        settings = {"ignore_unknown_options": True}
+        super().__init__(name, settings, refuse, [rest], help=f"Not available: {sentence}.")
+        json_option(self)
+
+
 def _refusal(error: Exception) -> tuple[str, int] | None:
     """Return the sentence and the exit code of an error that the input is the cause of."""
     if isinstance(error, ProtoNNEdgeError):
         return str(error), error.exit_code
+    if isinstance(error, ImportError) and (sentence := sentence_of(error)):
+        return sentence, InputError.exit_code
     if isinstance(error, OSError):
         name, reason = error.filename or "the output", error.strerror or str(error)
         return f"cannot use {name}: {reason}; choose another", InputError.exit_code
