@@ -76,6 +76,9 @@ class Model(Sized):
         How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `stages.decision`.
+    sharpness : float, optional
+        What scores are multiplied with before the softmax that makes them probabilities, above 0;
+        None where nobody knows.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
         of 16 bits: (features,), or one for each channel, or (1,) for all, as `raw_ends` has it.
@@ -102,6 +105,7 @@ class Model(Sized):
     clipped: bool = False
     activity: Activity | None = None
     rejection: Rejection | None = None
+    sharpness: float | None = None
     raw_exponents: Exponents | None = None
 
     def __post_init__(self) -> None:
@@ -109,6 +113,7 @@ class Model(Sized):
         set_checked(self, "feature_names", tuple(self.feature_names))
         set_checked(self, "record", checked_record(self.record))
         self._check_threshold()
+        self._check_sharpness()
         self._check_sizes()
         self._check_feature_stage()
         self._keep_whole_numbers()
@@ -129,6 +134,15 @@ class Model(Sized):
             set_checked(self, "threshold", float(self.threshold))
             if not np.isfinite(self.threshold):
                 raise InputError("'threshold' is not a finite number; train the model again")
+
+    def _check_sharpness(self) -> None:
+        if self.sharpness is None:
+            return
+        set_checked(self, "sharpness", float(self.sharpness))
+        if not (np.isfinite(self.sharpness) and self.sharpness > 0):
+            raise InputError(
+                f"'sharpness' is {self.sharpness}, it must be above 0; train the model again"
+            )
 
     def _check_sizes(self) -> None:
         for name, size in (
