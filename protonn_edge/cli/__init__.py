@@ -21,6 +21,7 @@ COMMANDS = {
     "convert": "Make a model of another program's, or the reverse",
     "calibrate": "Let a model reject inputs unlike its classes",
     "inspect": "Show what is in a model, in floats and in integers",
+    "predict": "Classify points that have no labels",
     "build": "Build the firmware of a model; check that it fits",
     "export": "Write a model as an Arduino or PlatformIO library, or C",
     "verify": "Compare the scores of NumPy, C and the board, bit by bit",

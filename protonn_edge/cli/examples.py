@@ -21,6 +21,7 @@ EXAMPLES = {
     "convert": ["svm.skops --data train.csv -o model.npz"],
     "calibrate": ["model.npz calibration.csv --rejection 1% -o rejecting.npz"],
     "inspect": ["model.npz --data test.csv"],
+    "predict": ["model.npz new.csv -o predicted.csv"],
     "build": ["model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"],
     "export": ["model.npz --arduino digits", "model.npz --c digits --data test.csv"],
     "verify": ["model.npz test.csv"],
