@@ -50,7 +50,7 @@ firmware: setup  ## compile the firmware, after `protonn-edge build`
 upload: setup  ## compile and upload it; PORT=/dev/ttyACM0 names the port
 	@$(call pio,run --target upload $(if $(PORT),--upload-port $(PORT)))
 
-gallery: setup node browser  ## make the reports of four data sets, and the screenshots in docs/
+gallery: setup node browser  ## make the reports of several data sets, and the screenshots in docs/
 	@$(PYTHON) benchmarks/gallery.py $(ARGS)
 
 clean:  ## remove what was built and cached; .venv stays
