@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from protonn_edge.boards.cores import Core
+from protonn_edge.stages.audio import kernels as audio
 from protonn_edge.stages.average_pooling import kernels as average_pooling
 from protonn_edge.stages.bonsai_tree import kernels as bonsai_tree
 from protonn_edge.stages.convolution import kernels as convolution
@@ -30,6 +31,7 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
     "convolution": convolution.kernels,
     "pooling": pooling.kernels,
     "window_features": window_features.kernels,
+    "audio": audio.kernels,
     "projection": projection.kernels,
     "prototypes": prototypes.kernels,
     "dense": dense.kernels,

@@ -74,7 +74,11 @@ class WindowFeatureParameters(FeatureParameters):
             "{features} out",
         ),
         Refusal(
-            lambda case: case.settings.window_shape is not None and KIND not in case.kinds,
+            lambda case: (
+                case.settings.window_shape is not None
+                and case.settings.features is None
+                and KIND not in case.kinds
+            ),
             "{window_shape} is given, but no features of windows are; say which with {features}, "
             "or leave it out",
         ),
