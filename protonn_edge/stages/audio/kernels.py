@@ -14,21 +14,21 @@ from protonn_edge.stages.audio.frames import (
     STEPS,
 )
 from protonn_edge.stages.audio.integers import IntegerAudio
-from protonn_edge.stages.audio.loop import BAND_BYTES, COEFFICIENT_BYTES, band_loop
+from protonn_edge.stages.audio.loop import BAND_BYTES, all_bands, band_cycles
 from protonn_edge.stages.audio.onset import LEVEL_SHIFT
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
-# What the compiler makes around the loop, read off the emulator (avr-gcc 5.4 at -O2): at most, and
+# What the compiler makes around the bands, read off the emulator (avr-gcc 5.4 at -O2): at most, and
 # on average. Of a sample, of a call, of a logarithm and of each octave in it, and to begin.
-_SAMPLE_CYCLES, _MEAN_SAMPLE_CYCLES = 160, 140
-_CALL_CYCLES, _MEAN_CALL_CYCLES = 80, 70
-_LOGARITHM_CYCLES, _MEAN_LOGARITHM_CYCLES = 90, 70
-_OCTAVE_CYCLES = 8
+_SAMPLE_CYCLES, _MEAN_SAMPLE_CYCLES = 84, 75
+_CALL_CYCLES, _MEAN_CALL_CYCLES = 80, 68
+_LOGARITHM_CYCLES, _MEAN_LOGARITHM_CYCLES = 70, 64
+_OCTAVE_CYCLES = 7
 _MEAN_OCTAVES = 4  # of a logarithm, of sound that is loud at times
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
 _END_CYCLES = 20
-_SAMPLE_CALLS = 2  # the firmware's, and that of the loop's function
+_SAMPLE_CALLS = 2  # the firmware's, and that of the bands' function
 
 _CODE_BYTES = 420
 _STREAMING_CODE_BYTES = 120
@@ -38,7 +38,7 @@ _STREAMING_CODE_BYTES = 120
 # has begun.
 _STATE_BYTES = 8 + 5
 
-# What the compiler's loop takes of that in assembly, on a chip without a multiplier.
+# What the compiler's loop takes of what is in assembly, on a chip without a multiplier.
 _PORTABLE = 9.0
 
 
@@ -64,7 +64,7 @@ class AudioContext:
     level_shift: int
     level_maximum: int
     band_bytes: int
-    band_loop: tuple[str, ...]
+    band_lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ class AudioKernel(Kernel):
     name: str = "energies"
 
     @cached_property
-    def _loop(self) -> Listing:
-        return band_loop()
+    def _bands(self) -> Listing:
+        return all_bands(self.stage.clip.bands)
 
     @property
     def feedings(self) -> tuple[bool, ...]:
@@ -97,8 +97,8 @@ class AudioKernel(Kernel):
         assert feed is not None
         assert following is not None
         clip, push = self.stage.clip, self._push(following)
-        tables = COEFFICIENT_BYTES * len(clip.bands) + len(STEPS)
-        code = _CODE_BYTES + self._loop.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
+        tables = len(STEPS)
+        code = _CODE_BYTES + self._bands.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
         step = Step(
             self.kind,
             self.name,
@@ -125,12 +125,7 @@ class AudioKernel(Kernel):
     @property
     def _band_cycles(self) -> int:
         """Cycles of the bands of a sample."""
-        upright, bands = self.stage.clip.upright, len(self.stage.clip.bands)
-        same = self._loop.worst("band", ("band",), {"done": 0, "band": 1})
-        last = self._loop.worst("band", ("done",), {"done": 1})
-        turned = self._loop.worst("band", ("band",), {"done": 0, "band": 0})
-        turns = 0 < upright < bands
-        return int((bands - 1 - turns) * same + turns * turned + last)
+        return band_cycles(self._bands, len(self.stage.clip.bands))
 
     @property
     def _most_octaves(self) -> int:
@@ -186,7 +181,7 @@ class AudioKernel(Kernel):
             level_shift=LEVEL_SHIFT,
             level_maximum=(255 << LEVEL_SHIFT) + (1 << LEVEL_SHIFT) - 1,
             band_bytes=BAND_BYTES,
-            band_loop=self._loop.lines,
+            band_lines=self._bands.lines,
         )
 
 
