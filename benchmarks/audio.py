@@ -195,8 +195,14 @@ def listen(
     counts = ((np.concatenate(played) >> 6) + 512).astype(np.int16)
     microphone = PlayedSensor(sensor_kind("microphone"), counts[:, None], 8_000.0)
     answer = np.dtype(
-        [("label", "u1"), ("lost", "u1"), ("sum", "<u4"), ("latency", "<u4"), ("most", "<u2")]
-        + [("scores", f"<i{model.score_bits // 8}", model.n_classes)]
+        [
+            ("label", "u1"),
+            ("lost", "u1"),
+            ("sum", "<u4"),
+            ("latency", "<u4"),
+            ("most", "<u2"),
+            ("scores", f"<i{model.score_bits // 8}", model.n_classes),
+        ]
     )
     with TemporaryDirectory() as folder:
         elf = _compiled(model, plan, Path(folder))
@@ -234,7 +240,8 @@ def _compiled(model: IntegerModel, plan: Plan, folder: Path) -> Path:
     sources = [Path(__file__).with_name("listening.c"), folder / "pnn_model.c"]
     flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", f"-I{folder}"]
     elf = folder / "listening.elf"
-    subprocess.run(["avr-gcc", *flags, "-o", elf, *sources], check=True, timeout=120)
+    command = ["avr-gcc", *flags, "-o", elf, *sources]
+    subprocess.run(command, check=True, timeout=120)
     return elf
 
 

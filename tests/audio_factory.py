@@ -18,10 +18,12 @@ def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> Aud
 
 
 def random_clips(seed: int, n: int, stage: AudioStage) -> np.ndarray:
-    """Return n clips of bytes, (n, samples) uint8: tones that fade, with noise, and extreme ones."""
+    """Return n clips of bytes, (n, samples): tones that fade, with noise, and extreme ones."""
     rng = np.random.default_rng(seed)
     t, shape = np.arange(stage.n_features), (n, 1)
-    tones = np.sin(np.cumsum(rng.uniform(0.05, 3, shape) + rng.normal(0, 0.02, (n, len(t))), axis=1))
+    tones = np.sin(
+        np.cumsum(rng.uniform(0.05, 3, shape) + rng.normal(0, 0.02, (n, len(t))), axis=1)
+    )
     fading = np.exp(-t * rng.uniform(0, 8, shape) / len(t))
     signals = 128 + rng.uniform(1, 120, shape) * tones * fading + rng.normal(0, 2, (n, len(t)))
     Q = np.clip(signals, 0, 255).astype(np.uint8)
@@ -48,7 +50,8 @@ def extreme_clips(stage: AudioStage) -> np.ndarray:
     t = np.arange(stage.n_features)
     waves = [0 * t, 0 * t + 255]
     for band in stage.bands:
-        waves.append(255 * (np.sin(2 * np.pi * band.centre(stage.rate) / stage.rate * (t + 0.5)) > 0))
+        turns = band.centre(stage.rate) / stage.rate * (t + 0.5)
+        waves.append(255 * (turns % 1 < 0.5))
         last = loudest(band, stage.n_features)
         waves += [last, 255 - last]
     return np.array(waves)

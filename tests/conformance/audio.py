@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor, log2
 
-import numpy as np
 from audio_factory import audio_of, extreme_clips, random_audio_model, random_clips
 from conformance.instances import Instance
 

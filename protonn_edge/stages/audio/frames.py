@@ -1,12 +1,12 @@
 """From a clip of sound to its features, in integers: the exact reference of the generated C.
 
-A clip has N samples b, bytes, in frames of L each; band passes make a y of each sample for each of
-K bands (see `bands`). Of y, only the upper byte counts, without its sign::
+A clip has N samples b, bytes, in frames of L each; K band passes make a y of each sample (see
+`bands`), of which only the upper byte counts, without its sign::
 
     e[t] = y[t] >> 8, or -1 - (y[t] >> 8) where that is negative        0..127
 
-The **energy** of a band in a frame is the sum of e, at most 127 L: L is at most 512, so that 16 bits
-hold it. Band k ends its frames K - 1 - k samples before the others' end: a device then has one
+The **energy** of a band in a frame is the sum of e, at most 127 L: L is at most 512, so that 16
+bits hold it. Band k ends its frames K - 1 - k samples before the others' end: a device then has one
 logarithm to take at a time, after each of the last K samples of a frame.
 
 A **feature** is the energy's logarithm, in 16ths of an octave above a quarter of L, which drowns

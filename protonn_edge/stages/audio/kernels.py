@@ -1,4 +1,4 @@
-"""The kernel of sound: band passes of each sample, a logarithm after each of a frame's last ones."""
+"""The kernel of sound: band passes of each sample, and a logarithm after a frame's last ones."""
 
 from __future__ import annotations
 

@@ -13,22 +13,10 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.stages.audio.onset import THRESHOLDS
 from protonn_edge.stages.audio.stage import DEFAULT_RATE, AudioStage
 from protonn_edge.stages.feature_stage import FeatureStage
-from protonn_edge.training.features.window_features import (
-    KIND as WINDOWS,
-)
-from protonn_edge.training.features.window_features import (
-    WindowFeatureParameters,
-)
+from protonn_edge.training.features.window_features import KIND as WINDOWS
+from protonn_edge.training.features.window_features import WindowFeatureParameters
 from protonn_edge.training.points import Float32
-from protonn_edge.training.refusals import (
-    AUGMENTED,
-    IN_BLOCKS,
-    OTHER_FEATURES,
-    SPARSE,
-    Refusal,
-    but,
-    models_all_at_once,
-)
+from protonn_edge.training.refusals import Refusal, but, models_all_at_once
 
 KIND = AudioStage.kind
 
@@ -63,22 +51,12 @@ class AudioParameters(WindowFeatureParameters):
         models_all_at_once(KIND, "clips of sound"),
         Refusal(
             lambda case: (
-                KIND in case.settings.kinds_asked and (case.settings.window_shape or (1, 1))[1] != 1
+                KIND in case.settings.kinds_asked
+                and case.settings.window_shape is not None
+                and case.settings.window_shape[1] > 1
             ),
-            "energies of sound are to be taken, but {window_shape} has {settings.window_shape[1]} "
-            "channels; give one",
-        ),
-        *but(
-            lambda case: KIND in case.kinds,
-            "energies of sound are to be taken, but <but>; leave {features} out",
-            SPARSE,
-            OTHER_FEATURES,
-            Refusal(
-                lambda case: case.settings.deskew or case.settings.cropped_shape is not None,
-                "images are to be deskewed or cropped",
-            ),
-            AUGMENTED,
-            IN_BLOCKS,
+            "energies of sound are to be taken, but {window_shape} is {settings.window_shape}, of "
+            "several channels; give clips of one",
         ),
         *but(
             lambda case: case.settings.dead_zone > 0,
