@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 import numpy as np
-from scipy.sparse import issparse
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.cli.data import DataReport
@@ -27,6 +26,7 @@ from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
 from protonn_edge.datasets import Dataset, MultiLabelDataset, TableOptions, holdout
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.rows import is_sparse
 from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
 from protonn_edge.quantization import check_rate
 from protonn_edge.report.terminal import fact_table
@@ -62,7 +62,13 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
     f"trains {FOLDS} more models to find out where."
 )
 @by_option
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Of all random numbers; the same seed and data give the same model.",
+)
 @click.option(
     "--holdout",
     "share",
@@ -132,7 +138,7 @@ def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
     """Let strangers be among the points of training, where it can and nobody said how many."""
     if not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
         return
-    if learner.optimizer == "joint" and not issparse(dataset.X_train):
+    if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
         learner.strangers = _OUTLIER_EXPOSURE
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage
-from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.hil import Share
-from protonn_edge.hil.results import Spread, Summary
-from protonn_edge.quantization import StageLoss
+
+if TYPE_CHECKING:  # they make what is shown; a command imports those that it uses
+    from protonn_edge.boards import Board
+    from protonn_edge.build.budget import Usage
+    from protonn_edge.codegen import Plan
+    from protonn_edge.evaluation.evidence import Evidence
+    from protonn_edge.hil import Share
+    from protonn_edge.hil.results import Spread, Summary
+    from protonn_edge.quantization import StageLoss
 
 _LABEL_WIDTH = 12
 _TERMINAL_WIDTH = 80
@@ -67,7 +70,8 @@ def plan_table(plan: Plan) -> Table:
     if plan.exclusive_cycles:
         table.add_row("not together", "", "", "", f"-{plan.exclusive_cycles:,}")
     total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
-    table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
+    flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
+    table.add_row("prediction", "", f"{flash:,}", total, f"{plan.worst_cycles:,}")
     return table
 
 

@@ -38,8 +38,8 @@ _STREAMING_CODE_BYTES = 120
 # has begun.
 _STATE_BYTES = 8 + 5
 
-# What the compiler's loop takes of what is in assembly, on a chip without a multiplier: two to eight
-# bands took 11 to 14.5 times as long on the emulated ATtiny85.
+# What the compiler's loop takes of what is in assembly, on a chip without a multiplier: two to
+# eight bands took 11 to 14.5 times as long on the emulated ATtiny85.
 _PORTABLE = 14.0
 
 
@@ -108,10 +108,8 @@ class AudioKernel(Kernel):
             self._cycles(feed, push, at_most=True) + following.whole,
             clip.n_features * self._band_cycles,
         )
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
