@@ -147,7 +147,15 @@ def report_command(
         points = points_for(known[0], data, table, out)
     with out.status("gathering"):
         evidence = [
-            gather(path, known, projects, board, data=points, image_shape=image_shape)
+            gather(
+                path,
+                known,
+                projects,
+                board,
+                data=points,
+                image_shape=image_shape,
+                data_name="" if data is None else data.name,
+            )
             for path in results
         ]
     evidence = _named_apart(evidence, results)
