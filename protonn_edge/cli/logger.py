@@ -68,7 +68,7 @@ def logger_command(
     write_folder(output, files)
     kind = "a sketch" if arduino else "a PlatformIO project"
     out.say(
-        f"{output}: {kind} that logs {logger.name} at {logger.actual_rate:.6g} Hz, "
+        f"{output}: {kind} that logs {logger.sampling.name} at {logger.sampling.actual_rate:.6g} Hz, "
         f"{logger.bytes_a_second:,.0f} bytes a second at {logger.baud:,} baud"
     )
     if not arduino:
@@ -81,9 +81,9 @@ def logger_command(
         {
             "folder": str(output),
             "files": sorted(files),
-            "sensors": [kind.name for kind in logger.kinds],
-            "channels": [name for kind in logger.kinds for name in kind.channels],
-            "rate": logger.actual_rate,
+            "sensors": [kind.name for kind in logger.sampling.kinds],
+            "channels": list(logger.sampling.channels),
+            "rate": logger.sampling.actual_rate,
             "baud": logger.baud,
             "bytes_per_second": logger.bytes_a_second,
         }
