@@ -20,6 +20,8 @@ COMMANDS = (
     "calibrate",
     "inspect",
     "build",
+    "upload",
+    "monitor",
     "export",
     "verify",
     "hil",
