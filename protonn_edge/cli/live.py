@@ -17,7 +17,7 @@ from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.live.firmware import build_live
 from protonn_edge.live.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.model import Model
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
 from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.sensors import sensor_kind
@@ -70,7 +70,7 @@ class LiveOptions:
     votes: int | None
     refractory: float | None
 
-    def windowing(self, model: Model, integers: IntegerChain, board: Board) -> Windowing | None:
+    def windowing(self, model: Model, board: Board) -> Windowing | None:
         """Return the windows that a board makes; None if it has no sensor.
 
         Raises
@@ -83,7 +83,7 @@ class LiveOptions:
             return None
         kinds = [sensor_kind(name) for name in self.sensors]
         return windowing_of(
-            integers,
+            quantize(model),
             model.feature_names,
             Sampling.of(kinds, self._rate_for(model), board),
             hop=self.hop,
@@ -138,8 +138,7 @@ def build_with_sensor(
 ) -> dict[str, Any]:
     """Build firmware that classifies what a sensor senses; return what there is to say of it."""
     check_folder(folder)
-    integers = quantize(model)
-    windowing = live.windowing(model, integers, board)
+    windowing = live.windowing(model, board)
     assert windowing is not None, "a sensor was given"
     with out.status(f"building for {board.name}"):
         built = build_live(model, windowing)
@@ -155,7 +154,7 @@ def build_with_sensor(
     return {
         "board": board.name,
         "folder": str(folder),
-        "model_sha256": integers.model_sha256,
+        "model_sha256": windowing.model.model_sha256,
         "sensors": [kind.name for kind in windowing.sampling.kinds],
         "rate": windowing.sampling.actual_rate,
         "window": windowing.window,

@@ -16,6 +16,7 @@ from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, templ
 from protonn_edge.codegen.context import c_comment
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.vectors import KnownAnswers
+from protonn_edge.live.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.window_features import channel_names
@@ -24,6 +25,7 @@ Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
+_LIVE_SKETCH = "Live"
 _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
@@ -32,7 +34,7 @@ _C_SUFFIXES = (".h", ".c", ".ino")
 _SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
-_SKETCH_SRAM_BYTES = 450
+SKETCH_SRAM_BYTES = 450
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class ExportContext:
     classes: tuple[int, ...]
     from_data: bool
     rejects: bool
+    live: str
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ class Library:
         Of the columns of the training data, or empty.
     prefix : str
         What C names and files begin with.
+    windowing : Windowing, optional
+        The sensor that a sketch reads, and the windows that it makes.
     """
 
     name: str
@@ -116,6 +121,7 @@ class Library:
     from_data: bool
     feature_names: tuple[str, ...] = ()
     prefix: str = PREFIX
+    windowing: Windowing | None = None
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -150,6 +156,10 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     files = {_source(kind, name): text for name, text in sources.items()}
     for name, template in _templates(kind, library).items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
+    if library.windowing is not None:
+        live = context | library.windowing.context(library.plan)
+        text = environment.get_template(f"examples/{_LIVE_SKETCH}.ino.j2").render(live)
+        files[f"examples/{_LIVE_SKETCH}/{_LIVE_SKETCH}.ino"] = text
     return files
 
 
@@ -185,7 +195,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     names = (*model.classes, *(["unknown"] if rejects else []))
     longest = max(len(name.encode()) for name in names)
     sent = () if as_it_is(model) else tuple(_safe(each) for each in sendings(model))
-    sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
+    sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
         kind=kind,
@@ -213,6 +223,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         classes=tuple(vectors.classes.tolist()),
         from_data=library.from_data,
         rejects=rejects,
+        live="" if library.windowing is None else library.windowing.words,
     )
 
 

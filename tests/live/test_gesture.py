@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MPU6050, PlayedSensor
 
 RATE = 100.0
+Property = Callable[[str, object], None]
 HEADER = "# rate: 100 Hz\nax,ay,az,gx,gy,gz\n"
 
 pytestmark = needs_emulated_avr
@@ -86,7 +88,7 @@ def gesture(kind: str, samples: int, phase: float = 0.0) -> np.ndarray:
     return np.rint(still + moved + rng.normal(0, 60, (samples, 6))).astype(int)
 
 
-def test_a_gesture_is_recorded_trained_uploaded_and_watched() -> None:
+def test_a_gesture_is_recorded_trained_uploaded_and_watched(record_property: Property) -> None:
     succeed("logger", "--sensor", "mpu6050", "--rate", 100)
     for kind in ("rest", "wave", "circle"):
         record(kind, gesture(kind, 500))
@@ -104,7 +106,7 @@ def test_a_gesture_is_recorded_trained_uploaded_and_watched() -> None:
     assert_scores_are_numpys(answers, played)
     whole = [answer for answer in answers if answer["first_sample"] % 200 <= 150]
     right = [answer["class"] == kinds[answer["first_sample"] // 200] for answer in whole]
-    print(f"{100 * np.mean(right):.1f} % of {len(right)} windows")
+    record_property("accuracy", f"{100 * np.mean(right):.1f} % of {len(right)} windows")
     assert np.mean(right) > 0.9
     assert_told_as_the_reference(answers, ("circle", "rest", "wave"))
 
@@ -120,7 +122,9 @@ def assert_told_as_the_reference(
     assert teller.told != UNDECIDED
 
 
-def test_the_magic_wand_is_recorded_trained_uploaded_and_watched() -> None:
+def test_the_magic_wand_is_recorded_trained_uploaded_and_watched(
+    record_property: Property,
+) -> None:
     with np.load(data_file("magic_wand.npz"), allow_pickle=False) as data:
         names = [str(name) for name in data["class_names"]]
         part = {name: data[name] for name in ("X_train", "y_train", "X_test", "y_test")}
@@ -139,5 +143,5 @@ def test_the_magic_wand_is_recorded_trained_uploaded_and_watched() -> None:
     assert [answer["first_sample"] for answer in answers] == list(range(0, len(played), 119))
     assert_scores_are_numpys(answers, played)
     right = [answer["class"] == names[label] for answer, label in zip(answers, truth, strict=True)]
-    print(f"{100 * np.mean(right):.1f} % of {len(right)} gestures")
+    record_property("accuracy", f"{100 * np.mean(right):.1f} % of {len(right)} gestures")
     assert np.mean(right) > 0.6
