@@ -58,13 +58,18 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     """
     board = windowing.sampling.board
     failures: list[OverBudget] = []
+    too_much_state = board.sram_bytes
     for plan in _choices(model, windowing):
+        if plan.state_bytes >= too_much_state:
+            continue
         files = live_files(windowing, plan)
         ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
         try:
             usage = _usage(files, board, model)
         except OverBudget as failure:
             failures.append(failure)
+            if failure.usage.flash_bytes <= board.flash_bytes:  # then it is the SRAM
+                too_much_state = plan.state_bytes
             continue
         return LiveBuild(files, plan, ring_bytes, usage)
     smallest = min(failures, key=lambda failure: failure.usage.sram_bytes)

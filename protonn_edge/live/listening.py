@@ -16,6 +16,7 @@ _DESCRIPTION_S = 15.0  # a bootloader, and a second until a board says again wha
 _SILENCE_S = 10.0
 _SILENT_WINDOWS = 3
 _READ_S = 0.25
+_ROUNDING_S = 1e-6
 
 
 class Listener:
@@ -66,9 +67,9 @@ class Listener:
 
     @property
     def measured_rate(self) -> float | None:
-        """Samples a second by this computer's clock; None before there are two windows."""
+        """Samples a second by this computer's clock; None before there is one."""
         elapsed = time.monotonic() - self._began
-        return self.seconds * self.description.rate / elapsed if self.windows > 1 else None
+        return self.seconds * self.description.rate / elapsed if elapsed > 0 else None
 
     def wait(self) -> None:
         """Read until the board has said what it is.
@@ -104,14 +105,14 @@ class Listener:
         silence_s = _SILENCE_S + _SILENT_WINDOWS * period_s
         silence_s += self.description.window / self.description.rate
         heard = time.monotonic()
-        end = math.inf if seconds is None else seconds
+        end = math.inf if seconds is None else seconds - _ROUNDING_S
         while True:
             early, self._early = self._early, []
             found = early or self.stream.feed(self._line.read(_READ_S))
             for answer in found:
                 self._count(answer)
                 yield answer
-                if self.seconds + period_s > end:
+                if self.seconds + period_s >= end:
                     return
             now = time.monotonic()
             heard = now if found else heard

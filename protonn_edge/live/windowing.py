@@ -126,8 +126,9 @@ class Windowing:
         period, values = self.sampling.period_cycles, len(self.used)
         free = 1 - (self.sampling.interrupt_cycles + _QUANTIZE_CYCLES * values) / period
         fed = plan.push.call + plan.push.value * values
-        sent = self._sent_bytes * (byte_cycles(self._board, self._board.baud) + _SENT_BYTE_CYCLES)
-        whole = plan.worst_cycles + sent + _WINDOW_CYCLES
+        byte = byte_cycles(self._board, self._board.baud) + _SENT_BYTE_CYCLES
+        whole = plan.worst_cycles + self._window_bytes * byte + _WINDOW_CYCLES
+        burst = whole + self._said_bytes * byte
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
                 f"a window takes up to {self._board.milliseconds(whole):.1f} ms with what is sent "
@@ -135,13 +136,13 @@ class Windowing:
                 "try a larger --hop, or a lower --rate"
             )
         if self.overlapping:
-            return self.window + self._meanwhile(whole, free)
+            return self.window + self._meanwhile(burst, free)
         if fed > _SHARE * free * period:
             raise CheckFailed(
                 f"a sample takes up to {fed:,} cycles, one comes every {period:,}; try a lower "
                 "--rate"
             )
-        return self._meanwhile(max(fed, whole - fed * (self.window - 1)), free)
+        return self._meanwhile(max(fed, burst - fed * (self.window - 1)), free)
 
     def _meanwhile(self, cycles: float, free: float) -> int:
         """Return the samples that come while so much is computed."""
@@ -152,15 +153,19 @@ class Windowing:
         return self.sampling.board
 
     @property
-    def _sent_bytes(self) -> int:
-        """The most bytes that are sent after a window."""
-        window = frame_bytes(_HEAD_BYTES + 4 * self.model.n_classes)
-        return window + _SAID_BYTES + len(self.used) + _NAME_BYTES
+    def _window_bytes(self) -> int:
+        """The most bytes that are sent of a window."""
+        return frame_bytes(_HEAD_BYTES + 4 * self.model.n_classes)
+
+    @property
+    def _said_bytes(self) -> int:
+        """The most bytes that are sent once a second."""
+        return _SAID_BYTES + len(self.used) + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line does not carry the answers."""
         baud = self._board.baud
-        needed = self.sampling.actual_rate / self.hop * self._sent_bytes
+        needed = self.sampling.actual_rate / self.hop * self._window_bytes + self._said_bytes
         if needed > bytes_carried(baud):
             raise InputError(
                 f"a window every {self.hop} samples needs {needed:,.0f} bytes a second, {baud:,} "
