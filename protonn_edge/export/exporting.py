@@ -8,11 +8,12 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_of
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import SKETCH_SRAM_BYTES, Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
@@ -56,14 +57,15 @@ class Export:
 def export(
     model: Model,
     kind: Kind,
-    folder: Path,
-    board: Board,
+    folder: Path | str,
+    board: Board | str = "uno",
     *,
     name: str | None = None,
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
     prefix: str = PREFIX,
     windowing: Windowing | None = None,
+    imprint: Imprint | None = None,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -73,9 +75,9 @@ def export(
         The trained model.
     kind : {"arduino", "platformio", "c"}
         What to make of it.
-    folder : Path
+    folder : Path or str
         The library's own folder: new, empty, or an earlier export.
-    board : Board
+    board : Board or str, default="uno"
         The board that it is planned for: the fastest kernels of which fit beside the self-test.
     name : str, optional
         The library's name; by default the folder's. Either is made one that tools take.
@@ -88,6 +90,8 @@ def export(
         What C names and files begin with: exports with different ones fit into one program.
     windowing : Windowing, optional
         A sensor that one more sketch reads, of this model and this board.
+    imprint : Imprint, optional
+        The library's author, url and version; by default this tool's.
 
     Raises
     ------
@@ -99,6 +103,7 @@ def export(
     """
     if windowing is not None and kind == "c":
         raise InputError("plain C reads no sensor; leave out --sensor, or export for Arduino")
+    folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
     place = folder.resolve()
@@ -125,6 +130,7 @@ def export(
         feature_names=model.feature_names,
         prefix=prefix,
         windowing=windowing,
+        imprint=imprint or Imprint(),
     )
     files = render_export(kind, library, board)
     write_folder(folder, files)

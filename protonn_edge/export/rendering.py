@@ -5,7 +5,8 @@ Every kind has the same sources; what differs is around them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+import re
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
-from protonn_edge.codegen.context import c_comment
+from protonn_edge.codegen.context import c_comment, class_names
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
+from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.vectors import KnownAnswers
 from protonn_edge.live.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
@@ -47,6 +49,15 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class ClassLine:
+    """A line of the table of classes: its constant's end, its name in a comment and in Markdown."""
+
+    constant: str
+    comment: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Window:
     """A window of samples, and the time between two of them."""
 
@@ -62,6 +73,7 @@ class ExportContext:
     """All that `templates/export` needs."""
 
     tool_version: str
+    imprint: Imprint
     kind: Kind
     name: str
     model_sha256: str
@@ -86,8 +98,10 @@ class ExportContext:
     scores: tuple[tuple[int, ...], ...]
     classes: tuple[int, ...]
     from_data: bool
+    class_lines: tuple[ClassLine, ...]
     rejects: bool
     live: str
+    confident: bool
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,8 @@ class Library:
         What C names and files begin with.
     windowing : Windowing, optional
         The sensor that a sketch reads, and the windows that it makes.
+    imprint : Imprint
+        Who stands behind it.
     """
 
     name: str
@@ -122,6 +138,7 @@ class Library:
     feature_names: tuple[str, ...] = ()
     prefix: str = PREFIX
     windowing: Windowing | None = None
+    imprint: Imprint = field(default_factory=Imprint)
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -198,6 +215,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
+        imprint=library.imprint,
         kind=kind,
         name=library.name,
         model_sha256=model.model_sha256,
@@ -222,8 +240,10 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
         from_data=library.from_data,
+        class_lines=_class_lines(model.classes),
         rejects=rejects,
         live="" if library.windowing is None else library.windowing.words,
+        confident=model.confidence is not None,
     )
 
 
@@ -247,6 +267,18 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...
         Feature(label, f"{zero:.6g}", f"{end:.6g}")
         for label, zero, end in zip(labels, inputs.zero, full, strict=False)
     )
+
+
+def _class_lines(names: tuple[str, ...]) -> tuple[ClassLine, ...]:
+    return tuple(
+        ClassLine(each.constant, each.comment, _markdown(name))
+        for name, each in zip(names, class_names(names), strict=True)
+    )
+
+
+def _markdown(text: str) -> str:
+    """Return a name from data as it is read in a cell of a Markdown table."""
+    return re.sub(r"[^\w .,:;()+-]|_", lambda found: f"&#{ord(found[0])};", text)
 
 
 def _safe(sent: Sending) -> Sending:
