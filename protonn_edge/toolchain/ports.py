@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from serial.tools import list_ports
-from serial.tools.list_ports_common import ListPortInfo
+from typing import TYPE_CHECKING
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.errors import InputError
+
+if TYPE_CHECKING:
+    from serial.tools.list_ports_common import ListPortInfo
 
 _ADAPTERS = {
     0x2341: "an Arduino",
@@ -54,6 +55,8 @@ def find_port(board: Board) -> FoundPort:
     InputError
         If nothing is plugged in.
     """
+    from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
+
     ports = sorted(list_ports.comports(), key=lambda port: (-_rank(port, board), port.device))
     if not ports or not _rank(ports[0], board):
         there = ", ".join(port.device for port in ports[:_LISTED]) or "none"

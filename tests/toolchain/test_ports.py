@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from serial.tools import list_ports
 from serial.tools.list_ports_common import ListPortInfo
 
 from protonn_edge.boards import load_board
 from protonn_edge.errors import InputError
-from protonn_edge.toolchain import ports
 from protonn_edge.toolchain.ports import find_port
 
 UNO, NANO = (0x2341, 0x0043), (0x1A86, 0x7523)
@@ -25,7 +25,7 @@ def plug_in(monkeypatch: pytest.MonkeyPatch):
             if identity is not None:
                 port.vid, port.pid = identity
             found.append(port)
-        monkeypatch.setattr(ports.list_ports, "comports", lambda: found)
+        monkeypatch.setattr(list_ports, "comports", lambda: found)
 
     return plug_in
 
