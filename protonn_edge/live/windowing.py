@@ -30,6 +30,7 @@ _NAME_BYTES = 64
 _SAY_S = 1.0
 # In cycles, rounded up from what simulated boards take.
 _QUANTIZE_CYCLES = 250
+_KEEP_CYCLES = 100
 _SENT_BYTE_CYCLES = 600  # besides the line's time
 _WINDOW_CYCLES = 2_000
 _SHARE = 0.9  # of the time that is left, to be on the safe side
@@ -124,10 +125,14 @@ class Windowing:
             If it cannot keep up.
         """
         period, values = self.sampling.period_cycles, len(self.used)
-        free = 1 - (self.sampling.interrupt_cycles + _QUANTIZE_CYCLES * values) / period
+        interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
+        free = 1 - interrupts / period
         fed = plan.push.call + plan.push.value * values
         byte = byte_cycles(self._board, self._board.baud) + _SENT_BYTE_CYCLES
-        whole = plan.worst_cycles + self._window_bytes * byte + _WINDOW_CYCLES
+        computed = plan.worst_cycles
+        if not self.overlapping:  # each sample is a call
+            computed += plan.push.call * self.window
+        whole = computed + self._window_bytes * byte + _WINDOW_CYCLES
         burst = whole + self._said_bytes * byte
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
@@ -137,10 +142,11 @@ class Windowing:
             )
         if self.overlapping:
             return self.window + self._meanwhile(burst, free)
-        if fed > _SHARE * free * period:
+        feeding = min(fed, computed / self.window)
+        if feeding > _SHARE * free * period:
             raise CheckFailed(
-                f"a sample takes up to {fed:,} cycles, one comes every {period:,}; try a lower "
-                "--rate"
+                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, and one "
+                f"comes every {period:,}; try a lower --rate"
             )
         return self._meanwhile(max(fed, burst - fed * (self.window - 1)), free)
 

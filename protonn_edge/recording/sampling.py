@@ -27,8 +27,10 @@ _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)")
 _TIMER_STEPS = 1 << 16
 _TWI_HZ = 400_000
 # Of interrupts, in cycles, rounded up from what simulated boards take.
+_TIMER_CYCLES = 100
 _CONVERSION_CYCLES = 200
-_BUS_BYTE_CYCLES = 120
+_BUS_BYTE_CYCLES = 200
+_ADDRESSES = 6  # bytes on the bus, and starts, besides the data
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,8 @@ class Sampling:
     def interrupt_cycles(self) -> int:
         """Cycles that interrupts take of each sample, about, before it is kept."""
         if self.device is None:
-            return _CONVERSION_CYCLES * len(self.channels)
-        return _BUS_BYTE_CYCLES * (self.device.data_bytes + 6)
+            return _TIMER_CYCLES + _CONVERSION_CYCLES * len(self.channels)
+        return _TIMER_CYCLES + _BUS_BYTE_CYCLES * (self.device.data_bytes + _ADDRESSES)
 
     def context(self) -> dict[str, object]:
         """Return all that ``templates/sampling`` needs."""

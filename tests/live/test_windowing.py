@@ -31,9 +31,10 @@ UNO = load_board("uno")
 MODEL = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
 
 
-def plain_model(features: int) -> ProtoNNModel:
+def plain_model(features: int, **more: int) -> ProtoNNModel:
     """Return a model of whole numbers without windows."""
-    return replace(random_model(features=features), raw_exponents=np.zeros(features, np.int64))
+    model = random_model(features=features, **more)
+    return replace(model, raw_exponents=np.zeros(features, np.int64))
 
 
 def windows_of(
@@ -154,6 +155,9 @@ def test_a_board_that_cannot_keep_up_is_refused() -> None:
     windows = windows_of(rate=1000.0, hop=4)
     with pytest.raises(CheckFailed, match=r"a window takes up to .* try a larger --hop"):
         windows.ring_samples(make_plan(windows.model))
+    wide = windows_of(plain_model(50, projections=80), rate=9000.0, sensor="microphone", hop=900)
+    with pytest.raises(CheckFailed, match=r"a sample takes .* and one comes every 1,778"):
+        wide.ring_samples(make_plan(wide.model))
 
 
 def test_channels_are_found_by_their_names() -> None:
