@@ -1,14 +1,13 @@
 """How a board makes windows of its sensor's samples, and what it tells of their classes.
 
 A window is computed at once, of samples that are kept as bytes in a ring, if windows overlap;
-else it is fed sample by sample, and the ring holds what comes while a window ends. `Teller` is
-the reference of what a board tells.
+else it is fed sample by sample, and the ring holds what comes while a window ends.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan
@@ -239,39 +238,3 @@ def windowing_of(
     found = Windowing(model, sampling, used, hop or model.n_features // n, votes, refractory_s)
     found.check_line()
     return found
-
-
-@dataclass
-class Teller:
-    """What a board tells of the classes of windows that come one after the other.
-
-    Attributes
-    ----------
-    votes : int
-        Of how many of the last windows most must have a class.
-    refractory : int
-        Samples for which a class that was told stays.
-    told : int
-        The class that was told last; `UNDECIDED` before there is one.
-    """
-
-    votes: int = 1
-    refractory: int = 0
-    told: int = UNDECIDED
-    _recent: list[int] = field(default_factory=list)
-    _told_at: int = 0
-
-    def tell(self, label: int, end: int) -> bool:
-        """Count the class of a window that ends before a sample's number; return if it is news."""
-        self._recent = [*self._recent, label][-self.votes :]
-        most = max(set(self._recent), key=self._recent.count)
-        if 2 * self._recent.count(most) <= self.votes or most == self.told:
-            return False
-        if self.told != UNDECIDED and end - self._told_at < self.refractory:
-            return False
-        self.told, self._told_at = most, end
-        return True
-
-    def forget(self) -> None:
-        """Forget the windows behind a gap; what was told stays."""
-        self._recent = []

@@ -79,3 +79,12 @@ def test_the_next_step_is_a_command_for_every_shell(tmp_path: Path) -> None:
     assert upload_line(folder, "uno") == f"protonn-edge upload {folder}"
     line = upload_line(folder, "attiny85")
     assert line == f"protonn-edge upload {folder} --environment attiny85"
+
+
+def test_a_logger_is_uploaded_at_once(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
+    words = ["--sensor", "a0", "--rate", 10, "-o", tmp_path / "logger"]
+    assert run_json("logger", *words, "--upload")["upload"]["port"] == "/dev/ttyACM3"
+    assert len(ran) == 1
+    refused = run("logger", *words, "--upload", "--arduino")
+    assert "by the Arduino IDE" in refused.stderr
+    assert run_json("logger", *words)["upload"] is None

@@ -10,11 +10,12 @@ from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
 from command_line import refusal, run
 from logger_builds import listening
 from model_factory import random_window_model, window_features_of
+from teller import Teller
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.live.windowing import UNDECIDED, Teller, Windowing, windowing_of
+from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling

@@ -11,9 +11,10 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 from data_files import data_file
+from teller import Teller
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.live.windowing import UNDECIDED, Teller
+from protonn_edge.live.windowing import UNDECIDED
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MPU6050, PlayedSensor

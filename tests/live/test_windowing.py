@@ -11,6 +11,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from logger_builds import listening, noise
 from model_factory import random_model, random_window_model, window_features_of
+from teller import Teller
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan, template_environment
@@ -18,7 +19,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.live.firmware import build_live, live_files
 from protonn_edge.live.frames import AnswerStream, WindowAnswer
-from protonn_edge.live.windowing import UNDECIDED, Teller, Windowing, windowing_of
+from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
