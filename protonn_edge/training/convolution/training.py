@@ -86,7 +86,13 @@ def trained(
     generator: np.random.Generator,
     callback: OnEpoch | None = None,
 ) -> Network:
-    """Return a network like the given one, which is used up, on integers."""
+    """Return a network like the given one, which is used up, on integers.
+
+    Raises
+    ------
+    InputError
+        If the loss is no number any more, or all images have the same features in the end.
+    """
     float_epochs = round(schedule.epochs * _FLOAT_SHARE)
     run = _Run(images, schedule, generator, callback)
     run.through(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
@@ -95,7 +101,17 @@ def trained(
     rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
     rate = schedule.learning_rate * _ROUNDED_RATE
     run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
+    _check_tells_apart(rounded.features(some))
     return rounded
+
+
+def _check_tells_apart(features: Float32) -> None:
+    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
+    if len(features) > 1 and not np.ptp(features, axis=0).any():
+        raise InputError(
+            f"all {len(features):,} images have the same features behind the convolutions; train "
+            "with more passes, wider or fewer layers, or another seed"
+        )
 
 
 def train_in_floats(
