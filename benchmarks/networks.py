@@ -20,32 +20,29 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 from network import Int64, Network
 from numpy.typing import NDArray
+from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
 from printing import Columns, print_table
 from rows import DATA, chosen
-from second_emulator import mismatches_of
+from second_emulator import on_avr8js
 from trained_networks import CASES as TRAINED
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import Wishes
 from protonn_edge.codegen import Plan
 from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model import Model
 from protonn_edge.quantization import IntegerChain, quantize
 
 _MEASURED = 2_000  # training points on which a network's activity is measured
-_ON_AVR8JS = 50
 _SIDE, _MAXIMUM = 28, 15
 
 
@@ -98,17 +95,12 @@ CASES: list[Network] = [
 ]
 COLUMNS: Columns = [
     ("network", lambda r: r["name"]),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ACCURACY_COLUMN,
     ("right of", lambda r: f"{r['right']:,} of {r['n']:,}"),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
-    ("bytes", lambda r: f"{r['model_bytes']:,}"),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
-    ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    BYTES_COLUMN,
+    *CYCLES,
+    *TAKEN,
 ]
 
 
@@ -117,31 +109,23 @@ def measure_case(case: Network, dataset: Dataset, points: int | None) -> dict[st
     begin = time.perf_counter()
     models = case.models(dataset)
     training_seconds = time.perf_counter() - begin
-    model = models[0]
     X, y = np.asarray(dataset.X_test)[:points], dataset.y_test[:points]
-    integers = quantize(model)
-    Q = integers.quantize(X)
-    scores = integers.scores(Q)
-    plain = case.scores(X)
-    mismatches = 0 if plain is None else int((scores != plain).any(axis=1).sum())
-    board = load_board("uno")
-    with trial_build(model, board, wishes=Wishes(sram_bytes=case.sram_bytes)) as trial:
-        record = measure(trial.project, (X, y), board).to_json()
-        plan = trial.plan
-        second = mismatches_of(trial.elf.with_suffix(".hex"), integers, Q[:_ON_AVR8JS])
-    assert isinstance(plan, Plan)
-    record["mismatches"] += mismatches + verify_host(integers, Q).mismatches + (second or 0)
+    some = replace(dataset, X_test=X, y_test=y)
+    on_uno = run_on_uno(models[0], some, Wishes(sram_bytes=case.sram_bytes), on_avr8js)
+    record, plain = on_uno.record, case.scores(X)
+    if plain is not None:
+        scores = quantize(models[0]).scores(on_uno.Q)
+        record["mismatches"] += int((scores != plain).any(axis=1).sum())
+    record["mismatches"] += record["avr8js_mismatches"]
     accuracies = [_accuracy(quantize(model), X, y) for model in models]
+    assert isinstance(on_uno.plan, Plan)
     return record | {
         "name": case.name,
         "accuracy": float(np.mean(accuracies)),
         "accuracies": accuracies,
         "training_s": training_seconds / len(models),
-        "right": int((scores.argmax(axis=1) == y).sum()),
-        "model_bytes": integers.model_bytes,
-        "plan": plan.to_json(),
-        "choices": plan.choices,
-        "avr8js_points": 0 if second is None else len(Q[:_ON_AVR8JS]),
+        "right": round(accuracies[0] * len(y)),
+        "choices": on_uno.plan.choices,
         "seconds": time.perf_counter() - begin,
     }
 

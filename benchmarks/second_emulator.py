@@ -10,15 +10,27 @@ from tempfile import TemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
+from printing import Record
 
+from protonn_edge.build.project import Trial
 from protonn_edge.hil import framing, protocol
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.report.script import INSTALL
 from protonn_edge.system.cache import built_once
 
 _HERE = Path(__file__).parents[1] / "tests" / "avr8js"
 _FILES = ("package.json", "package-lock.json")
 _SECONDS = 600
+
+_POINTS = 50  # a second of each, or less
+
+
+def on_avr8js(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
+    """Return on how many of the first points there are mismatches, for `run_on_uno`."""
+    assert isinstance(reference, IntegerChain)
+    found = mismatches_of(trial.elf.with_suffix(".hex"), reference, Q[:_POINTS])
+    points = 0 if found is None else len(Q[:_POINTS])
+    return {"avr8js_points": points, "avr8js_mismatches": found or 0}
 
 
 def mismatches_of(firmware: Path, model: IntegerChain, Q: NDArray[np.uint8]) -> int | None:
