@@ -29,6 +29,35 @@ OnEpoch = Callable[[int, float, Network], object]
 
 
 @dataclass(frozen=True)
+class PassReport:
+    """What is known after a pass over the images in which a network is learned.
+
+    Attributes
+    ----------
+    network : {"layers", "teacher", "student"}
+        The one that is learned; the classifier behind it comes later, and has reports of its own.
+    number, passes : int
+        The one that ended, counted from 1, and how many there are.
+    loss : float
+        The mean on the way.
+    """
+
+    network: str
+    number: int
+    passes: int
+    loss: float
+
+
+def reporting(
+    callback: Callable[[PassReport], object] | None, network: str, passes: int
+) -> OnEpoch | None:
+    """Return what tells a callback of the passes of a network, if there is a callback."""
+    if callback is None:
+        return None
+    return lambda number, loss, _: callback(PassReport(network, number, passes, loss))
+
+
+@dataclass(frozen=True)
 class Schedule:
     """How a network is trained.
 

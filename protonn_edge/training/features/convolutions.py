@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from protonn_edge.training.convolution.learning import (
 )
 from protonn_edge.training.convolution.notation import read_network
 from protonn_edge.training.convolution.rounding import ACTIVATION_BITS, Bits
-from protonn_edge.training.convolution.training import Schedule
+from protonn_edge.training.convolution.training import PassReport, Schedule, reporting
 from protonn_edge.training.features.images import ImageParameters
 from protonn_edge.training.options import PASSES, Counts, real
 from protonn_edge.training.points import Float32, Indices
@@ -60,6 +61,8 @@ class ConvolutionParameters(ImageParameters):
     network_moved_share : float in [0, 1], default=0.5
         Of the images of such a pass, those that are moved at random: see
         `protonn_edge.training.augmentation`.
+    network_callback : callable, default=None
+        Called with a `PassReport` after each of these passes, and after those of a teacher.
     """
 
     convolutions: str | None = None
@@ -67,6 +70,7 @@ class ConvolutionParameters(ImageParameters):
     activation_bits: int = 8
     network_epochs: int = 30
     network_moved_share: float = 0.5
+    network_callback: Callable[[PassReport], object] | None = None
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "convolutions"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -75,6 +79,7 @@ class ConvolutionParameters(ImageParameters):
         "activation_bits": [Counts(ACTIVATION_BITS)],
         "network_epochs": [PASSES],
         "network_moved_share": [real(0, 1)],
+        "network_callback": [callable, None],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "convolutions": (
@@ -159,7 +164,8 @@ class ConvolutionParameters(ImageParameters):
         if self.convolutions is None:
             return super().learned_stage_for(points, y, weights, seed=seed)
         wanted = self._network(points, weights)
-        layers = learned_layers(wanted, points, y, weights, seed=seed)
+        told = reporting(self.network_callback, "layers", self.network_epochs)
+        layers = learned_layers(wanted, points, y, weights, seed=seed, callback=told)
         return Convolutions(layers, wanted.averages, wanted.pixels)
 
     def _network(self, points: Float32, weights: Float32 | None) -> Wanted:
