@@ -1,6 +1,6 @@
 """Convolutional networks on an Arduino Uno: how accurate, in how many bytes and milliseconds.
 
-    python benchmarks/networks.py [--only NAME] [--points N] [--json]
+    python benchmarks/networks.py [--only NAME] [--points N] [--avr8js N] [--json]
 
 prints one row a network: the test points that the emulated Uno has right, the points on which a
 plain reading of the network's arithmetic, host C, the Uno or, for the first points, avr8js differ
@@ -28,19 +28,19 @@ import numpy as np
 from network import Int64, Network
 from numpy.typing import NDArray
 from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
-from printing import Columns, print_table
+from printing import Columns, Record, print_table
 from rows import DATA, chosen
 from second_emulator import on_avr8js
 from trained_networks import CASES as TRAINED
 
-from protonn_edge.build.project import Wishes
+from protonn_edge.build.project import Trial, Wishes
 from protonn_edge.codegen import Plan
 from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import Model
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 
 _MEASURED = 2_000  # training points on which a network's activity is measured
 _SIDE, _MAXIMUM = 28, 15
@@ -104,14 +104,20 @@ COLUMNS: Columns = [
 ]
 
 
-def measure_case(case: Network, dataset: Dataset, points: int | None) -> dict[str, Any]:
-    """Build a network, and run test points."""
+def measure_case(
+    case: Network, dataset: Dataset, points: int | None, on_second: int
+) -> dict[str, Any]:
+    """Build a network, and run test points, the first ones on avr8js, too."""
     begin = time.perf_counter()
     models = case.models(dataset)
     training_seconds = time.perf_counter() - begin
     X, y = np.asarray(dataset.X_test)[:points], dataset.y_test[:points]
     some = replace(dataset, X_test=X, y_test=y)
-    on_uno = run_on_uno(models[0], some, Wishes(sram_bytes=case.sram_bytes), on_avr8js)
+
+    def beside(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
+        return on_avr8js(trial, reference, Q[:on_second])
+
+    on_uno = run_on_uno(models[0], some, Wishes(sram_bytes=case.sram_bytes), beside)
     record, plain = on_uno.record, case.scores(X)
     if plain is not None:
         scores = quantize(models[0]).scores(on_uno.Q)
@@ -137,11 +143,20 @@ def _accuracy(integers: IntegerChain, X: NDArray[Any], y: Int64) -> float:
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
 @click.option("--points", type=click.IntRange(1), help="The first test points only.")
+@click.option(
+    "--avr8js",
+    "on_second",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="Test points on that emulator, too, 0.1 to 0.2 s of each.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, points: int | None, as_json: bool) -> None:
+def main(only: str | None, points: int | None, on_second: int, as_json: bool) -> None:
     """Print convolutional networks on an Arduino Uno."""
     rows = chosen(CASES, only)
-    print_table((measure_case(case, data, points) for case, data in rows), COLUMNS, as_json)
+    records = (measure_case(case, data, points, on_second) for case, data in rows)
+    print_table(records, COLUMNS, as_json)
 
 
 if __name__ == "__main__":
