@@ -1,7 +1,7 @@
-"""From labelled images to the integer layers of a convolutional network that was trained on them.
+"""From labelled images to a convolutional network that was trained on them.
 
-The network's own head is left behind: the classifier that follows is trained on the bytes that
-these layers give.
+A device gets its layers. Its head is left behind, unless a linear classifier takes it: the
+classifier that follows is trained on the bytes that these layers give.
 """
 
 from __future__ import annotations
@@ -89,7 +89,25 @@ class Wanted:
         return Images(points, Y, weights, self.image_shape, self.to_bytes)
 
 
-def learned_layers(
+@dataclass(frozen=True, eq=False)
+class LearnedNetwork:
+    """What was trained: a device's layers, and the head that they were trained with.
+
+    Attributes
+    ----------
+    layers : tuple of IntegerConvolution and IntegerPooling
+        What computes its features on a device, behind the averages.
+    head : Head
+    unit : float
+        What the head takes one of the last layer's integers for.
+    """
+
+    layers: Layers
+    head: Head
+    unit: float
+
+
+def learned_network(
     wanted: Wanted,
     points: Float32,
     y: Indices,
@@ -97,8 +115,8 @@ def learned_layers(
     *,
     seed: int,
     callback: OnEpoch | None = None,
-) -> Layers:
-    """Train a network and return what computes its features on a device, behind the averages.
+) -> LearnedNetwork:
+    """Train a network.
 
     Parameters
     ----------
@@ -126,7 +144,8 @@ def learned_layers(
         found = trained(
             network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
         )
-    return integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
+    layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
+    return LearnedNetwork(layers, found.head, found.unit)
 
 
 def untrained_layers(wanted: Wanted) -> Layers:

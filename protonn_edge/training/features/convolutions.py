@@ -15,8 +15,9 @@ from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.training.convolution.learning import (
+    LearnedNetwork,
     Wanted,
-    learned_layers,
+    learned_network,
     untrained_layers,
 )
 from protonn_edge.training.convolution.notation import read_network
@@ -165,8 +166,12 @@ class ConvolutionParameters(ImageParameters):
             return super().learned_stage_for(points, y, weights, seed=seed)
         wanted = self._network(points, weights)
         told = reporting(self.network_callback, "layers", self.network_epochs)
-        layers = learned_layers(wanted, points, y, weights, seed=seed, callback=told)
-        return Convolutions(layers, wanted.averages, wanted.pixels)
+        network = learned_network(wanted, points, y, weights, seed=seed, callback=told)
+        self.keep_network(network)
+        return Convolutions(network.layers, wanted.averages, wanted.pixels)
+
+    def keep_network(self, network: LearnedNetwork) -> None:
+        """Keep what was learned, where the classifier takes more of it than its layers."""
 
     def _network(self, points: Float32, weights: Float32 | None) -> Wanted:
         assert self.convolutions is not None
