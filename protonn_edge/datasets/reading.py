@@ -45,12 +45,12 @@ _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 
 
-def load_dataset(path: Path, options: TableOptions | None = None) -> Dataset:
+def load_dataset(path: Path | str, options: TableOptions | None = None) -> Dataset:
     """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
 
@@ -65,7 +65,7 @@ def load_dataset(path: Path, options: TableOptions | None = None) -> Dataset:
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    dataset = _dataset_of(*_parts(path, options))
+    dataset = _dataset_of(*_parts(Path(path), options))
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model.base import Model
 from protonn_edge.model.sizes import Sized
+from protonn_edge.quantization.confidence import Confidence
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
 from protonn_edge.stages.decision.integers import IntegerDecision, decide
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
@@ -40,7 +41,7 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 
 MOST_FEATURES = 65_000  # that firmware/model.h and the serial protocol count
 _LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
-UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
+UNHASHED = ("sharpness", "raw_exponents", "feature_names")  # fields that no score depends on
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 
 
@@ -60,6 +61,8 @@ class IntegerChain(Sized):
         What the device makes features with first.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
+    sharpness : float, optional
+        What the float model's scores are multiplied with before a softmax; see `confidence`.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
         without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
@@ -75,6 +78,7 @@ class IntegerChain(Sized):
     classes: tuple[str, ...]
     feature_stage: FeatureStage | None = None
     rejection: IntegerRejection | None = None
+    sharpness: float | None = None
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()
 
@@ -97,6 +101,11 @@ class IntegerChain(Sized):
                 self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
                 "thresholds that no score or no RBF reaches",
             )
+
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes, what it takes, and by what it is known."""
+        own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
+        return {**super().facts(), **own}
 
     @property
     @abstractmethod
@@ -185,6 +194,11 @@ class IntegerChain(Sized):
     def float_inputs(self) -> FloatQuantizer:
         """What turns raw floats into the bytes that the device is fed, on the device."""
         return float_quantizer(self.features)
+
+    @cached_property
+    def confidence(self) -> Confidence | None:
+        """What tells the probability of an answer from its scores; None where nobody knows."""
+        return None if self.sharpness is None else Confidence.of(self.sharpness * self.score_scale)
 
     @property
     def model_bytes(self) -> int:
@@ -311,6 +325,7 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
         "classes": model.classes,
         "feature_stage": model.feature_stage,
         "rejection": rejection and rejection.in_integers(score_scale, rbf_maximum),
+        "sharpness": model.sharpness,
         "feature_names": model.feature_names,
     }
 
