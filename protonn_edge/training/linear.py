@@ -106,8 +106,10 @@ class LinearClassifier(DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *one_class_in_memory("a linear classifier"),
         Refusal(
-            lambda case: case.settings.solver == NETWORK and case.settings.convolutions is None,
-            "{solver} is network, whose weights are learned with convolutions, but there are none; "
+            lambda case: (
+                case.settings.solver == NETWORK and not isinstance(case.settings.convolutions, str)
+            ),
+            "{solver} is network, whose weights are learned with convolutions, but none are to be; "
             "say their layers with {convolutions}, or take saga",
         ),
         Refusal(

@@ -69,4 +69,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.shape} {digest}"
-    return f"{type(value).__name__} {joblib.hash(value)}"
+    return f"{type(value).__name__} {getattr(value, 'digest', None) or joblib.hash(value)}"

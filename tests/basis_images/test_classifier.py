@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command_line import assert_one_sentence, run, run_json
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.errors import InputError
+from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
+from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
 from protonn_edge.training.convolution.training import PassReport
 
@@ -97,3 +103,33 @@ def test_the_passes_of_teacher_and_student_are_reported() -> None:
     told = [(each.network, each.number, each.passes) for each in reports]
     assert told == [("teacher", 1, 1), ("student", 1, 2), ("student", 2, 2)]
     assert all(0 < each.loss < 10 for each in reports)
+
+
+def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
+    student = fitted.to_model().feature_stage
+    sizes = {"n_projections": 6, "n_prototypes": 20, "epochs": 20}
+    extension = ProtoNNClassifier(
+        image_shape=(8, 8), convolutions=student, random_state=0, **sizes
+    ).fit(X, Y)
+    model = extension.to_model()
+    assert (model.kind, model.n_inputs) == ("protonn", 8)
+    assert model.record["settings"]["convolutions"] == f"Convolutions {student.digest}"
+    integers = quantize(model)
+    assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
+    with pytest.raises(InputError, match="of images with 64 pixels, the points have 32 features"):
+        clone(extension).set_params(image_shape=(4, 8)).fit(X[:, :32], Y)
+
+
+def test_the_layers_of_a_models_file_are_taken(
+    fitted: BasisImagesClassifier, tmp_path: Path
+) -> None:
+    data, path = tmp_path / "digits.npz", tmp_path / "student.npz"
+    fitted.save(path)
+    np.savez(data, X_train=X, y_train=Y, X_test=X[:9], y_test=Y[:9])
+    options = ("--image-shape", "8x8", "--epochs", "2", "--convolutions")
+    run_json("train", data, "-o", tmp_path / "model.npz", *options, path)
+    stages = [load_model(each).feature_stage for each in (path, tmp_path / "model.npz")]
+    assert stages[0].digest == stages[1].digest
+    run_json("train", data, "-o", path, "--epochs", "2")
+    refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)
+    assert_one_sentence(refused, "the model in student.npz has no convolutions; name one that has")

@@ -104,7 +104,7 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "solver is network, whose weights are learned with convolutions, but there are none"),
+        ({}, "solver is network, whose weights are learned with convolutions, but none are to be"),
         (
             {"image_shape": (8, 8), "convolutions": "4x3", "normalization": "l2"},
             "solver is network, which has seen no points of length 1",

@@ -43,7 +43,7 @@ class BasisImagesSettings(DenseSettings):
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return a student with random weights."""
-        if self.convolutions is None:  # which is refused
+        if not isinstance(self.convolutions, str):  # which is refused
             return super().feature_stage_for(points, weights)
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
@@ -74,7 +74,7 @@ class BasisImagesSettings(DenseSettings):
     ) -> Teacher:
         given = self.teacher
         if isinstance(given, str | None):
-            text = wider(self.convolutions or "") if given is None else given
+            text = wider(str(self.convolutions)) if given is None else given
             settings = replace(self, convolutions=text, network_epochs=self.teacher_epochs)
             wanted = settings._network(points, weights)
             told = reporting(self.network_callback, "teacher", self.teacher_epochs)
@@ -170,7 +170,7 @@ class BasisImagesClassifier(DenseClassifier):
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
-            lambda case: case.settings.convolutions is None,
+            lambda case: not isinstance(case.settings.convolutions, str),
             "basis images have a student, but its layers are not given; say them with "
             "{convolutions}, such as 8x3,max2",
         ),
