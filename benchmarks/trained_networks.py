@@ -47,11 +47,11 @@ CASES = [
         {
             **_MNIST,
             "convolutions": "average2,8x3,6x3,8x3,10x3,max2",
-            "network_epochs": 36,
+            "network_epochs": 18,
             "n_projections": 10,
             "n_prototypes": 32,
             "projection_bits": 4,
-            "epochs": 40,
+            "epochs": 20,
         },
         head="protonn",
     ),
