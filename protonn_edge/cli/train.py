@@ -62,7 +62,13 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
     f"trains {FOLDS} more models to find out where."
 )
 @by_option
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Of all random numbers; the same seed and data give the same model.",
+)
 @click.option(
     "--holdout",
     "share",

@@ -277,12 +277,16 @@ class Model(Sized):
         return self.normalizer.apply(X)
 
     @abstractmethod
+    def scores_of_normalized(self, X: Any) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D)."""
+
     def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
         """Return scores (n, L) of normalized points (n, D), and how near the model knows any, (n,).
 
         The latter, 0..1, is what `Rejection.rbf` is compared with: 1 where a kind of classifier
         has no such measure.
         """
+        return self.scores_of_normalized(X), np.ones(len(X))
 
     @property
     @abstractmethod

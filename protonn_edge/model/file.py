@@ -53,7 +53,13 @@ from protonn_edge.model.registry import MODELS
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.model.upgrades import UPGRADES
 from protonn_edge.stages import activity, feature_registry
-from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json, single_value
+from protonn_edge.stages.array_checks import (
+    Arrays,
+    check_type,
+    little_endian,
+    parsed_json,
+    single_value,
+)
 from protonn_edge.stages.decision import arrays as rejection
 from protonn_edge.stages.input_quantizer import arrays as raw_units
 from protonn_edge.system.files import write_atomically
@@ -197,11 +203,7 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["sharpness"] = np.array([model.sharpness])
     for part in _PARTS:
         arrays |= part.to_arrays(getattr(model, part.source))
-    return {name: _little_endian(array) for name, array in arrays.items()}
-
-
-def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(array.dtype.newbyteorder("<"))
+    return {name: little_endian(array) for name, array in arrays.items()}
 
 
 def _model_of(arrays: Arrays) -> Model:
