@@ -59,7 +59,7 @@ clean:  ## remove what was built and cached; .venv stays
 
 # --- set-up ----------------------------------------------------------------------------------------
 
-setup: tools $(VENV)/has-test
+setup: tools $(VENV)/has-test  ## install everything: the package, its tests', and the AVR tools
 
 # `pio` itself, told where to find what it needs if it cannot reach its registry.
 pio = variables=$$($(PYTHON) -m protonn_edge.toolchain) && eval "$$variables" && $(VENV)/bin/pio $(1)

@@ -268,7 +268,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "strangers": {"strangers": 0.5},
     "dead zone": {"dead_zone": 0.1},
     "clip": {"clip": 0.05},
-    "a callback": {"callback": lambda _: None},
+    "callbacks": {"callback": lambda _: None, "network_callback": lambda _: None},
     # What is no parameter, but goes with them.
     "sparse points": {},
     "sets of labels": {},
