@@ -122,7 +122,7 @@ class Page {
             const known = point.predicted < classes.length;
             const taken = known ? `, taken for ${classes[point.predicted]}` : ", answered unknown";
             option.value = i;
-            option.textContent = `#${point.index} is ${classes[point.label]}`;
+            option.textContent = `#${point.index} is ${classes[point.label] ?? "unknown"}`;
             option.textContent += point.predicted === point.label ? "" : taken;
         });
         list.addEventListener("change", () => this.#pick());

@@ -57,7 +57,7 @@ export class ResultView {
     }
 
     #agreement(answer, point) {
-        const is = `Test point ${point.index} is ${this.classes[point.label]}. `;
+        const is = `Test point ${point.index} is ${this.classes[point.label] ?? "unknown"}. `;
         const differs = [
             ["class", answer.label === point.predicted],
             ["scores", !point.scores || point.scores.join() === answer.scores.join()],

@@ -21,11 +21,18 @@ from protonn_edge.cli.rejection import (
 )
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import classifier_options, new_classifier, was_given
-from protonn_edge.cli.trained import describe, sentence_of
+from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.cli.training_data import load_grouped, settled_window, with_columns
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
-from protonn_edge.datasets import Dataset, MultiLabelDataset, TableOptions, holdout
+from protonn_edge.datasets import (
+    Dataset,
+    MultiLabelDataset,
+    TableOptions,
+    hold_out_normal,
+    holdout,
+    of_normal_points,
+)
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
 from protonn_edge.quantization import check_rate
@@ -37,6 +44,7 @@ from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS
 
 _OUTLIER_EXPOSURE = 0.5  # with --rejection
+_FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 
 
 @click.command("train", cls=Command)
@@ -62,6 +70,11 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
     f"trains {FOLDS} more models to find out where."
 )
 @by_option
+@click.option(
+    "--normal",
+    metavar="LABEL",
+    help="With --one-class: the class that is normal, if DATA has others; these only test.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--holdout",
@@ -87,6 +100,7 @@ def train_command(
     start_from: Path | None,
     rate: float | None,
     by: tuple[Statistic, ...],
+    normal: str | None,
     verbose: bool,
     table: TableOptions,
     as_json: bool,
@@ -100,7 +114,13 @@ def train_command(
     check_output(output)
     out = Output(as_json)
     learner = new_classifier(classifier, seed, options)
-    dataset = load_grouped(data, table, groups)
+    one_class = learner.training_settings().one_class
+    if normal is not None and not one_class:
+        raise click.UsageError("--normal says what --one-class learns; give both")
+    dataset = load_grouped(data, table, groups, least_classes=1 if one_class else 2)
+    if one_class:
+        dataset = _normal_points(dataset, normal, share, seed)
+        rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
     if start_from is not None and isinstance(learner, ProtoNNClassifier):
         learner.initial_model = _start_model(start_from, dataset, learner.normalization)
         dataset = with_columns(dataset, learner.initial_model.feature_names, str(data))
@@ -108,7 +128,7 @@ def train_command(
         dataset = holdout(dataset, share, seed)
     learner.window_shape = settled_window(dataset, learner.features, learner.window_shape)
     by = by or DEFAULT_STATISTICS
-    if rate is not None:
+    if rate is not None and not one_class:
         _settle_strangers(learner, dataset)
     check_options(learner, dataset, rejecting=rate is not None)
     check_sizes(learner, dataset)
@@ -124,8 +144,18 @@ def train_command(
     model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, output)
     record = describe(model, dataset) | {"data": report.to_json()}
-    out.say(sentence_of(record), f"wrote {output}")
+    out.say(*one_class_report(record), sentence_of(record), f"wrote {output}")
     out.finish(record)
+
+
+def _normal_points(
+    dataset: Dataset, normal: str | None, share: float | None, seed: int
+) -> Dataset:
+    """Return the points of --one-class: some normal ones are held out, if none are to test with."""
+    dataset = of_normal_points(dataset, normal)
+    if share is None and (dataset.y_test == 0).any():
+        return dataset
+    return hold_out_normal(dataset, share or _HELD_OUT, seed)
 
 
 def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:

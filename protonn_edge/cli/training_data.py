@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from protonn_edge.datasets import Dataset, TableOptions, load_dataset, with_groups
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.errors import InputError
 
 
-def load_grouped(data: Path, table: TableOptions, groups: str | None) -> Dataset:
+def load_grouped(
+    data: Path, table: TableOptions, groups: str | None, *, least_classes: Literal[1, 2] = 2
+) -> Dataset:
     """Return what DATA holds, with the groups that ``--groups`` names, if it does."""
     if groups is not None and not Path(groups).exists():
         table = replace(table, groups=groups)
-    dataset = load_dataset(data, table)
+    dataset = load_dataset(data, table, least_classes=least_classes)
     return dataset if groups is None else with_groups(dataset, groups, data)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.datasets.naming import NO_CLASS, check_names, in_order
 from protonn_edge.datasets.notices import Notice
 from protonn_edge.datasets.rows import Sparse
 from protonn_edge.errors import InputError
@@ -102,9 +102,9 @@ class Dataset:
         Raw features, finite; a CSR matrix where a table of them would be too large. The test part
         may have no rows.
     y_train, y_test : ndarray of shape (n,), int64
-        Indices into `classes`.
+        Indices into `classes`; those of test points may be `NO_CLASS` where there is one class.
     classes : tuple of str
-        L >= 2 names; numbers in their order if all are whole numbers, else in the order of text. A
+        L >= 2 names, or one alone where that was allowed; numbers in their order if all are whole numbers, else in the order of text. A
         file that names its classes keeps its own order.
     feature_names : tuple of str
         D names, or empty.
@@ -142,7 +142,13 @@ class Dataset:
         return len(self.classes)
 
 
-def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()) -> Dataset:
+def dataset_from(
+    train: Table,
+    test: Table | None,
+    classes: tuple[str, ...] = (),
+    *,
+    least_classes: Literal[1, 2] = 2,
+) -> Dataset:
     """Combine the parts of a data set and number its labels.
 
     Parameters
@@ -152,21 +158,25 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
     classes : tuple of str
         The names in their order, where the file gives them; else they are found in the training
         labels.
+    least_classes : {2, 1}
+        How many classes there must be. Beside a training part of one, test points may have other
+        labels: they are `NO_CLASS`.
 
     Raises
     ------
     InputError
-        If there are no training points, fewer than 2 or more than `CLASS_LIMIT` classes, unusable
+        If there are no training points, too few or more than `CLASS_LIMIT` classes, unusable
         names, another number of features in the test part, or a label that the training part lacks.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it at least one of each class")
     found = set(train.labels)
-    names = classes or in_order(found)
+    alone = least_classes == 1 == len(found)
+    names = tuple(found) if alone else classes or in_order(found)
     check_class_names(names, train.source)
     if not classes:
         _check_classes_are_no_measurements(found, train.X.shape[0], train.source)
-    if len(found) < 2:
+    if len(found) < least_classes:
         raise InputError(
             f"{train.source} has only one class, {next(iter(found))!r}; a classifier needs at "
             "least 2"
@@ -185,7 +195,7 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         X_train=train.X,
         y_train=class_indices(train, names, "class_names"),
         X_test=tested.X,
-        y_test=class_indices(tested, names, "the training part"),
+        y_test=class_indices(tested, names, "the training part", alone=alone),
         classes=names,
         feature_names=features,
         point_shape=train.point_shape,
@@ -214,8 +224,12 @@ def _check_classes_are_no_measurements(labels: set[str], n: int, source: str) ->
         )
 
 
-def class_indices(table: Table, classes: Sequence[str], where: str) -> Indices:
+def class_indices(
+    table: Table, classes: Sequence[str], where: str, *, alone: bool = False
+) -> Indices:
     """Return the labels of a table as indices into `classes`, which `where` lists.
+
+    Other labels are `NO_CLASS` if the class stands `alone`.
 
     Raises
     ------
@@ -223,6 +237,8 @@ def class_indices(table: Table, classes: Sequence[str], where: str) -> Indices:
         If a label is not among the classes.
     """
     index_of = {name: index for index, name in enumerate(classes)}
+    if alone:
+        index_of = dict.fromkeys(table.labels, NO_CLASS) | index_of
     for row, label in enumerate(table.labels):
         if label not in index_of:
             known = ", ".join(repr(name) for name in list(classes)[:12])

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from protonn_edge.datasets.arrays import read_npz
 from protonn_edge.datasets.columns import Expected, TableOptions
@@ -45,7 +46,9 @@ _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 
 
-def load_dataset(path: Path, options: TableOptions | None = None) -> Dataset:
+def load_dataset(
+    path: Path, options: TableOptions | None = None, *, least_classes: Literal[1, 2] = 2
+) -> Dataset:
     """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
 
     Parameters
@@ -53,6 +56,8 @@ def load_dataset(path: Path, options: TableOptions | None = None) -> Dataset:
     path : Path
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
+    least_classes : {2, 1}
+        How many classes there must be, see `dataset_from`.
 
     Returns
     -------
@@ -65,15 +70,17 @@ def load_dataset(path: Path, options: TableOptions | None = None) -> Dataset:
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    dataset = _dataset_of(*_parts(path, options))
+    dataset = _dataset_of(*_parts(path, options), least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 
-def _dataset_of(train: Table, test: Table | None, names: tuple[str, ...] = ()) -> Dataset:
+def _dataset_of(
+    train: Table, test: Table | None, names: tuple[str, ...], least_classes: Literal[1, 2]
+) -> Dataset:
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
         return label_set_dataset(as_label_sets(train), tested, names)
-    return dataset_from(train, test, names)
+    return dataset_from(train, test, names, least_classes=least_classes)
 
 
 def load_points(
@@ -106,7 +113,7 @@ def load_points(
     -------
     X : ndarray of shape (n, D), float32
     y : ndarray of shape (n,), int64
-        Indices into `classes`.
+        Indices into `classes`; if that is one alone, other labels are `NO_CLASS`.
 
     Raises
     ------
@@ -171,7 +178,8 @@ def _points_of(
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; give it at least one")
     points = dense_features(table.X, table.source)
-    labels = class_indices(table, expected.classes, "the model")
+    alone = len(expected.classes) == 1
+    labels = class_indices(table, expected.classes, "the model", alone=alone)
     for notice in (*table.notices, *notices):
         if on_notice is not None:
             on_notice(notice)

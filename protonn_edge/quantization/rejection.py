@@ -118,6 +118,10 @@ def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
                 f"a {model.title} model has no {name} to reject points by; take "
                 f"{' or '.join(model.statistics)}"
             )
+    if "margin" in by and model.n_classes < 2:
+        raise InputError(
+            "a model of one class has no margin to reject points by; take score or distance"
+        )
 
 
 def check_rate(n: int, rate: float) -> int:

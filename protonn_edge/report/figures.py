@@ -27,7 +27,7 @@ _SEEN_LOWEST = 60
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
     """Return the confusion matrix: a row per actual, a column per predicted class.
 
-    It is (L, L), or (L, L + 1) with a last column for "unknown".
+    It is (L, L), or (L, L + 1) with a last column for "unknown", and perhaps such a row.
     """
     n, columns = counts.shape
     with axes(WIDTH, salt) as (area, drawn):
@@ -47,10 +47,10 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
                 text = str(counts[row, column])
                 area.text(column, row, text, ha="center", va="center_baseline", fontsize=10)
         names = [_shortened(name) for name in classes] if n <= _MOST_NAMED else []
-        answers = [*names, *["?"] * (columns - n)] if names else []
+        answers = [*names, *["?"] * (columns - len(names))] if names else []
         turned = 90 if max(map(len, names), default=0) > 3 else 0
         area.set_xticks(list(range(len(answers))), answers, rotation=turned)
-        area.set_yticks(list(range(len(names))), names)
+        area.set_yticks(list(range(len(answers[:n]))), answers[:n])
     return drawn[0]
 
 

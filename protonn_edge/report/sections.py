@@ -37,7 +37,7 @@ from protonn_edge.report.front import Front
 from protonn_edge.report.ink import Levels, levels_of
 from protonn_edge.report.pictures import image_picture
 from protonn_edge.report.svg import labelled
-from protonn_edge.stages.decision.rejection import UNKNOWN
+from protonn_edge.stages.decision.rejection import UNKNOWN, answer_name, answer_names
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 40  # whose confusion matrix can be read as a table
@@ -101,7 +101,9 @@ def _accuracy(one: Evidence, salt: str) -> list[Panel]:
         ("class", "points", "precision", "recall"),
         tuple(
             (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
-            for name, each in zip(classes, class_figures(counts), strict=True)
+            for name, each in zip(
+                answer_names(len(counts), classes), class_figures(counts), strict=True
+            )
         ),
     )
     lost = n - len(one.answered)
@@ -136,23 +138,19 @@ def _unknown_words(one: Evidence) -> str:
     return words + ("." if right is None else f"; of the others {100 * right:.2f} % are right.")
 
 
-def _answer_names(counts: NDArray[np.int64], classes: Sequence[str]) -> tuple[str, ...]:
-    """Return what the columns of a confusion matrix are called."""
-    return (*classes, *["unknown"] * (counts.shape[1] - len(counts)))
-
-
 def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
     """Return the confusion matrix as text; of many classes only what is confused most often."""
     if len(classes) <= _MATRIX_CLASSES:
-        rows = zip(classes, counts.tolist(), strict=True)
+        rows = zip(answer_names(len(counts), classes), counts.tolist(), strict=True)
         return Table(
-            ("actual \\ predicted", *_answer_names(counts, classes)),
+            ("actual \\ predicted", *answer_names(counts.shape[1], classes)),
             tuple((name, *map(str, row)) for name, row in rows),
         )
+    names = answer_names(counts.shape[1], classes)
     confused = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return Table(
         ("actual", "predicted", "points"),
-        tuple((classes[each.actual], classes[each.predicted], f"{each.n:,}") for each in confused),
+        tuple((names[each.actual], names[each.predicted], f"{each.n:,}") for each in confused),
         texts=frozenset({1}),
     )
 
@@ -167,7 +165,8 @@ def _mistakes(one: Evidence, salt: str) -> list[Panel]:
     pictures = []
     for place, result in enumerate(wrong[:_MISTAKES_SHOWN]):
         assert result.predicted is not None
-        words = f"{classes[result.label]}, taken for {classes[result.predicted]}"
+        label = answer_name(classes, result.label)
+        words = f"{label}, taken for {classes[result.predicted]}"
         name = f"Point {result.index}: {words}"
         raw = one.points.raw[result.index].astype(np.float64)
         pictures.append((_picture(one, levels, raw, name, f"{salt}-{place}"), words))
@@ -182,7 +181,7 @@ def _is_mistake(result: Result) -> bool:
 
 def _confidence(result: Result) -> int:
     """Return how far the true class's score is below the answer's, which is never above 0."""
-    if result.scores is None or result.predicted is None:
+    if result.scores is None or result.predicted is None or result.label == UNKNOWN:
         return 0
     return result.scores[result.label] - result.scores[result.predicted]
 
@@ -208,7 +207,7 @@ def _seen(one: Evidence, salt: str) -> list[Panel]:
     seen = stage.seen(one.points.raw[index])
     if seen is None:
         return []
-    label = one.reference.classes[int(one.points.labels[index])]
+    label = answer_name(one.reference.classes, int(one.points.labels[index]))
     caption = f"Point {index}, {label}. {seen.words}"
     return [Panel(figure=_figure(seen_figure(seen, salt), caption), caption=caption)]
 

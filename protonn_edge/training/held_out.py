@@ -3,7 +3,8 @@
 The model itself is trained on all points. Models of the same settings, each trained without a part
 of them, stand in for it: each is measured on the part that it has not seen. What scores mean, the
 loss has made alike; how wide RBFs are is another thing in every training, so distances are
-measured by what they are to the points that a model was trained on.
+measured by what they are to the points that a model was trained on. Models of one class, for which
+nothing is optimized, have one width.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.model import Model
+from protonn_edge.model import Model, ProtoNNModel
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 
@@ -67,12 +68,16 @@ def held_out_statistics(
         held_out = fold_of == fold
         trained = ~held_out
         one = clone(classifier).set_params(callback=None)
+        if isinstance(model, ProtoNNModel) and model.n_classes == 1:
+            one.set_params(gamma=model.gamma)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             of_trained = None if groups is None else groups[trained]
             one.fit(X[trained], y[trained], groups=of_trained)
         stand_in = one.to_model()
-        factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
+        factor = 1.0
+        if model.n_classes > 1:
+            factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
         held_out &= np.isin(y, one.classes_)  # of groups that have a class, one fold may have all
         known = statistics_of(stand_in, X[held_out])
         parts.append(known.with_distances(factor) if 0 < factor < math.inf else known)
