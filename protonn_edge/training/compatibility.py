@@ -246,6 +246,11 @@ REFUSALS: tuple[Refusal, ...] = (
         Refusal(
             lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"
         ),
+        Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
+        Refusal(
+            lambda case: "convolutions" in case.kinds,
+            "convolutions are to be learned, which needs several classes",
+        ),
         Refusal(
             lambda case: case.settings.normalizer_kind == "l2",
             "the {normalization} is l2, which no device can do",
