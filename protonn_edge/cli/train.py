@@ -22,7 +22,7 @@ from protonn_edge.cli.rejection import (
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import classifier_options, new_classifier, was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
-from protonn_edge.cli.training_data import load_grouped, settled_window, with_columns
+from protonn_edge.cli.training_data import load_grouped, settled_windows, with_columns
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
 from protonn_edge.datasets import (
@@ -126,7 +126,9 @@ def train_command(
         dataset = with_columns(dataset, learner.initial_model.feature_names, str(data))
     if share is not None:
         dataset = holdout(dataset, share, seed)
-    learner.window_shape = settled_window(dataset, learner.features, learner.window_shape)
+    learner.window_shape, learner.sample_rate = settled_windows(
+        dataset, learner.features, learner.window_shape, learner.sample_rate
+    )
     by = by or DEFAULT_STATISTICS
     if rate is not None and not one_class:
         _settle_strangers(learner, dataset)
@@ -148,9 +150,7 @@ def train_command(
     out.finish(record)
 
 
-def _normal_points(
-    dataset: Dataset, normal: str | None, share: float | None, seed: int
-) -> Dataset:
+def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:
     """Return the points of --one-class: some normal ones are held out, if none are to test with."""
     dataset = of_normal_points(dataset, normal)
     if share is None and (dataset.y_test == 0).any():

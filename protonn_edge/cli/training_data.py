@@ -38,12 +38,16 @@ def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Datase
     )
 
 
-def settled_window(
-    dataset: Dataset, features: str | None, shape: tuple[int, int] | None
-) -> tuple[int, int] | None:
-    """Return the shape of a window, that of the data's points where it is not given."""
-    if features is None or shape is not None:
-        return shape
+def settled_windows(
+    dataset: Dataset, features: str | None, shape: tuple[int, int] | None, rate: float | None
+) -> tuple[tuple[int, int] | None, float | None]:
+    """Return the shape and the rate of windows, those of the data's points where not given."""
+    if features is None:
+        return shape, rate
+    return shape or _window_of(dataset), rate or dataset.sample_rate
+
+
+def _window_of(dataset: Dataset) -> tuple[int, int]:
     if len(dataset.point_shape) > 2:
         raise InputError(
             f"--features is given, but a point of the data has the axes "

@@ -46,6 +46,8 @@ class TableLayout:
         The columns that are neither label nor feature, in the same way.
     session : str
         The name of the column that says which recording a row is from, or empty.
+    time : str
+        The name of the column that says when a row was recorded, or empty.
     """
 
     delimiter: str
@@ -55,6 +57,7 @@ class TableLayout:
     label_found: str
     left_out: tuple[str, ...]
     session: str
+    time: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,10 @@ class Table:
         How a table of text was read.
     sessions, times : sequence of n str, or None
         Which recording each row of a table is from, and when it was recorded, where columns say so.
+    seams : ndarray of shape (n,), bool, or None
+        At which rows another session begins, by all columns that say so.
+    sample_rate : float or None
+        Samples a second, of a recording or of windows.
     """
 
     source: str
@@ -90,6 +97,8 @@ class Table:
     layout: TableLayout | None = None
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
+    seams: NDArray[np.bool_] | None = None
+    sample_rate: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +113,8 @@ class Dataset:
     y_train, y_test : ndarray of shape (n,), int64
         Indices into `classes`; those of test points may be `NO_CLASS` where there is one class.
     classes : tuple of str
-        L >= 2 names, or one alone where that was allowed; numbers in their order if all are whole numbers, else in the order of text. A
-        file that names its classes keeps its own order.
+        L >= 2 names, or one alone where that was allowed; numbers in their order if all are whole
+        numbers, else in the order of text. A file that names its classes keeps its own order.
     feature_names : tuple of str
         D names, or empty.
     point_shape : tuple of int
@@ -114,7 +123,7 @@ class Dataset:
         Which group each training point is of, such as a person; see `with_groups`.
     notices : tuple of Notice
         What is worth knowing of the data: how it was read, and what looks like a mistake.
-    layout, sessions, times
+    layout, sessions, times, sample_rate
         Of the training part as it was read, see `Table`.
     """
 
@@ -130,6 +139,7 @@ class Dataset:
     layout: TableLayout | None = None
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
+    sample_rate: float | None = None
 
     @property
     def n_features(self) -> int:
@@ -203,6 +213,7 @@ def dataset_from(
         layout=train.layout,
         sessions=train.sessions,
         times=train.times,
+        sample_rate=train.sample_rate,
     )
 
 

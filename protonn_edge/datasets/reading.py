@@ -74,6 +74,18 @@ def load_dataset(
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 
+def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, tuple[str, ...]]:
+    """Read the training part of labelled data as the file has it, and the classes if it names them.
+
+    Raises
+    ------
+    InputError
+        As `load_dataset`.
+    """
+    train, _, classes = _parts(path, options)
+    return train, classes
+
+
 def _dataset_of(
     train: Table, test: Table | None, names: tuple[str, ...], least_classes: Literal[1, 2]
 ) -> Dataset:
@@ -203,7 +215,7 @@ def with_columns(table: Table, wanted: Sequence[str]) -> tuple[Table, tuple[Noti
 
 def _refuse_options(path: Path, options: TableOptions | None) -> None:
     """Refuse what only a table of text can be told."""
-    given = TableOptions() if options is None else replace(options, groups=None)
+    given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     flags = [f"--{name}" for name, value in vars(given).items() if value]
     if flags:
         raise InputError(

@@ -139,10 +139,10 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
     n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)
-        named = {result.label, result.predicted} - {None}
+        named = {result.label, result.predicted or 0}
         if reference.rejection is not None:
-            named.discard(UNKNOWN)
-        if any(answer >= n for answer in named) or scores != n:
+            named -= {UNKNOWN}
+        if max(named, default=0) >= n or scores != n:
             raise InputError(
                 f"{path} has a class or scores at index {result.index} that the model with its {n} "
                 "classes does not have; run `protonn-edge hil` again"

@@ -81,9 +81,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
     ]
     if summary.others:
         normal = summary.n - summary.others
-        rows += one_class_facts(
-            normal, summary.false_alarms, summary.others, summary.others_found
-        )
+        rows += one_class_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
         rows.append(("unknown", _unknown(summary)))
     if summary.lost:

@@ -87,9 +87,9 @@ def _decided_by_budget(name: str, given: Condition) -> Refusal:
 
 _OF_OPTIMIZERS = frozenset(
     (
-        "optimizer loss epochs iterations pass_epochs step_sizes batch_size learning_rate "
-        "input_noise quantization_aware gamma_numerator trained"
-    ).split()
+        *("optimizer", "loss", "epochs", "iterations", "pass_epochs", "step_sizes", "batch_size"),
+        *("learning_rate", "input_noise", "quantization_aware", "gamma_numerator", "trained"),
+    )
 )
 
 
@@ -243,9 +243,7 @@ REFUSALS: tuple[Refusal, ...] = (
         Refusal(
             lambda case: case.settings.initial_model is not None, "there is a model to start from"
         ),
-        Refusal(
-            lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"
-        ),
+        Refusal(lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"),
         Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
         Refusal(
             lambda case: "convolutions" in case.kinds,
@@ -261,8 +259,10 @@ REFUSALS: tuple[Refusal, ...] = (
             ("budget",),
         ),
         Refusal(
-            lambda case: isinstance(case.settings.init_projection, str)
-            and case.settings.init_projection in ("nca", "sleec"),
+            lambda case: (
+                isinstance(case.settings.init_projection, str)
+                and case.settings.init_projection in ("nca", "sleec")
+            ),
             "{init_projection} is {settings.init_projection}, which needs several classes",
             ("init_projection",),
         ),

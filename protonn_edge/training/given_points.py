@@ -64,7 +64,7 @@ class GivenPoints:
 
 
 def given_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: Any, kind: str
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any, kind: str
 ) -> GivenPoints:
     """Return points and labels, checked; their features are those of the estimator from now on.
 
@@ -99,7 +99,7 @@ def given_label_sets(
 
 
 def labelled_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, kind: str, *, reset: bool = True
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, kind: str, *, reset: bool = True
 ) -> tuple[Any, NDArray[Any]]:
     """Return points and labels, checked; large ones are checked when they are read."""
     if is_large(X):

@@ -225,9 +225,7 @@ def clustered_prototypes(
     seed = int(generator.integers(2**31))
     counts = np.bincount(y, weights=weights)
     if together or n_prototypes < len(counts):
-        centres, member = cluster_centres(
-            projected, n_prototypes, seed, generator, weights, starts
-        )
+        centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights, starts)
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
         np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
         around = Z.sum(axis=0)
@@ -301,7 +299,9 @@ def cluster_centres(
     clusters = min(count, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # points that are equal after rounding
-        found = KMeans(clusters, n_init=starts, random_state=seed).fit(points, sample_weight=weights)
+        found = KMeans(clusters, n_init=starts, random_state=seed).fit(
+            points, sample_weight=weights
+        )
     centres = found.cluster_centers_.astype(np.float32)
     again = generator.integers(clusters, size=count - clusters)
     spread = np.float32(0.05 * float(points.std()) + 1e-6)

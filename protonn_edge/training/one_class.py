@@ -64,4 +64,5 @@ def _nearest(projected: Float32, prototypes: Float32) -> NDArray[np.float64]:
     least = np.full(len(P), np.inf)
     for prototype in B:
         np.minimum(least, np.square(P - prototype).sum(axis=1), out=least)
-    return np.sqrt(least)
+    distances: NDArray[np.float64] = np.sqrt(least)
+    return distances

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,8 @@ class ProtoNNTraining:
     def _new_start(self, data: TrainingSet) -> Parameters:
         settings, kind = self._settings, self._settings.init_projection
         sizes = self._sizes(data.X.shape[1])
-        start_from = initial_label_parameters if data.multilabel else initial_parameters
+        of_classes = partial(initial_parameters, one_class=settings.one_class)
+        start_from = initial_label_parameters if data.multilabel else of_classes
         start, self._gamma = start_from(
             data.X,
             data.y,
@@ -187,7 +189,6 @@ class ProtoNNTraining:
             else kind,
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
-            one_class=settings.one_class,
         )
         if data.outlier_exposure:  # their own prototypes begin without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])
