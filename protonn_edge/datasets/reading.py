@@ -7,7 +7,8 @@ a path ending in            is read as
 ``.csv``, ``.tsv``          a table, see `protonn_edge.datasets.tables`
 ``.libsvm .svm .svmlight``  libsvm text, see `protonn_edge.datasets.libsvm`
 ``.txt .t .tr .scale``, "" libsvm text or a table with tabs, whichever its first line looks like
-a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout)
+a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
+                            for folders of recordings see `protonn_edge.datasets.recorded`
 =========================== ===================================================================
 """
 
@@ -232,7 +233,8 @@ def _tables(
         return _text_table(path, options, expected), None
     if not (path / "train.txt").is_file():
         raise InputError(
-            f"{path} is a folder without train.txt; name a file, or put train.txt there"
+            f"{path} is a folder without train.txt; name a file, put train.txt there, or let "
+            "'windows' cut a folder of recordings"
         )
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():
