@@ -17,7 +17,11 @@ from protonn_edge.datasets.rows import constant_columns
 from protonn_edge.errors import InputError
 from protonn_edge.model import mean_and_deviation
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.one_class import STARTS_OF_ONE_CLASS, reaching_gamma
+from protonn_edge.training.one_class import (
+    PARTS_OF_ONE_CLASS,
+    STARTS_OF_ONE_CLASS,
+    reaching_gamma,
+)
 from protonn_edge.training.points import Float32, Indices
 
 _SHRINKAGE = 0.1
@@ -71,7 +75,12 @@ def initial_parameters(
     one_class : bool
         Whether the RBF's width is to suit thresholds of distances, see `one_class.reaching_gamma`.
     """
-    W = initial_projection(projection, X, y, n_projections, weights, generator)
+    starts = STARTS_OF_ONE_CLASS if one_class else 1
+    told_apart = y
+    if one_class:
+        seed = int(generator.integers(2**31))
+        told_apart = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]
+    W = initial_projection(projection, X, told_apart, n_projections, weights, generator)
     W[:, constant_columns(X)] = 0.0
     if X.shape[0] > _CLUSTERED_POINTS:
         chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
@@ -81,7 +90,6 @@ def initial_parameters(
         B, Z = sampled_prototypes(projected, y, n_prototypes, generator, weights)
     else:
         together = prototypes == "kmeans"
-        starts = STARTS_OF_ONE_CLASS if one_class else 1
         B, Z = clustered_prototypes(
             projected, y, n_prototypes, generator, weights, together, starts
         )

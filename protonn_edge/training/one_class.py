@@ -1,9 +1,10 @@
 """Normal or not: what is learned from normal points alone.
 
-Nothing is there to tell them from, so nothing is optimized. The projection makes the normal points'
-main directions alike in size (which is what the linear discriminants of one class are), prototypes
-are the centres of clusters there, and a point that is far from all of them is not normal. How far
-that is, held-out points decide afterwards, as for every model that rejects.
+Nothing is there to tell them from, so nothing is optimized. The normal points are parted into
+clusters, and the projection tells these apart as if they were classes: in units of how much points
+vary within a cluster. Prototypes are the centres of finer clusters there, and a point that is far
+from all of them is not normal. How far that is, held-out points decide afterwards, as for every
+model that rejects.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ _REACHED_SHARE = 0.99
 REACH = 0.5
 """How far beyond the normal points' range values are still told apart, as a share of it, at either
 end: on the device what is beyond counts as the end, and as normal if that is."""
+
+PARTS_OF_ONE_CLASS = 8
+"""Clusters that the projection tells apart. With 8 it found as much as principal directions, or
+more, of what is not normal in occupancy, ecg5000, and activities of which one was left out."""
 
 STARTS_OF_ONE_CLASS = 5
 """Starts of k-means, for clusters to be much the same without some of the points: the rate of false
