@@ -35,7 +35,7 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
-from protonn_edge.quantization import check_rate
+from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.decision.rejection import Statistic
 from protonn_edge.training import DeviceClassifier, ProtoNNClassifier
@@ -135,7 +135,7 @@ def train_command(
     check_options(learner, dataset, rejecting=rate is not None)
     check_sizes(learner, dataset)
     if rate is not None:
-        _check_rejection(dataset, rate / len(by))
+        _check_rejection(dataset, rate, by)
     report = DataReport(dataset, dataset.notices, out)
     fit_classifier(learner, dataset, out, verbose=verbose, on_progress=report.say)
     report.say()
@@ -166,9 +166,10 @@ def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
         learner.strangers = _OUTLIER_EXPOSURE
 
 
-def _check_rejection(dataset: Dataset, rate: float) -> None:
+def _check_rejection(dataset: Dataset, rate: float, by: tuple[Statistic, ...]) -> None:
     """Refuse what would only fail after the training."""
-    check_rate(len(dataset.y_train), rate)
+    check_rate(len(dataset.y_train), rate / len(by))
+    check_margin(dataset.n_classes, by)
     if dataset.groups is not None:
         check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
 
