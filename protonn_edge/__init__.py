@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.system.lazy import lazy_names
+
 __version__ = "0.1.0"
+__all__, __getattr__, __dir__ = lazy_names(__name__)

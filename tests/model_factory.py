@@ -169,11 +169,13 @@ def tiny_integer_model() -> IntegerModel:
 
 
 def tiny_packed_model() -> IntegerModel:
-    """Return the tiny model with weights of 4 bits."""
+    """Return the tiny model with weights of 4 bits, which knows how sure it is."""
     model = tiny_integer_model()
     weights = np.rint(model.projection / 18).astype(np.int8)
     weights[1] = model.projection[1]
-    return replace(model, projection=weights, bias=model.bias // 18, multiplier=28_800)
+    return replace(
+        model, projection=weights, bias=model.bias // 18, multiplier=28_800, sharpness=8.0
+    )
 
 
 def tiny_pooling_model() -> IntegerModel:

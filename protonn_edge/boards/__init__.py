@@ -153,6 +153,11 @@ def load_board(name: str) -> Board:
     return _board(name, text, f"{name}.toml")
 
 
+def board_of(board: Board | str) -> Board:
+    """Return a board that is given as such, or as what `load_board` takes."""
+    return board if isinstance(board, Board) else load_board(board)
+
+
 def _checked_name(path: Path) -> str:
     if not _NAME.fullmatch(path.stem):
         raise InputError(

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_of
 from protonn_edge.boards.environment import description, environment_section
 from protonn_edge.build.budget import OverBudget, Usage, check_budget, check_estimate
 from protonn_edge.build.linkage import check_linked
@@ -43,6 +43,7 @@ from protonn_edge.system.files import check_file, check_no_links, write_atomical
 from protonn_edge.system.lock import InUse, locked_folder
 from protonn_edge.system.resources import resource
 from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -213,10 +214,13 @@ class Wishes:
         )
 
 
-def build(model: Model, board: Board, folder: Path, wishes: Wishes | None = None) -> Build:
+def build(
+    model: Model, board: Board | str, folder: Path | str, wishes: Wishes | None = None
+) -> Build:
     """Quantize, render, compile and check a model; then put the project into `folder`.
 
     Files of the firmware that are there already stay as they are; the generated ones are replaced.
+    A board may be given by its name.
 
     Returns
     -------
@@ -232,6 +236,7 @@ def build(model: Model, board: Board, folder: Path, wishes: Wishes | None = None
         If the folder holds something else where the project's files belong, another process is
         writing to it, or it cannot be written.
     """
+    board, folder = board_of(board), Path(folder)
     check_folder(folder, board)
     with (
         exclusive(folder),
@@ -278,11 +283,20 @@ def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | No
 
 
 @dataclass(frozen=True)
-class Build:
+class Build(Shown):
     """The plan of a firmware that fits, and what it takes once it is linked."""
 
     plan: Plan | Float32Plan
     usage: Usage
+
+    def facts(self) -> dict[str, str]:
+        """Return what the firmware takes."""
+        usage = self.usage
+        return {
+            "flash": f"{usage.flash_bytes:,} B",
+            "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
+            **self.plan.facts(),
+        }
 
 
 @dataclass(frozen=True)

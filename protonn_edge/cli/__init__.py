@@ -5,29 +5,30 @@ from __future__ import annotations
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
 
-COMMANDS = (
-    "demo",
-    "data",
-    "logger",
-    "record",
-    "windows",
-    "train",
-    "tune",
-    "convert",
-    "calibrate",
-    "inspect",
-    "build",
-    "export",
-    "verify",
-    "hil",
-    "report",
-    "emulate",
-    "boards",
-)
-"""Their names, which are those of their modules, too, in the order of work."""
+COMMANDS = {
+    "demo": "Train, build, classify and report, on data that comes along",
+    "data": "Show what is in a data file before you train on it",
+    "logger": "Write firmware that samples a sensor at a steady rate",
+    "record": "Record labelled samples of a sensor into a table",
+    "windows": "Cut a recording into windows for 'train'",
+    "train": "Train a model from labelled data",
+    "tune": "Search for the most accurate model that fits the board",
+    "convert": "Make a model of another program's, or the reverse",
+    "calibrate": "Let a model reject inputs unlike its classes",
+    "inspect": "Show what is in a model, in floats and in integers",
+    "build": "Build the firmware of a model; check that it fits",
+    "export": "Write a model as an Arduino or PlatformIO library, or C",
+    "verify": "Compare the scores of NumPy, C and the board, bit by bit",
+    "hil": "Measure accuracy, time and energy on a board",
+    "report": "Write an HTML page of what 'hil' measured",
+    "emulate": "Run a firmware on an emulated board",
+    "boards": "List the boards, or check a board's file",
+}
+"""What each does, by its name, which is its module's, too; in the order of work."""
 
 
 class _Commands(click.Group):
@@ -43,7 +44,19 @@ class _Commands(click.Group):
             return None
         module = import_module(f"{__name__}.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
+        command.short_help = COMMANDS[cmd_name]
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write what each command does, in the order of work, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin so, without importing any."""
+        begun = [name for name in COMMANDS if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
 
 
 @click.group(
@@ -52,7 +65,7 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="protonn-edge")
 def main() -> None:
-    """Train ProtoNN classifiers and run them, measured, on 8-bit microcontrollers.
+    """Train classifiers and run them, measured, on 8-bit microcontrollers.
 
     Every command takes --json: one object on standard output, text for people on standard error.
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set

@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.command import BoardType, Command, Output, json_option
 
 
 @click.command("boards", cls=Command)
-@click.argument("names", metavar="[NAME|FILE.toml]...", nargs=-1)
+@click.argument("names", metavar="[NAME|FILE.toml]...", nargs=-1, type=BoardType())
 @json_option
 def boards_command(names: tuple[str, ...], as_json: bool) -> None:
     """List the boards that --board takes, or those that are named; a FILE.toml is checked.

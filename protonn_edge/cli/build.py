@@ -39,7 +39,7 @@ from protonn_edge.quantization import (
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.decision.rejection import UNKNOWN
-from protonn_edge.stages.registry import PLANS
+from protonn_edge.stages.plans import PLANS
 from protonn_edge.toolchain.platformio import upload_command
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 import numpy as np
+from click.shell_completion import CompletionItem
 from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import (
@@ -37,10 +38,27 @@ from protonn_edge.quantization import PRECISIONS
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
 )
+
+
+class BoardType(NameOrPath):
+    """A board's name, or the path of a file that describes one; a shell completes both."""
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002  (click's signature)
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Return the boards whose names begin so; the shell adds files where there is none."""
+        files = CompletionItem(incomplete, type="file")
+        begun = (name for name in board_names() if name.startswith(incomplete))
+        return [files, *map(CompletionItem, begun)]
+
+
 board_option = click.option(
     "--board",
     "board_name",
-    type=NameOrPath(),
+    type=BoardType(),
     metavar=f"[{'|'.join(board_names())}|FILE.toml]",
     default="uno",
     show_default=True,

@@ -12,7 +12,7 @@ from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
-from protonn_edge.export import Kind, check_folder, export
+from protonn_edge.export import Imprint, Kind, check_folder, export
 from protonn_edge.model import load_model
 from protonn_edge.report.terminal import fact_table
 
@@ -44,6 +44,14 @@ _NEXT: dict[Kind, str] = {
     help="What C names and files begin with; several models in one program each need their own."
     f"  [default: {PREFIX}]",
 )
+@click.option("--author", default=Imprint.author, help="The library's author.")
+@click.option("--url", default=Imprint.url, help="The library's page.")
+@click.option(
+    "--library-version",
+    default=Imprint.version,
+    metavar="X.Y.Z",
+    help="The library's version.  [default: this tool's]",
+)
 @board_option
 @click.option(
     "--max-flash",
@@ -60,6 +68,9 @@ def export_command(
     data: Path | None,
     name: str | None,
     prefix: str,
+    author: str,
+    url: str,
+    library_version: str,
     board_name: str,
     max_flash: int | None,
     table: TableOptions,
@@ -74,6 +85,7 @@ def export_command(
     out = Output(as_json)
     check_folder(folder)
     check_prefix(prefix)
+    imprint = Imprint(author, url, library_version)
     model, board = load_model(model_file), load_board(board_name)
     points = None
     if data is not None:
@@ -87,6 +99,7 @@ def export_command(
         points=points,
         flash_bytes=max_flash,
         prefix=prefix,
+        imprint=imprint,
     )
     out.say(
         f"{done.name} in {folder}:",

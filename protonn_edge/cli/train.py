@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 import numpy as np
-from scipy.sparse import issparse
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.cli.data import DataReport
@@ -34,6 +33,7 @@ from protonn_edge.datasets import (
     of_normal_points,
 )
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.rows import is_sparse
 from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
 from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
@@ -162,7 +162,7 @@ def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
     """Let strangers be among the points of training, where it can and nobody said how many."""
     if not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
         return
-    if learner.optimizer == "joint" and not issparse(dataset.X_train):
+    if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
         learner.strangers = _OUTLIER_EXPOSURE
 
 

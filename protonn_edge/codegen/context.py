@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -14,21 +15,25 @@ from protonn_edge import __version__
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
+from protonn_edge.quantization.confidence import TABLE
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.stages.input_quantizer.raw_inputs import RAW_SHIFT, RawScale
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Step
 
 API_VERSION = 1
 
+_CONSTANT_LETTERS = 40  # C99 compares 63 characters of a macro's name
+
 Rows = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class ClassName:
-    """A class name as a C string literal's inside, and as text that is safe in a comment."""
+    """A class name as a C string literal's inside, for a comment, and as a constant's end."""
 
     literal: str
     comment: str
+    constant: str
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,16 @@ class FloatScaleContext:
 
     edge: str
     slope: str
+
+
+@dataclass(frozen=True)
+class ConfidenceContext:
+    """What `confidence.j2` needs; see `quantization.confidence`."""
+
+    factor: int
+    shift: int
+    limit: int
+    table: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -96,6 +111,7 @@ class RenderContext:
     score_bits: int
     score_range: tuple[int, int]
     answers_unknown: bool
+    confidence: ConfidenceContext | None
     class_names: tuple[ClassName, ...]
     model_bytes: int
     table_bytes: int
@@ -126,6 +142,7 @@ def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
         score_bits=model.score_bits,
         score_range=model.score_range(),
         answers_unknown=decision.output.ends[1] == UNKNOWN,
+        confidence=_confidence_context(model),
         class_names=class_names(model.classes),
         model_bytes=model.model_bytes,
         table_bytes=plan.table_bytes,
@@ -137,6 +154,13 @@ def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
         push_call_cycles=plan.push.call,
         raw=raw_context(model),
     )
+
+
+def _confidence_context(model: IntegerChain) -> ConfidenceContext | None:
+    confidence = model.confidence
+    if confidence is None:
+        return None
+    return ConfidenceContext(confidence.factor, confidence.shift, confidence.limit, TABLE)
 
 
 def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
@@ -178,7 +202,7 @@ def raw_context(model: DeviceModel) -> RawContext:
 def _choice(choice: NDArray[np.int64], scales: int) -> Rows:
     """Return which of the scales each feature has, in rows; none where there is one scale."""
     numbers = choice.tolist() if scales > 1 else []
-    return _rows([numbers[i : i + 16] for i in range(0, len(numbers), 16)])
+    return tuple(tuple(numbers[i : i + 16]) for i in range(0, len(numbers), 16))
 
 
 def _choice_bits(scales: int) -> int:
@@ -197,7 +221,26 @@ def hash_bytes(sha256: str) -> tuple[str, ...]:
 
 def class_names(names: tuple[str, ...]) -> tuple[ClassName, ...]:
     """Return names that come from data, made safe for C."""
-    return tuple(ClassName(c_string(name), c_comment(name)) for name in names)
+    return tuple(
+        ClassName(c_string(name), c_comment(name), constant)
+        for name, constant in zip(names, class_constants(names), strict=True)
+    )
+
+
+def class_constants(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the constant of each class is called after ``PNN_CLASS_``: all different.
+
+    Letters lose their accents, what is no letter or digit becomes ``_``. Where that makes nothing,
+    or the same of two names, the number of the class is added.
+    """
+    plain = [unicodedata.normalize("NFKD", name).encode("ascii", "ignore") for name in names]
+    words = [re.sub(r"[^A-Z0-9]+", "_", each.decode().upper()).strip("_") for each in plain]
+    short = [word[:_CONSTANT_LETTERS].strip("_") for word in words]
+    taken = {f"{short[i]}_{i}".strip("_") for i in range(len(short))}
+    return tuple(
+        word if word and short.count(word) == 1 and word not in taken else f"{word}_{i}".strip("_")
+        for i, word in enumerate(short)
+    )
 
 
 def c_string(text: str) -> str:
@@ -216,7 +259,3 @@ def c_string(text: str) -> str:
 def c_comment(text: str) -> str:
     """Return text for a C comment: letters, digits and ``_.-`` stay, the rest becomes ``_``."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
-
-
-def _rows(rows: list[list[int]]) -> Rows:
-    return tuple(tuple(row) for row in rows)

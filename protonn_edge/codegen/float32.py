@@ -21,6 +21,7 @@ from protonn_edge.codegen.context import (
 )
 from protonn_edge.quantization import Float32Model
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Push
+from protonn_edge.system.shown import Shown
 
 _FLOAT_BYTES = 4
 
@@ -28,7 +29,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
-class Float32Plan:
+class Float32Plan(Shown):
     """Bounds of what a float build takes: lower ones of bytes, upper ones of cycles.
 
     Attributes
@@ -47,6 +48,10 @@ class Float32Plan:
 
     # A push only copies a byte; read off the emulator for avr-gcc at -O2, with room.
     push = Push(value=15, zero=15, call=80, whole=80)
+
+    def facts(self) -> dict[str, str]:
+        """Return the kernel; nothing else is predicted."""
+        return {"kernel": self.kernel}
 
     def to_json(self) -> dict[str, Any]:
         """Return the kernel; a float build's cycles are not predicted."""

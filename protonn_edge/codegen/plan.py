@@ -16,6 +16,7 @@ from protonn_edge.boards.cores import UNO_CORE, Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
+from protonn_edge.system.shown import Shown
 
 # Flash of the firmware beside the stages, and SRAM beside their variables, with the stack; read off
 # linked programs.
@@ -24,7 +25,7 @@ _FIRMWARE_SRAM_BYTES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Shown):
     """What will be generated, and what it takes.
 
     Attributes
@@ -163,6 +164,15 @@ class Plan:
     def exclusive_cycles(self) -> int:
         """How many cycles of the steps' bounds no input takes together."""
         return sum(cost.exclusive for cost in self.costs)
+
+    def facts(self) -> dict[str, str]:
+        """Return the kernels and the cycles."""
+        mean = {} if self.mean_cycles is None else {"mean": f"about {self.mean_cycles:,.0f} cycles"}
+        return {
+            "kernels": ", ".join(f"{name} {choice}" for name, choice in self.choices.items()),
+            **mean,
+            "bound": f"{self.worst_cycles:,} cycles",
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the kernel, the steps and their sums under the names of every JSON here."""

@@ -10,11 +10,13 @@ from protonn_edge.conversion.reference import (
     same_answers,
     to_reference,
 )
+from protonn_edge.conversion.scaled import from_pipeline
 
 __all__ = [
     "Conversion",
     "Features",
     "Step",
+    "from_pipeline",
     "from_reference",
     "from_sklearn",
     "same_answers",

@@ -19,7 +19,7 @@ import sklearn
 from numpy.typing import ArrayLike
 
 import protonn_edge
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import Board, board_of
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.linear import exact_prototypes
@@ -151,7 +151,7 @@ def from_sklearn(
     test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     room = Room(
-        board if isinstance(board, Board) else load_board(board),
+        board_of(board),
         budget,
         n_projections,
         n_prototypes,

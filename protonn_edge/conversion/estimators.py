@@ -36,6 +36,7 @@ from protonn_edge.conversion.reading import (
 )
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
+from protonn_edge.training import DeviceClassifier
 
 Indices = NDArray[np.int64]
 
@@ -208,6 +209,11 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
         estimator = estimator.best_estimator_
     *before, (_, classifier) = _steps(estimator)
     reader = _READERS.get(type(classifier))
+    if isinstance(classifier, DeviceClassifier):
+        raise InputError(
+            f"a {type(classifier).__name__} is a device's classifier already; take its to_model(), "
+            "or from_pipeline of a Pipeline with it"
+        )
     if reader is None:
         known = ", ".join(sorted(each.__name__ for each in _READERS))
         raise InputError(

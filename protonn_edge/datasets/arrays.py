@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.compressed import (
@@ -38,7 +37,7 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.label_sets import LABEL_LIMIT, LabelSetTable
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.stages.window_features.channels import sample_names
 
@@ -194,7 +193,7 @@ def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
             f"{archive.path}: array {name!r} is a matrix, {y.shape[0]:,} x {y.shape[1]:,}; sets of "
             f"labels are zeros and ones, of at most {LABEL_LIMIT:,} labels, so mend it"
         )
-    return csr_array(y, dtype=np.float32)
+    return sparse_rows(y, dtype=np.float32)
 
 
 def _features(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:

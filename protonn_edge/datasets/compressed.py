@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
 
 
@@ -40,7 +39,7 @@ def sets_of_rows(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
     """
     indptr, indices = _places(archive, name, n_columns)
     ones = np.ones(len(indices), dtype=np.float32)
-    matrix = csr_array((ones, indices, indptr), (len(indptr) - 1, n_columns))
+    matrix = sparse_rows((ones, indices, indptr), (len(indptr) - 1, n_columns))
     matrix.sum_duplicates()
     matrix.data[:] = 1.0
     return matrix
@@ -70,7 +69,7 @@ def sparse_features(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
             f"{archive.path}: array '{name}_data' has a value that is NaN, infinite or too large "
             f"in row {row}, feature {int(indices[place])}; mend or drop the row"
         )
-    matrix = csr_array((values, indices, indptr), (len(indptr) - 1, n_columns))
+    matrix = sparse_rows((values, indices, indptr), (len(indptr) - 1, n_columns))
     matrix.sum_duplicates()
     if matrix.nnz < len(indices):
         raise InputError(

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from protonn_edge.datasets.naming import NO_CLASS, check_names, in_order
 from protonn_edge.datasets.notices import Notice
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.rows import Sparse, is_sparse
 from protonn_edge.errors import InputError
 
 CLASS_LIMIT = 1_000
@@ -279,7 +278,7 @@ def dense_features(X: Features, source: str) -> Float32:
         If they are sparse and would take more than `TABLE_LIMIT_BYTES`.
     """
     matrix: Any = X
-    if not issparse(matrix):
+    if not is_sparse(matrix):
         return X
     check_table_size(source, *matrix.shape)
     dense: Float32 = matrix.toarray()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from protonn_edge.datasets.dataset import (
     Dataset,
@@ -16,7 +15,7 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
 )
 from protonn_edge.datasets.naming import check_names, in_order
-from protonn_edge.datasets.rows import Sparse
+from protonn_edge.datasets.rows import Sparse, sparse_rows
 from protonn_edge.errors import InputError
 
 LABEL_LIMIT = 20_000
@@ -118,7 +117,7 @@ def _indicator(rows: list[list[int]], n_columns: int) -> Sparse:
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     indices = np.array([index for row in rows for index in row], dtype=np.int64)
     ones = np.ones(len(indices), dtype=np.float32)
-    return csr_array((ones, indices, indptr), (len(rows), n_columns))
+    return sparse_rows((ones, indices, indptr), (len(rows), n_columns))
 
 
 def _all_labels(table: LabelSetTable) -> Iterable[str]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from protonn_edge.datasets.dataset import (
     FLOAT32_MAX,
@@ -23,6 +22,7 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.rows import is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
@@ -79,7 +79,7 @@ def read_libsvm(path: Path) -> Table:
         raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
     shape = (len(lines), max(columns) + 1)
     places = np.frombuffer(columns, dtype=np.int64), np.frombuffer(starts, dtype=np.int64)
-    X = csr_array((np.frombuffer(values, dtype=np.float32), *places), shape)
+    X = sparse_rows((np.frombuffer(values, dtype=np.float32), *places), shape)
     X.eliminate_zeros()
     if any("," in label for _, label in lines):
         return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
@@ -109,8 +109,8 @@ def widened(table: Table, width: int) -> Table:
     missing = width - table.X.shape[1]
     if missing <= 0:
         return table
-    if issparse(table.X):
-        X = csr_array(table.X, copy=True)
+    if is_sparse(table.X):
+        X = sparse_rows(table.X, copy=True)
         X.resize((X.shape[0], width))
         return replace(table, X=X)
     check_table_size(table.source, len(table.X), width)

@@ -48,13 +48,13 @@ _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 
 
 def load_dataset(
-    path: Path, options: TableOptions | None = None, *, least_classes: Literal[1, 2] = 2
+    path: Path | str, options: TableOptions | None = None, *, least_classes: Literal[1, 2] = 2
 ) -> Dataset:
     """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
     least_classes : {2, 1}
@@ -71,7 +71,7 @@ def load_dataset(
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    dataset = _dataset_of(*_parts(path, options), least_classes)
+    dataset = _dataset_of(*_parts(Path(path), options), least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 

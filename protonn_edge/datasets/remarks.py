@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from scipy.sparse import issparse
 
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.notices import Notice, listed
+from protonn_edge.datasets.rows import is_sparse
 
 _SHOWN_CLASSES = 6
 _JUDGED_POINTS = 20  # of fewer, most may have a class of their own
@@ -48,7 +48,7 @@ def _about_features(dataset: Dataset) -> list[Notice]:
         )
         found.append(Notice("duplicate_names", text, warning=True, columns=tuple(twice)))
     X = dataset.X_train
-    if issparse(X) or X.shape[0] < 2:
+    if is_sparse(X) or X.shape[0] < 2:
         return found
     constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0)).tolist()
     if constant:

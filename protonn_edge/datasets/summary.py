@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from protonn_edge.datasets.dataset import Dataset
+from protonn_edge.datasets.rows import is_sparse
 
 _MOST_DECIMALS = 6
 _MOST_FEATURES = 4_096  # that are described one by one
@@ -94,7 +94,7 @@ class DataSummary:
 
 
 def _are_described(X: Any) -> bool:
-    return not issparse(X) and X.shape[1] <= _MOST_FEATURES
+    return not is_sparse(X) and X.shape[1] <= _MOST_FEATURES
 
 
 def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSummary, ...]:
@@ -109,7 +109,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
 
 def _counts(y: Any, n_classes: int) -> list[int]:
     """Return how many points have each label; those of no class are not counted."""
-    if issparse(y):
+    if is_sparse(y):
         counts = np.asarray(y.sum(axis=0)).ravel()
     else:
         counts = np.bincount(y, minlength=n_classes)[:n_classes]
@@ -147,7 +147,7 @@ class Repetitions:
     def of(cls, dataset: Dataset) -> Repetitions | None:
         """Count them; None for sparse features or sets of labels."""
         X, tested = dataset.X_train, dataset.X_test
-        if issparse(X) or issparse(tested) or dataset.y_train.ndim != 1:
+        if is_sparse(X) or is_sparse(tested) or dataset.y_train.ndim != 1:
             return None
         first: dict[bytes, int] = {}
         repeated = contradicting = 0

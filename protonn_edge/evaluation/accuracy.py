@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.hil import Result
-from protonn_edge.quantization import DeviceModel
 from protonn_edge.stages.decision.rejection import UNKNOWN
+
+if TYPE_CHECKING:
+    from protonn_edge.hil import Result
+    from protonn_edge.quantization import DeviceModel
 
 Labels = NDArray[np.int64]
 

@@ -41,6 +41,7 @@ from protonn_edge.hil import (
     summarize,
 )
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.elf import read_program
 
 _COMPARED = 10  # points that are put to each of several boards
@@ -87,7 +88,7 @@ class Repetition:
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement:
+class Measurement(Shown):
     """What a run measured.
 
     Attributes
@@ -135,6 +136,22 @@ class Measurement:
     shares: list[Share]
     comparison: Comparison | None
     repetition: Repetition | None
+
+    def facts(self) -> dict[str, str]:
+        """Return the figures of the run."""
+        summary, usage = self.summary, self.usage
+        found = {
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {summary.n:,} points",
+            "mismatches": f"{summary.mismatches:,}",
+        }
+        if summary.cycles and summary.latency_ms and summary.energy_mj:
+            found["mean"] = (
+                f"{summary.cycles.mean:,.0f} cycles, {summary.latency_ms.mean:.2f} ms, "
+                f"{summary.energy_mj.mean:.3f} mJ"
+            )
+        found["flash"] = f"{usage.flash_bytes:,} B"
+        found["SRAM"] = f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack"
+        return found
 
     @property
     def failure(self) -> CheckFailed | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.export.exporting import Export, export
 from protonn_edge.export.folder import check_folder
+from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import KINDS, Kind, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
@@ -11,6 +12,7 @@ from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors
 __all__ = [
     "KINDS",
     "Export",
+    "Imprint",
     "Kind",
     "KnownAnswers",
     "check_folder",

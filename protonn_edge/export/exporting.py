@@ -8,11 +8,12 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_of
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
 from protonn_edge.export.rendering import Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
@@ -55,13 +56,14 @@ class Export:
 def export(
     model: Model,
     kind: Kind,
-    folder: Path,
-    board: Board,
+    folder: Path | str,
+    board: Board | str = "uno",
     *,
     name: str | None = None,
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
     prefix: str = PREFIX,
+    imprint: Imprint | None = None,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -71,9 +73,9 @@ def export(
         The trained model.
     kind : {"arduino", "platformio", "c"}
         What to make of it.
-    folder : Path
+    folder : Path or str
         The library's own folder: new, empty, or an earlier export.
-    board : Board
+    board : Board or str, default="uno"
         The board that it is planned for: the fastest kernels of which fit beside the self-test.
     name : str, optional
         The library's name; by default the folder's. Either is made one that tools take.
@@ -84,12 +86,15 @@ def export(
         all of it.
     prefix : str, optional
         What C names and files begin with: exports with different ones fit into one program.
+    imprint : Imprint, optional
+        The library's author, url and version; by default this tool's.
 
     Raises
     ------
     InputError
         If the model has no integers, or the folder or the prefix cannot be used.
     """
+    folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
     place = folder.resolve()
@@ -113,6 +118,7 @@ def export(
         from_data=points is not None,
         feature_names=model.feature_names,
         prefix=prefix,
+        imprint=imprint or Imprint(),
     )
     files = render_export(kind, library, board)
     write_folder(folder, files)

@@ -5,7 +5,8 @@ Every kind has the same sources; what differs is around them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+import re
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
-from protonn_edge.codegen.context import c_comment
+from protonn_edge.codegen.context import c_comment, class_names
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
+from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.vectors import KnownAnswers
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.feature_stage import FeatureStage
@@ -45,6 +47,15 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class ClassLine:
+    """A line of the table of classes: its constant's end, its name in a comment and in Markdown."""
+
+    constant: str
+    comment: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Window:
     """A window of samples, and the time between two of them."""
 
@@ -60,6 +71,7 @@ class ExportContext:
     """All that `templates/export` needs."""
 
     tool_version: str
+    imprint: Imprint
     kind: Kind
     name: str
     model_sha256: str
@@ -84,7 +96,9 @@ class ExportContext:
     scores: tuple[tuple[int, ...], ...]
     classes: tuple[int, ...]
     from_data: bool
+    class_lines: tuple[ClassLine, ...]
     rejects: bool
+    confident: bool
 
 
 @dataclass(frozen=True)
@@ -107,6 +121,8 @@ class Library:
         Of the columns of the training data, or empty.
     prefix : str
         What C names and files begin with.
+    imprint : Imprint
+        Who stands behind it.
     """
 
     name: str
@@ -116,6 +132,7 @@ class Library:
     from_data: bool
     feature_names: tuple[str, ...] = ()
     prefix: str = PREFIX
+    imprint: Imprint = field(default_factory=Imprint)
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -188,6 +205,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
+        imprint=library.imprint,
         kind=kind,
         name=library.name,
         model_sha256=model.model_sha256,
@@ -212,7 +230,9 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         scores=tuple(tuple(row) for row in vectors.scores.tolist()),
         classes=tuple(vectors.classes.tolist()),
         from_data=library.from_data,
+        class_lines=_class_lines(model.classes),
         rejects=rejects,
+        confident=model.confidence is not None,
     )
 
 
@@ -236,6 +256,18 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> tuple[Feature, ...
         Feature(label, f"{zero:.6g}", f"{end:.6g}")
         for label, zero, end in zip(labels, inputs.zero, full, strict=False)
     )
+
+
+def _class_lines(names: tuple[str, ...]) -> tuple[ClassLine, ...]:
+    return tuple(
+        ClassLine(each.constant, each.comment, _markdown(name))
+        for name, each in zip(names, class_names(names), strict=True)
+    )
+
+
+def _markdown(text: str) -> str:
+    """Return a name from data as it is read in a cell of a Markdown table."""
+    return re.sub(r"[^\w .,:;()+-]|_", lambda found: f"&#{ord(found[0])};", text)
 
 
 def _safe(sent: Sending) -> Sending:

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
 
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows
+from protonn_edge.datasets.rows import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.errors import InputError
 from protonn_edge.model.checks import check_count, checked_record, set_checked
 from protonn_edge.model.normalizer import Normalizer
@@ -79,6 +78,9 @@ class Model(Sized):
         How much there is to do on training points; the planner's mean cycles follow from it.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `stages.decision`.
+    sharpness : float, optional
+        What scores are multiplied with before the softmax that makes them probabilities, above 0;
+        None where nobody knows.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
         of 16 bits: (features,), or one for each channel, or (1,) for all, as `raw_ends` has it.
@@ -106,6 +108,7 @@ class Model(Sized):
     clipped: bool = False
     activity: Activity | None = None
     rejection: Rejection | None = None
+    sharpness: float | None = None
     raw_exponents: Exponents | None = None
 
     def __post_init__(self) -> None:
@@ -113,6 +116,7 @@ class Model(Sized):
         set_checked(self, "feature_names", tuple(self.feature_names))
         set_checked(self, "record", checked_record(self.record))
         self._check_threshold()
+        self._check_sharpness()
         self._check_sizes()
         self._check_feature_stage()
         self._keep_whole_numbers()
@@ -133,6 +137,15 @@ class Model(Sized):
             set_checked(self, "threshold", float(self.threshold))
             if not np.isfinite(self.threshold):
                 raise InputError("'threshold' is not a finite number; train the model again")
+
+    def _check_sharpness(self) -> None:
+        if self.sharpness is None:
+            return
+        set_checked(self, "sharpness", float(self.sharpness))
+        if not (np.isfinite(self.sharpness) and self.sharpness > 0):
+            raise InputError(
+                f"'sharpness' is {self.sharpness}, it must be above 0; train the model again"
+            )
 
     def _check_sizes(self) -> None:
         for name, size in (
@@ -267,12 +280,16 @@ class Model(Sized):
         return self.normalizer.apply(X)
 
     @abstractmethod
+    def scores_of_normalized(self, X: Any) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D)."""
+
     def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
         """Return scores (n, L) of normalized points (n, D), and how near the model knows any, (n,).
 
         The latter, 0..1, is what `Rejection.rbf` is compared with: 1 where a kind of classifier
         has no such measure.
         """
+        return self.scores_of_normalized(X), np.ones(len(X))
 
     @property
     @abstractmethod
@@ -331,7 +348,7 @@ class Model(Sized):
         return (scores >= self.threshold).astype(np.int64)
 
     def _checked_points(self, X: ArrayLike) -> Matrix | Sparse:
-        points: Any = csr_array(X) if issparse(X) else np.asarray(X)
+        points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
         if points.dtype.kind not in "buif" or points.ndim != 2:
             raise InputError("the points must be a table of numbers, one row a point")
         if points.shape[1] != self.n_features:
@@ -339,10 +356,10 @@ class Model(Sized):
                 f"the points have {points.shape[1]:,} features, the model wants "
                 f"{self.n_features:,}; use the data that it was trained for"
             )
-        values = points.data if issparse(X) else points
+        values = points.data if is_sparse(X) else points
         if not np.isfinite(values).all():
             place = int(np.argmin(np.isfinite(values).ravel()))
-            row = points.tocoo().row[place] if issparse(X) else place // self.n_features
+            row = points.tocoo().row[place] if is_sparse(X) else place // self.n_features
             raise InputError(
                 f"row {row} of the points has a NaN or infinite feature; mend or drop it"
             )

@@ -186,9 +186,6 @@ class TreeModel(SizedByTree, Model):
     def _values_a_point(self) -> int:
         return self.n_features + self.n_coordinates + 3 * len(self.weights)
 
-    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
-        return self.scores_of_normalized(X), np.ones(len(X))
-
     def scores_of_normalized(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return self.scores_of_coordinates(self.coordinates(X))

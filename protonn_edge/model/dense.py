@@ -175,9 +175,6 @@ class DenseModel(SizedByLayers, Model):
     def _values_a_point(self) -> int:
         return self.n_features + sum(self.hidden) + self.n_classes
 
-    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
-        return self.scores_of_normalized(X), np.ones(len(X))
-
     def scores_of_normalized(self, X: Float64) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):

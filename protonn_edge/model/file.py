@@ -26,7 +26,8 @@ version difference
 6       "raw_exponents": by which power of ten a sketch multiplies raw values (before, what their
         stored range suggests, see `raw_units`)
 7       "classifier": the kind of classifier (before, there is only ProtoNN);
-        "projection_bits", in models with another number than 8 alone
+        "projection_bits", in models with another number than 8 alone;
+        "sharpness", in models that know probabilities alone
 ======= ===================================================================================
 """
 
@@ -52,7 +53,13 @@ from protonn_edge.model.registry import MODELS
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.model.upgrades import UPGRADES
 from protonn_edge.stages import activity, feature_registry
-from protonn_edge.stages.array_checks import Arrays, check_type, parsed_json, single_value
+from protonn_edge.stages.array_checks import (
+    Arrays,
+    check_type,
+    little_endian,
+    parsed_json,
+    single_value,
+)
 from protonn_edge.stages.decision import arrays as rejection
 from protonn_edge.stages.input_quantizer import arrays as raw_units
 from protonn_edge.system.files import write_atomically
@@ -80,7 +87,7 @@ _ARRAYS = (
     "deskewed",
     "raw_exponents",
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection")
+_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness")
 # Whether features are whole numbers follows from what makes them.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 
@@ -103,7 +110,7 @@ _PARTS = (
 )
 
 
-def save_model(model: Model, path: Path) -> None:
+def save_model(model: Model, path: Path | str) -> None:
     """Write `model` to `path`, whole or not at all; the same model gives the same bytes.
 
     Raises
@@ -117,7 +124,7 @@ def save_model(model: Model, path: Path) -> None:
             f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
             "a smaller one"
         )
-    write_atomically(path, content)
+    write_atomically(Path(path), content)
 
 
 def model_bytes(model: Model) -> bytes:
@@ -134,7 +141,7 @@ def model_bytes(model: Model) -> bytes:
     return buffer.getvalue()
 
 
-def load_model(path: Path) -> Model:
+def load_model(path: Path | str) -> Model:
     """Read and check a model file.
 
     Raises
@@ -143,6 +150,7 @@ def load_model(path: Path) -> Model:
         One sentence with the file, the array and the problem: not an .npz, truncated, too large,
         pickled, arrays missing or unknown, wrong types or shapes, NaN, a newer format version.
     """
+    path = Path(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         if "format_version" not in archive.names:
             raise InputError(
@@ -191,13 +199,11 @@ def _arrays_of(model: Model) -> Arrays:
         "clipped": np.array(model.clipped, dtype=np.int64),
         **activity.to_arrays(model.activity),
     }
+    if model.sharpness is not None:
+        arrays["sharpness"] = np.array([model.sharpness])
     for part in _PARTS:
         arrays |= part.to_arrays(getattr(model, part.source))
-    return {name: _little_endian(array) for name, array in arrays.items()}
-
-
-def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(array.dtype.newbyteorder("<"))
+    return {name: little_endian(array) for name, array in arrays.items()}
 
 
 def _model_of(arrays: Arrays) -> Model:
@@ -220,6 +226,7 @@ def _model_of(arrays: Arrays) -> Model:
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=parsed_json(arrays["record"], "record"),
         threshold=_optional(arrays["threshold"], "threshold"),
+        sharpness=_optional(arrays.get("sharpness", np.empty(0)), "sharpness"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
         **{part.field: part.from_arrays(arrays) for part in _PARTS},
     )

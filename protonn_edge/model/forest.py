@@ -152,9 +152,6 @@ class ForestModel(SizedByTrees, Model):
     def _values_a_point(self) -> int:
         return self.n_features + 4 * len(self.trees.roots) + self.n_classes
 
-    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
-        return self.scores_of_normalized(X), np.ones(len(X))
-
     def scores_of_normalized(self, X: Float64) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         ends = self.trees.leaves_of(X, self.thresholds)

@@ -82,9 +82,6 @@ class LinearModel(Model):
     def _values_a_point(self) -> int:
         return self.n_features + self.n_classes
 
-    def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
-        return self.scores_of_normalized(X), np.ones(len(X))
-
     def scores_of_normalized(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return scores_of_sums(X @ self.weights.astype(np.float64).T + self.bias)

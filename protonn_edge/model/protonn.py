@@ -133,6 +133,10 @@ class ProtoNNModel(SizedByMatrices, Model):
     def _values_a_point(self) -> int:
         return self.n_features + self.n_prototypes
 
+    def scores_of_normalized(self, X: Float64) -> Float64:
+        """Return the scores (n, L) of normalized points X (n, D)."""
+        return self._scores_of(X)[0]
+
     def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
         projected = X @ self.projection.astype(np.float64).T
         values = rbf(projected, self.prototypes.astype(np.float64), self.gamma, self.cutoff)

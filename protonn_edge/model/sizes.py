@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.stages.feature_stage import FeatureStage
+from protonn_edge.system.shown import Shown
 
 _VALUE_BYTES = 4
+_SHOWN_CLASSES = 5
 
 
 class Size(NamedTuple):
@@ -28,7 +30,7 @@ class Size(NamedTuple):
     number: int
 
 
-class Sized(ABC):
+class Sized(Shown, ABC):
     """The sizes of any model, in floats or in integers.
 
     Its inputs are what a point has, or what a feature stage makes of it.
@@ -44,6 +46,7 @@ class Sized(ABC):
     title: ClassVar[str]
     remedies: ClassVar[Remedies]
 
+    classes: tuple[str, ...]
     feature_stage: FeatureStage | None = None
 
     @property
@@ -60,6 +63,17 @@ class Sized(ABC):
     def sizes(self) -> tuple[Size, ...]:
         """What it has besides inputs and classes."""
         return ()
+
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes."""
+        names = ", ".join(self.classes[:_SHOWN_CLASSES])
+        more = ", ..." if len(self.classes) > _SHOWN_CLASSES else ""
+        return {
+            "kind": self.title,
+            "features": f"{self.n_features:,}",
+            "classes": f"{self.n_classes:,} ({names}{more})",
+            **{size.name: f"{size.number:,}" for size in self.sizes},
+        }
 
     @property
     def n_features(self) -> int:

@@ -54,7 +54,6 @@ from protonn_edge.quantization.integer_chain import IntegerChain, check_counts, 
 from protonn_edge.quantization.integer_kind import Scored
 from protonn_edge.stages.bonsai_tree.integers import (
     PRODUCT_SHIFT,
-    SCORE_BITS,
     SUM_BITS,
     TABLE_SIZE,
     UPPER_BITS,
@@ -137,11 +136,6 @@ class TreeChain(SizedByTree, IntegerChain):
         """The tree."""
         return (self.tree_stage,)
 
-    @property
-    def score_bits(self) -> int:
-        """Bits of a score."""
-        return SCORE_BITS
-
 
 @dataclass(frozen=True, kw_only=True)
 class BonsaiChain(SizedByBonsai, TreeChain):
@@ -184,10 +178,6 @@ class BonsaiChain(SizedByBonsai, TreeChain):
     def own_stages(self) -> tuple[IntegerStage, ...]:
         """The projection and the tree."""
         return self.projection_stage, self.tree_stage
-
-    def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the accumulators."""
-        return self.projection_stage.describe()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,22 +83,11 @@ class DenseChain(SizedByLayers, IntegerChain):
         return (*stages, IntegerLinear(*last, largest))
 
     @property
-    def linear_stage(self) -> IntegerLinear:
-        """From the last layer's values to scores."""
-        last = self.own_stages[-1]
-        assert isinstance(last, IntegerLinear)
-        return last
-
-    @property
     def score_bits(self) -> int:
         """Bits of a score, 16 or 32."""
-        return self.linear_stage.score_bits
-
-    def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the first sums."""
-        first = self.own_stages[0]
-        assert isinstance(first, IntegerDense)
-        return first.describe()
+        last = self.own_stages[-1]
+        assert isinstance(last, IntegerLinear)
+        return last.score_bits
 
 
 def quantize(model: DenseModel) -> DenseChain:

@@ -24,21 +24,16 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.model.sizes import SizedByMatrices
 from protonn_edge.quantization.hashed_names import hashed_name
-from protonn_edge.quantization.integer_chain import UNHASHED
+from protonn_edge.quantization.integer_chain import UNHASHED, FedBytes
 from protonn_edge.quantization.integer_model import IntegerModel
+from protonn_edge.stages.array_checks import little_endian
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
-from protonn_edge.stages.input_quantizer.raw_inputs import (
-    FloatQuantizer,
-    RawQuantizer,
-    float_quantizer,
-    raw_quantizer,
-)
 from protonn_edge.stages.input_quantizer.raw_units import Exponents
 
 Float32 = NDArray[np.float32]
@@ -49,13 +44,13 @@ _FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Float32Model(SizedByMatrices):
+class Float32Model(SizedByMatrices, FedBytes):
     """All numbers of a float build; see the module's text for the arithmetic.
 
     Attributes
     ----------
-    inputs : InputQuantizer
-        From raw features to bytes: the integer model's.
+    inputs, raw_exponents
+        The integer model's.
     projection : ndarray of shape (d, D), float32
         W, for bytes, in units of 1/gamma.
     bias : ndarray of shape (d,), float32
@@ -71,8 +66,6 @@ class Float32Model(SizedByMatrices):
         What one unit of a score is worth in the float model's scores: a power of two.
     classes : tuple of str
         Names of the L classes.
-    raw_exponents : ndarray of shape (D,), int64, optional
-        As `IntegerModel.raw_exponents`.
     feature_names : tuple of str
         Names of the features of a point, or none.
     """
@@ -93,22 +86,6 @@ class Float32Model(SizedByMatrices):
     feature_names: tuple[str, ...] = ()
 
     @property
-    def features(self) -> InputQuantizer:
-        """What turns raw features into the bytes that the device is fed."""
-        return self.inputs
-
-    @cached_property
-    def raw_inputs(self) -> RawQuantizer:
-        """What turns raw integers into the bytes that the device is fed, on the device."""
-        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        return raw_quantizer(self.features, self.raw_exponents, fine=scaled)
-
-    @cached_property
-    def float_inputs(self) -> FloatQuantizer:
-        """What turns raw floats into the bytes that the device is fed, on the device."""
-        return float_quantizer(self.features)
-
-    @property
     def model_bytes(self) -> int:
         """Bytes of the parameters W, B and Z in flash."""
         return _FLOAT_BYTES * (self.projection.size + self.prototypes.size + self.labels.size)
@@ -124,16 +101,12 @@ class Float32Model(SizedByMatrices):
                     continue
                 name = hashed_name(field.name)
                 if isinstance(value, np.ndarray):
-                    little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+                    little = little_endian(value)
                     digest.update(f"{name}{little.dtype.str}{little.shape}:".encode())
                     digest.update(little.tobytes())
                 elif not isinstance(value, InputQuantizer):
                     digest.update(f"{name}:{value!r}".encode())
         return digest.hexdigest()
-
-    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
-        return self.inputs.quantize(X)
 
     def scores(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the scores (n, L) of quantized inputs Q, (n, D) uint8, in whole units."""

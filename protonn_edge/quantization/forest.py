@@ -73,11 +73,6 @@ class ForestChain(SizedByTrees, IntegerChain):
         return (self.forest_stage,)
 
     @property
-    def score_bits(self) -> int:
-        """Bits of a score."""
-        return SCORE_BITS
-
-    @property
     def trees(self) -> Trees:
         """The trees' shape."""
         return self.forest_stage.trees

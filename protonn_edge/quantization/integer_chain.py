@@ -22,7 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.model.base import Model
 from protonn_edge.model.sizes import Sized
+from protonn_edge.quantization.confidence import Confidence
 from protonn_edge.quantization.hashed_names import hashed_name, hashed_text
+from protonn_edge.stages.array_checks import little_endian
 from protonn_edge.stages.decision.integers import IntegerDecision, decide
 from protonn_edge.stages.decision.rejection import UNKNOWN, IntegerRejection
 from protonn_edge.stages.feature_stage import FeatureStage
@@ -40,18 +42,55 @@ _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the m
 
 MOST_FEATURES = 65_000  # that firmware/model.h and the serial protocol count
 _LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
-UNHASHED = ("raw_exponents", "feature_names")  # fields that no score depends on
+UNHASHED = ("sharpness", "raw_exponents", "feature_names")  # fields that no score depends on
 MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntegerChain(Sized):
-    """What the integer models of all kinds of classifiers share.
+class FedBytes(Sized):
+    """How raw features become the bytes that a device is fed, whatever it computes with.
 
     Attributes
     ----------
     inputs : InputQuantizer
         From raw features, or what is made of them, to the inputs of the classifier's own stages.
+    raw_exponents : ndarray of int64, optional
+        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
+        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
+    """
+
+    inputs: InputQuantizer
+    raw_exponents: Exponents | None
+
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """What turns raw features into the bytes that the device is fed."""
+        stage = self.feature_stage
+        return self.inputs if stage is None else stage.device_inputs(self.inputs)
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """What turns raw integers into the bytes that the device is fed, on the device."""
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        # Features become bytes in the same code, whose cycles are part of the bound.
+        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
+
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """What turns raw floats into the bytes that the device is fed, on the device."""
+        return float_quantizer(self.features)
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
+        return self.features.quantize(X)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerChain(FedBytes):
+    """What the integer models of all kinds of classifiers share, besides `FedBytes`.
+
+    Attributes
+    ----------
     score_scale : float
         What one unit of an integer score is worth in the float model's scores.
     classes : tuple of str
@@ -60,9 +99,8 @@ class IntegerChain(Sized):
         What the device makes features with first.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
-    raw_exponents : ndarray of int64, optional
-        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
-        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
+    sharpness : float, optional
+        What the float model's scores are multiplied with before a softmax; see `confidence`.
     feature_names : tuple of str
         Names of the features of a point, or none.
     """
@@ -75,6 +113,7 @@ class IntegerChain(Sized):
     classes: tuple[str, ...]
     feature_stage: FeatureStage | None = None
     rejection: IntegerRejection | None = None
+    sharpness: float | None = None
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()
 
@@ -98,15 +137,20 @@ class IntegerChain(Sized):
                 "thresholds that no score or no RBF reaches",
             )
 
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes, what it takes, and by what it is known."""
+        own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
+        return {**super().facts(), **own}
+
     @property
     @abstractmethod
     def own_stages(self) -> tuple[IntegerStage, ...]:
         """The classifier's stages, from what `inputs` gives to the scores."""
 
     @property
-    @abstractmethod
     def score_bits(self) -> int:
-        """Bits of a score, 16 or 32."""
+        """Bits of a score, 16 or 32: the least that hold it on any input."""
+        return self.own_stages[-1].output.bits
 
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
         """Return inputs (count, D) that tell whether a device computes rightly.
@@ -131,7 +175,7 @@ class IntegerChain(Sized):
 
         The first sums have ``accumulator_bits``, and ``accumulator_range`` on any input.
         """
-        return {}
+        return self.own_stages[0].describe()
 
     def _largest(self) -> int:
         """Return the largest measure of nearness to a known point; 0 where there is none."""
@@ -168,23 +212,9 @@ class IntegerChain(Sized):
         return dict(zip(names, self.stages, strict=True))
 
     @cached_property
-    def features(self) -> InputQuantizer:
-        """What turns raw features into the bytes that the device is fed."""
-        stage = self.feature_stage
-        return self.inputs if stage is None else stage.device_inputs(self.inputs)
-
-    @cached_property
-    def raw_inputs(self) -> RawQuantizer:
-        """What turns raw integers into the bytes that the device is fed, on the device."""
-        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        # Features become bytes in the same code, whose cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
-        return raw_quantizer(self.features, self.raw_exponents, fine=fine)
-
-    @cached_property
-    def float_inputs(self) -> FloatQuantizer:
-        """What turns raw floats into the bytes that the device is fed, on the device."""
-        return float_quantizer(self.features)
+    def confidence(self) -> Confidence | None:
+        """What tells the probability of an answer from its scores; None where nobody knows."""
+        return None if self.sharpness is None else Confidence.of(self.sharpness * self.score_scale)
 
     @property
     def model_bytes(self) -> int:
@@ -221,10 +251,6 @@ class IntegerChain(Sized):
         if self.feature_stage is not None:
             some[self.feature_stage.kind] = self.feature_stage
         yield from sorted(some.items())
-
-    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
-        return self.features.quantize(X)
 
     def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return what the classifier's own stages take, (n, D), of what the device is fed."""
@@ -311,6 +337,7 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
         "classes": model.classes,
         "feature_stage": model.feature_stage,
         "rejection": rejection and rejection.in_integers(score_scale, rbf_maximum),
+        "sharpness": model.sharpness,
         "feature_names": model.feature_names,
     }
 
@@ -332,6 +359,6 @@ def _canonical_bytes(value: object) -> bytes:
     if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
         return b"".join(map(_canonical_bytes, value))
     if isinstance(value, np.ndarray):
-        little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        little = little_endian(value)
         return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
     return hashed_text(value).encode()

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,25 +134,11 @@ class IntegerModel(SizedByMatrices, IntegerChain):
         """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
         return inputs_near_prototypes(self.projection_stage, self.prototypes, start, count)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the accumulators."""
-        return self.projection_stage.describe()
-
     def accumulator_range(self) -> tuple[int, int]:
         """Return the least and the largest accumulator that any input can give."""
         return self.projection_stage.accumulators.ends
 
     @property
-    def clamps(self) -> bool:
-        """Whether some input pushes a coordinate of the projection out of 8 bits."""
-        return self.projection_stage.clamps
-
-    @property
     def distance_limit(self) -> int:
         """The squared distance at which a prototype begins to be far."""
         return self.prototypes_stage.distance_limit
-
-    @property
-    def score_bits(self) -> int:
-        """Bits of a score, 16 or 32: the least that hold it on any input."""
-        return self.prototypes_stage.score_bits

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,10 +78,6 @@ class LinearChain(IntegerChain):
     def score_bits(self) -> int:
         """Bits of a score, 16 or 32."""
         return self.linear_stage.score_bits
-
-    def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the sums."""
-        return self.linear_stage.describe()
 
 
 class _Fitted(NamedTuple):

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from protonn_edge.quantization import bonsai, dense, forest, linear, protonn_steps, quantizer
-from protonn_edge.quantization.float32_model import float32_model
+from collections.abc import Callable
+from typing import Any
+
 from protonn_edge.quantization.integer_kind import IntegerKind, inputs_and
+from protonn_edge.system.lazy import later
+
+
+def _of(module: str, name: str) -> Callable[..., Any]:
+    return later(f"protonn_edge.quantization.{module}", name)
+
 
 INTEGER_KINDS: dict[str, IntegerKind] = {
-    "protonn": IntegerKind(quantizer.quantize, protonn_steps.scores_by_step, float32_model),
-    "linear": IntegerKind(linear.quantize, inputs_and("W")),
-    "dense": IntegerKind(dense.quantize, inputs_and("W")),
-    "forest": IntegerKind(forest.quantize, inputs_and("leaves")),
-    "bonsai": IntegerKind(bonsai.quantize_bonsai, bonsai.scores_by_step),
-    "local-deep-kernel": IntegerKind(bonsai.quantize_kernel, bonsai.scores_by_step),
+    "protonn": IntegerKind(
+        _of("quantizer", "quantize"),
+        _of("protonn_steps", "scores_by_step"),
+        _of("float32_model", "float32_model"),
+    ),
+    "linear": IntegerKind(_of("linear", "quantize"), inputs_and("W")),
+    "dense": IntegerKind(_of("dense", "quantize"), inputs_and("W")),
+    "forest": IntegerKind(_of("forest", "quantize"), inputs_and("leaves")),
+    "bonsai": IntegerKind(_of("bonsai", "quantize_bonsai"), _of("bonsai", "scores_by_step")),
+    "local-deep-kernel": IntegerKind(
+        _of("bonsai", "quantize_kernel"), _of("bonsai", "scores_by_step")
+    ),
 }

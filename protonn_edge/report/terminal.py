@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,17 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.boards import Board
-from protonn_edge.build.budget import Usage
-from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.hil import Share
-from protonn_edge.hil.results import Spread, Summary
-from protonn_edge.quantization import StageLoss
 from protonn_edge.stages.decision.rejection import answer_names
+
+if TYPE_CHECKING:  # they make what is shown; a command imports those that it uses
+    from protonn_edge.boards import Board
+    from protonn_edge.build.budget import Usage
+    from protonn_edge.codegen import Plan
+    from protonn_edge.evaluation.evidence import Evidence
+    from protonn_edge.hil import Share
+    from protonn_edge.hil.results import Spread, Summary
+    from protonn_edge.quantization import StageLoss
 
 _LABEL_WIDTH = 12
 _TERMINAL_WIDTH = 80

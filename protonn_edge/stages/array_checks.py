@@ -1,4 +1,4 @@
-"""What the arrays of a model file must be, whichever part of the model they are of."""
+"""What the arrays of a model file are and must be, whichever part of the model they are of."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ Arrays = dict[str, NDArray[Any]]
 """Arrays of a model file by their names."""
 
 JSON_LIMIT_BYTES = 2**20
+
+
+def little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as files and hashes have its numbers: the lowest byte first."""
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def check_type(array: NDArray[Any], name: str, wanted: str) -> None:

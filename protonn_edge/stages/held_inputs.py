@@ -6,27 +6,41 @@ from dataclasses import dataclass
 
 from protonn_edge.stages.kernel import Feed, Push
 
+INPUTS_AT_ONCE = 32
+"""Inputs that the firmware collects before it pushes them into such a stage."""
+
 
 @dataclass(frozen=True)
-class Copying:
-    """Cycles of copying inputs that are pushed, on average and at most.
+class HeldInputs:
+    """Inputs that are held: by the firmware, which then feeds all at once, or by the library.
 
     Attributes
     ----------
+    n_inputs : int
+        How many.
     value, call : tuple of int
-        Of an input, and of a call besides its inputs.
+        Cycles of copying one that is pushed, and of a call besides, on average and at most; those
+        that the compiler makes of a plain loop (avr-gcc 5.4 at -O2).
     """
 
-    value: tuple[int, int]
-    call: tuple[int, int]
+    n_inputs: int
+    value: tuple[int, int] = (8, 10)
+    call: tuple[int, int] = (48, 80)
 
-    def mean(self, feed: Feed | None, n_inputs: int) -> int:
-        """Return the mean cycles of copying these inputs, and of the firmware's calls for that."""
-        return _copies(feed, n_inputs, self.value[0], self.call[0])
+    def mean(self, feed: Feed | None) -> int:
+        """Return the mean cycles of copying them, and of the firmware's calls for that."""
+        return self._copies(feed, self.value[0], self.call[0])
 
-    def worst(self, feed: Feed | None, n_inputs: int) -> int:
-        """Return what copying these inputs takes at most."""
-        return _copies(feed, n_inputs, self.value[1], self.call[1])
+    def worst(self, feed: Feed | None) -> int:
+        """Return what copying them takes at most."""
+        return self._copies(feed, self.value[1], self.call[1])
+
+    def _copies(self, feed: Feed | None, value: int, call: int) -> int:
+        if feed is None:  # the stage before counts its calls
+            return value * self.n_inputs
+        if feed.whole:  # the firmware's own array is read
+            return 0
+        return value * feed.values + call * -(-feed.values // feed.chunk)
 
     @property
     def push(self) -> Push:
@@ -34,10 +48,11 @@ class Copying:
         value, call = self.value[1], self.call[1]
         return Push(value, value, call, call)
 
+    @property
+    def state(self) -> int:
+        """SRAM of them, and of where the next one goes."""
+        return 2 + self.n_inputs
 
-def _copies(feed: Feed | None, n_inputs: int, value: int, call: int) -> int:
-    if feed is None:  # the stage before counts its calls
-        return value * n_inputs
-    if feed.whole:  # the firmware's own array is read
-        return 0
-    return value * feed.values + call * -(-feed.values // feed.chunk)
+    def buffer(self, feed: Feed | None) -> int:
+        """Return what the firmware takes more: one that holds them leaves out the library's own."""
+        return -self.n_inputs if feed is not None and feed.whole else 0

@@ -7,17 +7,15 @@ inputs before it computes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from protonn_edge.boards.cores import Core
-from protonn_edge.stages.held_inputs import Copying
+from protonn_edge.stages.held_inputs import HeldInputs
+from protonn_edge.stages.image_stage import ImageStage
 from protonn_edge.stages.kernel import Feed, Push
 
-HELD_AT_ONCE = 64
-"""Values that the firmware collects before it pushes them."""
-
-# Of an input that is pushed, and of a call besides its inputs; of an input that is copied to where
-# its row is taken, on average and at most, and of a row. By the compiler (avr-gcc 5.4 at -O2).
-_COPYING = Copying(value=(8, 10), call=(48, 80))
+# Of an input that is copied to where its row is taken, on average and at most, and of a row. By the
+# compiler (avr-gcc 5.4 at -O2).
 _VALUE_CYCLES, _ROW_CYCLES = (8, 9), 32
 
 
@@ -40,10 +38,17 @@ class ImageRows:
     by_rows: bool
     to_rows: bool
 
+    @classmethod
+    def of(cls, stage: ImageStage) -> Self:
+        """Return those of a stage."""
+        height, width, channels = stage.shape
+        outputs, places, out = stage.output_shape
+        own, given = (height, width * channels), (outputs, places * out)
+        return cls(*own, *given, stage.by_rows, stage.to_rows)
+
     @property
-    def n_inputs(self) -> int:
-        """All values."""
-        return self.rows * self.row_values
+    def _held(self) -> HeldInputs:
+        return HeldInputs(self.rows * self.row_values)
 
     def mean(self, feed: Feed | None, following: Push | None) -> float:
         """Return the mean cycles of getting rows, and of calls that push rows of the output."""
@@ -52,7 +57,7 @@ class ImageRows:
             pushes = self.outputs * min(following.whole_mean or following.call, following.call)
         if self.by_rows:
             return pushes
-        return pushes + self._taken(0) + _COPYING.mean(feed, self.n_inputs)
+        return pushes + self._taken(0) + self._held.mean(feed)
 
     def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
         """Return the most cycles of that."""
@@ -60,7 +65,7 @@ class ImageRows:
         if self.by_rows:
             return pushes
         calls = core.call_cycles * self.rows
-        return pushes + self._taken(1) + calls + _COPYING.worst(feed, self.n_inputs)
+        return pushes + self._taken(1) + calls + self._held.worst(feed)
 
     def _taken(self, most: int) -> int:
         return self.rows * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.row_values)
@@ -68,14 +73,14 @@ class ImageRows:
     @property
     def state(self) -> int:
         """SRAM of values that are held, and of a row of the output."""
-        held = 0 if self.by_rows else 2 + self.n_inputs
+        held = 0 if self.by_rows else self._held.state
         return held + (0 if self.to_rows else self.output_values)
 
     def buffer(self, feed: Feed | None) -> int:
-        """Return what the firmware takes more: one that holds inputs leaves out the library's."""
-        return -self.n_inputs if feed is not None and feed.whole else 0
+        """Return what the firmware takes more; see `HeldInputs.buffer`."""
+        return self._held.buffer(feed)
 
     @property
     def push(self) -> Push | None:
         """What pushing into the stage takes; None where rows are written in place."""
-        return None if self.by_rows else _COPYING.push
+        return None if self.by_rows else self._held.push

@@ -29,6 +29,12 @@ class Range:
         return int(self.low.min()), int(self.high.max())
 
     @property
+    def bits(self) -> int:
+        """16 or 32: the least that hold all values."""
+        low, high = self.ends
+        return 16 if low >= -(1 << 15) and high < 1 << 15 else 32
+
+    @property
     def with_either_sign(self) -> Range:
         """That of the values' negatives, and of the values behind them."""
         low, high = np.concatenate([-self.high, self.low]), np.concatenate([-self.low, self.high])
@@ -73,6 +79,10 @@ class IntegerStage(ABC):
     @abstractmethod
     def output(self) -> Range:
         """What its values can be, proven for every input."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``inspect`` says of its arithmetic, where the classifier begins with it."""
+        return {}
 
     @abstractmethod
     def run(self, x: NDArray[Any]) -> NDArray[Any]:

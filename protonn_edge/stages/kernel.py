@@ -110,10 +110,15 @@ class Step:
     worst: int
     least: int
 
-    def in_portable_c(self, factor: float) -> Step:
-        """Return the step as the compiler's loops take it on a chip that cannot multiply."""
-        mean = None if self.mean is None else factor * self.mean
-        worst = ceil(factor * self.worst)
+    def on(self, core: Core, portable: float) -> Step:
+        """Return the step on a chip.
+
+        One that cannot multiply has the compiler's loops, which take so many times the cycles.
+        """
+        if core.multiplies:
+            return self
+        mean = None if self.mean is None else portable * self.mean
+        worst = ceil(portable * self.worst)
         return replace(self, kernel="portable C", mean=mean, worst=worst, least=0)
 
 

@@ -6,42 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 from protonn_edge.boards.cores import Core
-from protonn_edge.stages.average_pooling import kernels as average_pooling
-from protonn_edge.stages.bonsai_tree import kernels as bonsai_tree
-from protonn_edge.stages.convolution import kernels as convolution
-from protonn_edge.stages.decision import kernels as decision
-from protonn_edge.stages.dense import kernels as dense
-from protonn_edge.stages.deskew import kernels as deskew
-from protonn_edge.stages.forest import kernels as forest
-from protonn_edge.stages.gradients import kernels as gradients
 from protonn_edge.stages.integer_stage import IntegerStage
 from protonn_edge.stages.kernel import Kernel
-from protonn_edge.stages.linear import kernels as linear
-from protonn_edge.stages.matvec import cycles as matvec
-from protonn_edge.stages.pooling import kernels as pooling
-from protonn_edge.stages.projection import kernels as projection
-from protonn_edge.stages.prototypes import kernels as prototypes
-from protonn_edge.stages.window_features import kernels as window_features
+from protonn_edge.system.lazy import later
 
 KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
-    "average_pooling": average_pooling.kernels,
-    "deskew": deskew.kernels,
-    "gradients": gradients.kernels,
-    "convolution": convolution.kernels,
-    "pooling": pooling.kernels,
-    "window_features": window_features.kernels,
-    "projection": projection.kernels,
-    "prototypes": prototypes.kernels,
-    "dense": dense.kernels,
-    "linear": linear.kernels,
-    "forest": forest.kernels,
-    "bonsai_tree": bonsai_tree.kernels,
-    "decision": decision.kernels,
+    kind: later(f"protonn_edge.stages.{kind}.kernels", "kernels")
+    for kind in (
+        "average_pooling",
+        "deskew",
+        "gradients",
+        "convolution",
+        "pooling",
+        "window_features",
+        "projection",
+        "prototypes",
+        "dense",
+        "linear",
+        "forest",
+        "bonsai_tree",
+        "decision",
+    )
 }
-"""What finds the kernels of an integer stage, by its kind."""
-
-PLANS = (*matvec.KERNELS, *forest.KERNELS, *bonsai_tree.KERNELS)
-"""Names of plans, which are those of kernels of one stage of a model."""
+"""What finds the kernels of an integer stage, by its kind: the name of its folder."""
 
 
 def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:

@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import platformio
-import requests  # a dependency of PlatformIO: its way to the registry is the one to try
 from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
@@ -246,6 +245,9 @@ def _registry_is_reachable() -> bool:
 
 def _ask(mirror: str, answers: queue.SimpleQueue[bool]) -> None:
     """Put into `answers` whether a mirror of the registry knows the platform."""
+    # A dependency of PlatformIO: its way to the registry is the one to try. It is slow to import.
+    import requests  # noqa: PLC0415
+
     address = f"https://api.{mirror}/v3/packages/platformio/platform/atmelavr"
     try:
         with requests.get(address, timeout=_PROBE_SECONDS, stream=True) as response:

@@ -31,8 +31,12 @@ class Answers(ClassifierMixin, BaseEstimator):
     model_: Model = field(init=False)
     classes_: NDArray[Any] = field(init=False)
     multilabel_: bool = field(init=False)
-    sharpness_: float = field(init=False)
     _sparse_labels: bool = field(init=False)
+
+    @property
+    def sharpness_(self) -> float:
+        """What scores are multiplied with before the softmax of `predict_proba`."""
+        return 1.0 if self.model_.sharpness is None else self.model_.sharpness
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores of points X (n, D).

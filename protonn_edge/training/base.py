@@ -43,6 +43,7 @@ from protonn_edge.training.given_points import (
 )
 from protonn_edge.training.held_out import held_out_statistics
 from protonn_edge.training.label_sets import are_label_sets
+from protonn_edge.training.on_device import OnDevice
 from protonn_edge.training.options import Choices
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
@@ -55,7 +56,7 @@ from protonn_edge.training.weighting import ClassWeight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, AllFeatures, ABC):
+class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
@@ -102,8 +103,6 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
         Epochs of training.
     history_ : tuple of EpochReport
         What the callback was called with, without attempts that were given up.
-    sharpness_ : float
-        What scores are multiplied with before the softmax of `predict_proba`.
     restarts_ : tuple of Restart
         Attempts that diverged and were given up.
     remarks_ : tuple of str
@@ -122,7 +121,6 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
     restarts_: tuple[Restart, ...] = field(init=False)
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
-    sharpness_: float = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "normalization": [Choices(NORMALIZER_KINDS)],
@@ -240,7 +238,7 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
             self._name(prepared)
             learned = self._train(prepared)
         self._keep(learned, prepared, n_train=int(given.X.shape[0]))
-        self.sharpness_ = self._sharpness(*prepared.calibration)
+        self._sharpen(*prepared.calibration)
         return self
 
     def calibrate_rejection(
@@ -322,11 +320,14 @@ class DeviceClassifier(Answers, AllFeatures, ABC):
         )
         self.model_ = replace(prepared.measured(learned.model), record=record)
 
-    def _sharpness(self, points: Float32 | Sparse, targets: Indices) -> float:
-        """Return what scores are multiplied with before a softmax; see `predict_proba`."""
-        if self._scores_are_logits or self.multilabel_:
-            return 1.0
-        return fitted_sharpness(self.model_.scores(points), targets)
+    def _sharpen(self, points: Float32 | Sparse, targets: Indices) -> None:
+        """Find what scores are multiplied with before a softmax; see `predict_proba`."""
+        if self.multilabel_:
+            return
+        with one_thread():  # the same everywhere
+            known = self._scores_are_logits
+            sharpness = 1.0 if known else fitted_sharpness(self.model_.scores(points), targets)
+        self.model_ = replace(self.model_, sharpness=sharpness)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

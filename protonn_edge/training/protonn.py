@@ -359,7 +359,7 @@ class ProtoNNClassifier(DeviceClassifier):
             self.callback(report)
         learned = self._learned(online.training, online.trained())
         self._keep(learned, online.training.prepared, n_train=online.n_seen, told=told)
-        self.sharpness_ = self._sharpness(points, targets)
+        self._sharpen(points, targets)
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:

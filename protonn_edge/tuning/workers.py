@@ -9,7 +9,6 @@ import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from threadpoolctl import threadpool_limits
@@ -26,12 +25,7 @@ class Workers(Protocol):
     def __enter__(self) -> Self:
         """Start."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what runs, without waiting for it."""
 
     def submit(self, job: Job) -> Future[FoldResult]:

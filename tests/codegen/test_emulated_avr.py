@@ -284,7 +284,7 @@ def test_projections_that_leave_8_bits_are_clamped_and_agree() -> None:
     model = random_model(7, features=40, projections=4, prototypes=5, gamma_numerator=100.0)
     model = dataclasses.replace(model, prototypes=model.prototypes * np.float32(0.02))
     integer_model = quantize(model)
-    assert integer_model.clamps
+    assert integer_model.projection_stage.clamps
     board = load_board("uno")
     Q = random_inputs(7, 30, integer_model)
     Q[1:9] = np.where(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,49 @@ def test_a_damaged_model_leaves_no_folder(tmp_path: Path):
     (tmp_path / "model.npz").write_bytes(b"PK")
     assert export(tmp_path / "model.npz", "--c", tmp_path / "c").exit_code == 2
     assert not (tmp_path / "c").exists()
+
+
+def test_a_manifest_names_who_publishes_the_library(tmp_path: Path, model_file: Path):
+    given = ["--author", 'Ada "A" <ada@example.org>', "--url", "https://example.org/x"]
+    for kind in ("arduino", "platformio"):
+        folder = tmp_path / kind
+        done = export(model_file, f"--{kind}", folder, *given, "--library-version", "2.10.0")
+        assert done.exit_code == 0, done.output
+    lines = (tmp_path / "arduino" / "library.properties").read_text().splitlines()
+    assert {'author=Ada "A" <ada@example.org>', "url=https://example.org/x", "version=2.10.0"} <= {
+        *lines
+    }
+    manifest = json.loads((tmp_path / "platformio" / "library.json").read_text())
+    assert manifest["authors"] == [{"name": 'Ada "A" <ada@example.org>'}]
+    assert (manifest["homepage"], manifest["version"]) == ("https://example.org/x", "2.10.0")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "complaint"),
+    [
+        ("--author", "A\nincludes=evil.h", "the library's author is"),
+        ("--author", " ", "the library's author is"),
+        ("--url", "javascript:x", "begins with https://"),
+        ("--url", "https://example.org/\n", "the library's url is"),
+        ("--library-version", "1.0", "use three numbers"),
+    ],
+)
+def test_what_no_manifest_can_say_is_refused(
+    tmp_path: Path, model_file: Path, option: str, value: str, complaint: str
+):
+    done = export(model_file, "--arduino", tmp_path / "x", option, value)
+    assert complaint in refusal(done)
+    assert not (tmp_path / "x").exists()
+
+
+def test_classes_are_listed_with_their_constants(tmp_path: Path):
+    names = ("up-down", "Château | Margaux", "<b>*x*", "still")
+    save_model(replace(random_model(), classes=names), tmp_path / "model.npz")
+    assert export(tmp_path / "model.npz", "--arduino", tmp_path / "x").exit_code == 0
+    readme = (tmp_path / "x" / "README.md").read_text("utf-8")
+    assert "| `PNN_CLASS_UP_DOWN` | up-down |\n" in readme
+    assert "| `PNN_CLASS_CHATEAU_MARGAUX` | Château &#124; Margaux |\n" in readme
+    assert "| `PNN_CLASS_B_X` | &#60;b&#62;&#42;x&#42; |\n" in readme
+    header = (tmp_path / "x" / "src" / "pnn_model.h").read_text()
+    assert re.search(r"#define PNN_CLASS_STILL 3u$", header, re.MULTILINE)
+    assert "PNN_CLASS_UP_DOWN\tLITERAL1" in (tmp_path / "x" / "keywords.txt").read_text()

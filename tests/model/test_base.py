@@ -55,8 +55,8 @@ class Plane(Model):
     def _values_a_point(self) -> int:
         return self.n_features
 
-    def _scores_of(self, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return X @ self.weights.T, np.ones(len(X))
+    def scores_of_normalized(self, X: NDArray[Any]) -> NDArray[Any]:
+        return X @ self.weights.T
 
 
 def plane(**changes: Any) -> Plane:

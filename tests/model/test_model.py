@@ -769,6 +769,19 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path) -> None:
             load_model(path)
 
 
+def test_how_sure_a_model_is_travels_in_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    save_model(replace(make_model(), sharpness=2.5), path)
+    assert load_model(path).sharpness == 2.5
+    assert "sharpness" not in arrays_of(make_model())
+
+
+@pytest.mark.parametrize("sharpness", [0.0, -1.0, np.inf, np.nan])
+def test_a_sharpness_that_no_softmax_has_is_refused(sharpness: float) -> None:
+    with pytest.raises(InputError, match="'sharpness' is"):
+        replace(make_model(), sharpness=sharpness)
+
+
 @given(
     position=st.integers(0, 10**6),
     replacement=st.binary(min_size=1, max_size=4),

@@ -40,10 +40,8 @@ CARE = {
     ("recording/keys.py", "termios"): "except ImportError:",
     ("recording/keys.py", "tty"): "except ImportError:",
     ("system/scratch.py", "os.getuid"): 'hasattr(os, "getuid")',
-    (
-        "cli/emulate.py",
-        "symlink_to",
-    ): "symlink_to",  # a pseudo-terminal's name: no emulator, no link
+    # A pseudo-terminal's name: where there is none, --pty ends before it.
+    ("cli/emulate.py", "symlink_to"): "exists and is no symbolic link",
 }
 
 

@@ -19,6 +19,8 @@ PACKAGE = Path(protonn_edge.__file__).parent
 SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
 TABLE = "| room | what is in it |"
 
+WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
+
 # What is still to be parted: the names below protonn_edge of who imports, and of what.
 UPWARDS = {("datasets.arrays", "stages.window_features.channels")}
 
@@ -28,9 +30,9 @@ Imports = set[tuple[str, str]]
 def imports_of(package: Path) -> Imports:
     """Return who imports what within a package, by the names below it."""
     found = set()
-    for path in package.rglob("*.py"):
-        if not path.is_relative_to(SHIM):
-            importer = name_of(path, package)
+    for path in [*package.rglob("*.py"), *package.rglob("*.pyi")]:
+        importer = name_of(path, package)
+        if not path.is_relative_to(SHIM) and importer not in WHOLE:
             found |= {(importer, name) for name in imported_by(path, package)}
     return found
 

@@ -60,7 +60,7 @@ def registry(monkeypatch):
             return response
 
         asked: list[str] = []
-        monkeypatch.setattr(platformio.requests, "get", get)
+        monkeypatch.setattr(requests, "get", get)
         return asked
 
     return set_answer

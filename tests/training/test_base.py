@@ -89,6 +89,7 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
     shares = classifier.predict_proba(DIGITS.X_test)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert classifier.sharpness_ != 1  # its scores are no logits
+    assert classifier.to_model().sharpness == classifier.sharpness_
     assert classifier.decision_function(DIGITS.X_test).shape == (len(DIGITS.y_test), 10)
 
 

@@ -61,10 +61,8 @@ class ScaleKernel(Kernel):
             calls = 1 if feed.whole else feed.calls(push, [push.value] * n)
             cycles += calls * push.call
         step = Step(self.kind, self.name, n + _CODE_BYTES, cycles, cycles, _VALUE_LEAST * n)
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=n,
             code=_CODE_BYTES,
             state=2 + AT_ONCE,

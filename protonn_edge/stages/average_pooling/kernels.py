@@ -123,11 +123,9 @@ class PoolingKernel(Kernel):
         code = _CODE_BYTES + _STREAMING_CODE_BYTES * (feed is not None and not feed.whole)
         least = self._least(feed)
         step = Step(self.kind, self.name, code, mean, worst, least)
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         spared = following.skips_zeros and not self._keeps
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
             state=self._state,

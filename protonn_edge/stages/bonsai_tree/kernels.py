@@ -13,7 +13,7 @@ from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.bonsai_tree.integers import IntegerBonsaiTree
 from protonn_edge.stages.bonsai_tree.walk import CLOBBERED, Walk
-from protonn_edge.stages.held_inputs import Copying
+from protonn_edge.stages.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.stages.integer_stage import IntArray
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
@@ -21,11 +21,9 @@ from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 # most. Around the walk, less where inputs are in place.
 _AROUND_LEAST, _AROUND_MEAN, _AROUND_CYCLES = 30, 60, 85
 _IN_PLACE_MEAN = 30
-_COPYING = Copying(value=(7, 10), call=(75, 90))
+_COPY_CYCLES, _COPYING_CALL_CYCLES = (7, 10), (75, 90)
 
 DENSE, SPARSE = KERNELS = ("dense", "sparse")
-
-_INPUTS_AT_ONCE = 32
 
 _CODE_BYTES = 80  # around the walk
 
@@ -66,7 +64,7 @@ class BonsaiTreeKernel(Kernel):
     """
 
     template: ClassVar[str] = "bonsai_tree/bonsai_tree.j2"
-    chunk: ClassVar[int] = _INPUTS_AT_ONCE
+    chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
 
     stage: IntegerBonsaiTree
@@ -100,6 +98,13 @@ class BonsaiTreeKernel(Kernel):
         cycles, entries = self.walk.cycles, self.stage.flash.entries(self.stage.branches)
         return (cycles.right if right else cycles.left) + cycles.weight * entries
 
+    @property
+    def _held(self) -> HeldInputs | None:
+        """What holds the inputs, where the stage before does not leave them in place."""
+        if self.stage.signed:
+            return None
+        return HeldInputs(self.stage.n_inputs, _COPY_CYCLES, _COPYING_CALL_CYCLES)
+
     def cost(
         self,
         feed: Feed | None,
@@ -108,31 +113,24 @@ class BonsaiTreeKernel(Kernel):
     ) -> Cost:
         """Return what it takes."""
         stage, tables = self.stage, len(self.stage.flash.content) + self.stage.table.size
-        code = self.walk.listing.code_bytes + _CODE_BYTES
+        code, held = self.walk.listing.code_bytes + _CODE_BYTES, self._held
         always = self.walk.cycles.around + self.walk.cycles.clear * stage.n_rows
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
             mean = always + self._mean(shares)
-            mean += (
-                _IN_PLACE_MEAN
-                if stage.signed
-                else _AROUND_MEAN + _COPYING.mean(feed, stage.n_inputs)
-            )
+            mean += _AROUND_MEAN + held.mean(feed) if held else _IN_PLACE_MEAN
         worst = always + self._way(at_most=True) + _AROUND_CYCLES + 2 * self.core.call_cycles
-        if not stage.signed:
-            worst += _COPYING.worst(feed, stage.n_inputs)
+        worst += held.worst(feed) if held else 0
         least = always + self._way(at_most=False) + _AROUND_LEAST
         step = Step(self.kind, self.name, tables + code, mean, worst, least)
-        held = 0 if stage.signed else 2 + stage.n_inputs
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
-            state=held + 2 * stage.n_outputs,
-            # A firmware that holds the inputs leaves out the library's own.
-            buffer=-feed.values if feed is not None and feed.whole else 0,
-            push=None if stage.signed else _COPYING.push,
+            state=(held.state if held else 0) + 2 * stage.n_outputs,
+            buffer=held.buffer(feed) if held else 0,
+            push=held.push if held else None,
         )
 
     def _mean(self, shares: NDArray[np.float64]) -> float:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.stages.array_checks import Arrays, check_finite, check_type
+from protonn_edge.stages.array_checks import Arrays, check_finite, check_type, little_endian
 from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.stages.convolution.integers import ImageShape, IntegerConvolution
+from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.deskew.deskew import PixelScale
+from protonn_edge.stages.image_stage import ImageShape
 from protonn_edge.stages.pooling.integers import IntegerPooling
 
 Layers = Sequence[IntegerConvolution | IntegerPooling]
@@ -90,7 +91,7 @@ def digest(averages: IntegerAveragePooling | None, layers: Layers) -> str:
     """Return the SHA-256 of all numbers of layers, and of averages before them, in hexadecimal."""
     hashed = hashlib.sha256()
     for name, array in to_arrays(averages, layers, PixelScale(0.0, 1.0)).items():
-        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        little = little_endian(array)
         hashed.update(f"{name}{little.shape}".encode() + little.tobytes())
     return hashed.hexdigest()
 

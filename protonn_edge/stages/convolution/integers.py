@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.stages.image_stage import MOST_IN_A_ROW, ImageShape, ImageStage
+from protonn_edge.stages.integer_stage import IntArray, Range, check_holds
 
 SIDES = (1, 3, 5)
 STRIDES = (1, 2)
@@ -19,15 +20,11 @@ SHIFTS = range(8, 17)
 ACCUMULATOR_BITS = 16
 
 _MOST_MULTIPLIER = 0xFF
-_MOST_IN_A_ROW = 255  # pixels, and values of a window's row: generated code counts them in a byte
 _ROWS_AT_ONCE = 256
-
-ImageShape = tuple[int, int, int]
-"""Height, width and channels of an image, which lies row by row, channels innermost."""
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerConvolution(IntegerStage):
+class IntegerConvolution(ImageStage):
     """From bytes to bytes, for each output channel o at each place of the window.
 
     With x 0 around the image, and a of 16 bits::
@@ -37,8 +34,6 @@ class IntegerConvolution(IntegerStage):
 
     Attributes
     ----------
-    shape : tuple of three int
-        Height, width and channels of the image that comes in.
     weights : ndarray of shape (out, k, k, channels) or (channels, k, k, 1), int8
         W; with one weight for each place in place of one for each channel there, an output channel
         is made of the input channel of its number (depthwise). k is 1, 3 or 5.
@@ -60,15 +55,10 @@ class IntegerConvolution(IntegerStage):
         8, 4 or 2: what the weights take in a model's size.
     to_even : bool
         Whether the shift rounds to nearest, and halves to even, instead of down; it is 8 then.
-    by_rows : bool
-        Whether a stage before it hands over whole rows of pixels.
-    to_rows : bool
-        Whether the stage behind it takes whole rows.
     """
 
     kind: ClassVar[str] = "convolution"
 
-    shape: ImageShape
     weights: NDArray[np.int8]
     bias: IntArray
     multiplier: int
@@ -79,8 +69,6 @@ class IntegerConvolution(IntegerStage):
     padded: bool = False
     weight_bits: int = 8
     to_even: bool = False
-    by_rows: bool = False
-    to_rows: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, and shapes without code."""
@@ -101,7 +89,7 @@ class IntegerConvolution(IntegerStage):
         height, width, _ = self.output_shape
         check_holds(min(height, width) >= 1, "windows that are larger than their image")
         most = max(self.shape[0] + self.side, width, self.side * channels, out)
-        check_holds(most <= _MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
+        check_holds(most <= MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
 
     def _check_numbers(self) -> None:
         bits, multiplier, shift = self.weight_bits, self.multiplier, self.shift
@@ -138,18 +126,6 @@ class IntegerConvolution(IntegerStage):
         over = 2 * self.padding - self.side
         stride = self.stride
         return (height + over) // stride + 1, (width + over) // stride + 1, len(self.weights)
-
-    @property
-    def n_inputs(self) -> int:
-        """Values of the image that comes in."""
-        height, width, channels = self.shape
-        return height * width * channels
-
-    @property
-    def n_outputs(self) -> int:
-        """Values of the image that it gives."""
-        height, width, channels = self.output_shape
-        return height * width * channels
 
     @cached_property
     def accumulators(self) -> Range:

@@ -15,7 +15,8 @@ from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.convolution.pixel import PixelCode
 from protonn_edge.stages.convolution.window import Name
 from protonn_edge.stages.cropped_image import shape_text
-from protonn_edge.stages.image_rows import HELD_AT_ONCE, ImageRows
+from protonn_edge.stages.image_rows import ImageRows
+from protonn_edge.stages.image_stage import image_text
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
 # Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
@@ -81,7 +82,6 @@ class ConvolutionKernel(Kernel):
     """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
 
     template: ClassVar[str] = "convolution/convolution.j2"
-    chunk: ClassVar[int] = HELD_AT_ONCE
 
     stage: IntegerConvolution
     name: Name
@@ -94,11 +94,7 @@ class ConvolutionKernel(Kernel):
 
     @cached_property
     def _rows(self) -> ImageRows:
-        stage = self.stage
-        height, width, channels = stage.shape
-        outputs, places, out = stage.output_shape
-        own, given = (height, width * channels), (outputs, places * out)
-        return ImageRows(*own, *given, stage.by_rows, stage.to_rows)
+        return ImageRows.of(self.stage)
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
         """Return what it takes."""
@@ -116,7 +112,7 @@ class ConvolutionKernel(Kernel):
         step = Step(self.kind, self.name, tables + code, mean, math.ceil(worst), least)
         line = rows.row_values + 2 * self._margin
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
             state=stage.side * (line + 2) + 2 + rows.state,
@@ -177,7 +173,7 @@ class ConvolutionKernel(Kernel):
         return ConvolutionContext(
             weights_in_flash=self.name != "unrolled",
             packed_bits=stage.weight_bits if self.name == "packed" else 0,
-            image=_shape(*stage.shape),
+            image=image_text(stage.shape),
             output=shape_text((height, places)),
             rows=rows.rows,
             row_values=rows.row_values,
@@ -206,11 +202,6 @@ class ConvolutionKernel(Kernel):
             loop=self.code.listing.lines,
             changed=("r0", *(f"r{number}" for number in (*range(2, 28),))),
         )
-
-
-def _shape(height: int, width: int, channels: int) -> str:
-    """Return the shape of an image in words."""
-    return shape_text((height, width)) + (f"x{channels}" if channels > 1 else "")
 
 
 def kernels(stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:

@@ -18,9 +18,10 @@ from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution import arrays as model_file
-from protonn_edge.stages.convolution.integers import ImageShape, IntegerConvolution
+from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.deskew.deskew import BYTES, PixelScale
 from protonn_edge.stages.feature_stage import Facts, FeatureStage, Shape
+from protonn_edge.stages.image_stage import ImageShape, image_text
 from protonn_edge.stages.input_quantizer.quantizer import InputQuantizer
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM, saturated_steps
 from protonn_edge.stages.integer_stage import IntegerStage, check_holds, stage_names
@@ -218,11 +219,6 @@ class Convolutions(FeatureStage):
             image += f", averaged to {image_text((*averaged.pooling.shape, 1))}"
         layers = ", ".join(_layer_text(layer) for layer in self.layers)
         return (("features", image), ("layers", layers), ("values D", f"{self.n_outputs:,}"))
-
-
-def image_text(shape: ImageShape) -> str:
-    """Return a height, a width, and the channels where these are several: 12x12x5."""
-    return "x".join(map(str, shape if shape[2] > 1 else shape[:2]))
 
 
 def _layer_text(layer: Layer) -> str:

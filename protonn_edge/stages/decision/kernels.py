@@ -51,15 +51,14 @@ class DecisionKernel(Kernel):
         stage, by = self.stage, self.stage.statistics
         size, classes = stage.score_bits // 8, stage.n_inputs
         worst, least = classes * LARGEST_CYCLES[size], classes * LARGEST_LEAST_CYCLES[size]
-        steps = [Step("decision", self.name, 0, None if activity is None else worst, worst, least)]
-        factors = [_PORTABLE_LARGEST]
+        mean = None if activity is None else worst
+        decision = Step("decision", self.name, 0, mean, worst, least)
+        steps = [decision.on(self.core, _PORTABLE_LARGEST)]
         if by:
             cycles, flash = rejection_cycles(by, classes, size), rejection_bytes(by)
             mean = None if activity is None else cycles
-            steps.append(Step("rejection", ", ".join(by), flash, mean, cycles, 0))
-            factors.append(_PORTABLE_REJECTION)
-        if not self.core.multiplies:
-            steps = [step.in_portable_c(f) for step, f in zip(steps, factors, strict=True)]
+            rejection = Step("rejection", ", ".join(by), flash, mean, cycles, 0)
+            steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
         return Cost(tuple(steps), tables=0, code=rejection_bytes(by), state=0)
 
     def context(self) -> DecisionContext:

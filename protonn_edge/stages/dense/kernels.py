@@ -53,9 +53,7 @@ class DenseKernel(MatvecKernel):
         assert following is not None
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
-        rectify = self._rectify(following, activity)
-        if not self.core.multiplies:
-            rectify = rectify.in_portable_c(_PORTABLE)
+        rectify = self._rectify(following, activity).on(self.core, _PORTABLE)
         return Cost(
             steps=(matvec.step(stage.kind, feed, activity), rectify),
             tables=weights + matvec.sum_bytes,

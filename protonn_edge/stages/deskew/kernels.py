@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from protonn_edge.stages.cropped_image import CroppedImage
 from protonn_edge.stages.deskew.deskew import CENTRE_BITS, MOMENT_BITS, SLOPE_BITS
 from protonn_edge.stages.deskew.integers import IntegerDeskew
 from protonn_edge.stages.deskew.slants import most_deskewed, moved_rows
+from protonn_edge.stages.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 
 # What it takes: once, for a row's moments, for a row and a pixel that move.
@@ -27,10 +28,9 @@ _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
 _CALLS = 6  # for a row, at most
-_PIXELS_AT_ONCE = 32
 
 # A push copies pixels.
-_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = 12, 40
+_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (12, 12), (40, 40)
 
 # What the compiler's loops take of those in assembly, on a chip without a multiplier.
 _PORTABLE = 8.2
@@ -56,7 +56,7 @@ class DeskewKernel(Kernel):
     """The image is held, by the firmware or by the library, and read in place."""
 
     template: ClassVar[str] = "deskew/deskew.j2"
-    chunk: ClassVar[int] = _PIXELS_AT_ONCE
+    chunk: ClassVar[int] = INPUTS_AT_ONCE
 
     stage: IntegerDeskew
     core: Core
@@ -71,35 +71,25 @@ class DeskewKernel(Kernel):
         """Return what it takes."""
         assert feed is not None
         assert following is not None
-        push = Push(
-            _COPIED_PIXEL_CYCLES,
-            _COPIED_PIXEL_CYCLES,
-            _COPYING_CALL_CYCLES,
-            _COPYING_CALL_CYCLES,
-            following.more,
-        )
         rows, pixels = self.stage.image.rows, self.stage.n_inputs
+        held = HeldInputs(pixels, _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES)
         calls = self.core.call_cycles * _CALLS
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
         row = moved_row_cycles(self.stage.image)
         moved = rows.pixels * (row + calls)
-        pushes = -(-pixels // _PIXELS_AT_ONCE)
-        copies = 0 if feed.whole else push.value * pixels + push.call * pushes
+        copies = held.worst(feed)
         mean = moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + copies
         worst = moments + _MOMENT_PIXEL_CYCLES * pixels + moved + copies
         least = _MOMENT_PIXEL_LEAST * pixels
         step = Step(self.kind, self.name, _CODE_BYTES, mean, worst, least)
         exclusive = rows.pixels * row - most_deskewed(self.stage.image, row, following.more)
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=_CODE_BYTES,
-            state=2 + pixels + self.stage.image.columns.pixels,
-            # A firmware that holds an image leaves out the library's own.
-            buffer=-feed.chunk if feed.whole else 0,
-            push=push,
+            state=held.state + self.stage.image.columns.pixels,
+            buffer=held.buffer(feed),
+            push=replace(held.push, more=following.more),
             exclusive=exclusive,
         )
 

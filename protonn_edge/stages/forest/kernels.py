@@ -15,16 +15,13 @@ from protonn_edge.stages.forest.if_else import IfElse
 from protonn_edge.stages.forest.integers import IntegerForest
 from protonn_edge.stages.forest.trees import Places
 from protonn_edge.stages.forest.walk import Walk, WalkCycles
-from protonn_edge.stages.held_inputs import Copying
+from protonn_edge.stages.held_inputs import INPUTS_AT_ONCE, HeldInputs
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.listing import Listing
 
 # What the compiler makes, read off the emulator (avr-gcc 5.4 at -O2): at least, on average and at
 # most. Around the walk, or the instructions besides saving registers.
 _AROUND_WALK, _AROUND_CODE = (30, 55, 75), (10, 13, 40)
-_COPYING = Copying(value=(8, 10), call=(48, 80))
-
-_INPUTS_AT_ONCE = 32
 
 _CALL_SAVED = range(2, 18)  # registers
 _SAVED_CYCLES, _SAVED_BYTES = 4, 4  # of one
@@ -73,7 +70,7 @@ class ForestKernel(Kernel):
     """Inputs are held, by the firmware or by the library."""
 
     template: ClassVar[str] = "forest/forest.j2"
-    chunk: ClassVar[int] = _INPUTS_AT_ONCE
+    chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
 
     stage: IntegerForest
@@ -102,6 +99,7 @@ class ForestKernel(Kernel):
     ) -> Cost:
         """Return what it takes."""
         stage, (tables, code) = self.stage, self.flash
+        held = HeldInputs(stage.n_inputs)
         starts, leaves = stage.trees.leaf_starts, self.leaf_cycles
         around_least, around_mean, around_worst = self.around_cycles
         mean = None
@@ -110,22 +108,18 @@ class ForestKernel(Kernel):
             # Of a file of unknown origin they need not be 1 for each tree.
             every = np.add.reduceat(shares, starts)
             means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
-            mean = around_mean + float(means.sum())
-            mean += _COPYING.mean(feed, stage.n_inputs)
+            mean = around_mean + float(means.sum()) + held.mean(feed)
         worst = around_worst + int(np.maximum.reduceat(leaves, starts).sum())
-        worst += _COPYING.worst(feed, stage.n_inputs)
+        worst += held.worst(feed) + 2 * self.core.call_cycles
         least = around_least + int(np.minimum.reduceat(leaves, starts).sum())
-        step = Step(
-            self.kind, self.name, tables + code, mean, worst + 2 * self.core.call_cycles, least
-        )
+        step = Step(self.kind, self.name, tables + code, mean, worst, least)
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
-            state=2 + stage.n_inputs + 2 * stage.n_outputs,
-            # A firmware that holds the inputs leaves out the library's own.
-            buffer=-feed.values if feed is not None and feed.whole else 0,
-            push=_COPYING.push,
+            state=held.state + 2 * stage.n_outputs,
+            buffer=held.buffer(feed),
+            push=held.push,
         )
 
     def _context(self, code: Listing, changed: tuple[str, ...]) -> ForestContext:

@@ -122,12 +122,15 @@ class GradientsKernel(Kernel):
         least = self._least
         code = _CODE_BYTES[self.name] + self._pixels.code_bytes + self._roots.code_bytes
         step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), least)
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         cells = self.stage.cells
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return Cost(
-            steps=(step,), tables=tables, code=code, state=self._state, push=push, begin=self._begin
+            steps=(step.on(self.core, _PORTABLE),),
+            tables=tables,
+            code=code,
+            state=self._state,
+            push=push,
+            begin=self._begin,
         )
 
     @property

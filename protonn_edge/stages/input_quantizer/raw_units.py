@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
-from protonn_edge.datasets.rows import Matrix, Sparse
+from protonn_edge.datasets.rows import Matrix, Sparse, is_sparse, sparse_rows
 
 Exponents = NDArray[np.int64]
 
@@ -143,8 +142,8 @@ def unit_words(exponent: int) -> str:
 
 def _numbers(part: Any, decimals: Exponents) -> tuple[NDArray[np.float64], Exponents]:
     """Return the numbers with decimals in some points, and of which feature each is."""
-    if issparse(part):
-        sparse = csr_array(part)
+    if is_sparse(part):
+        sparse = sparse_rows(part)
         values, features = sparse.data, sparse.indices % len(decimals)
         wanted = (values != np.rint(values)) & (decimals[features] < MANY_DECIMALS)
         return values[wanted].astype(np.float64), features[wanted].astype(np.int64)

@@ -58,9 +58,7 @@ class LinearKernel(MatvecKernel):
         steps = [matvec.step(stage.kind, feed, activity)]
         if self._from_sums:
             step = self._scores()
-            steps.append(
-                step if self.core.multiplies else step.in_portable_c(_PORTABLE[step.kernel])
-            )
+            steps.append(step.on(self.core, _PORTABLE[step.kernel]))
         return Cost(
             steps=tuple(steps),
             tables=weights + sums,

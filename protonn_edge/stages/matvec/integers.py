@@ -76,7 +76,7 @@ class IntegerMatvec(IntegerStage):
         return fits and self.accumulator_bits <= PACKED_BITS
 
     def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the accumulators, for `inspect`."""
+        """Return the bits and the range of the accumulators."""
         return {
             "accumulator_bits": self.accumulator_bits,
             "accumulator_range": list(self.accumulators.ends),

@@ -236,7 +236,7 @@ class Matvec:
             mean = self.mean(activity.inputs)
             mean += 0.0 if feed is None else self.mean_calls(feed, activity.inputs)
         step = Step(name, self.kernel, sum(self.bytes), mean, worst, self.push.least)
-        return step if self.core.multiplies else step.in_portable_c(_PORTABLE_PRODUCT)
+        return step.on(self.core, _PORTABLE_PRODUCT)
 
     @cached_property
     def bytes(self) -> tuple[int, int]:

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.stages.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.stages.image_stage import MOST_IN_A_ROW, ImageShape, ImageStage
+from protonn_edge.stages.integer_stage import Range, check_holds
 
 _HALF = 1 << 15
 _MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
-_MOST_IN_A_ROW = 255  # generated code counts pixels of a row in a byte
 
 How = Literal["maximum", "average"]
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerPooling(IntegerStage):
+class IntegerPooling(ImageStage):
     """From bytes to fewer bytes, channel by channel in windows that do not overlap.
 
     ::
@@ -29,26 +29,19 @@ class IntegerPooling(IntegerStage):
 
     Attributes
     ----------
-    shape : tuple of three int
-        Height, width and channels of the image that comes in.
     window : tuple of two int
         Height and width of a window; those of the image for all of it.
     how : {"maximum", "average"}
         What becomes of a window.
     input_maximum : int
         The largest input, 1..255.
-    by_rows, to_rows : bool
-        Whether the stage before it hands over whole rows of pixels, and the one behind takes them.
     """
 
     kind: ClassVar[str] = "pooling"
 
-    shape: tuple[int, int, int]
     window: tuple[int, int]
     how: How
     input_maximum: int
-    by_rows: bool = False
-    to_rows: bool = False
 
     def __post_init__(self) -> None:
         """Refuse windows whose sums could overflow, and shapes without code."""
@@ -56,7 +49,7 @@ class IntegerPooling(IntegerStage):
         within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
         check_holds(within, f"windows of {height}x{width} pixels")
         check_holds(self.area <= _MOST_SUMMED, f"windows of {self.area:,} pixels")
-        check_holds(max(self.shape) <= _MOST_IN_A_ROW, f"an image of {max(self.shape)} pixels")
+        check_holds(max(self.shape) <= MOST_IN_A_ROW, f"an image of {max(self.shape)} pixels")
         check_holds(1 <= self.input_maximum <= 255, f"values up to {self.input_maximum}")
 
     @property
@@ -67,7 +60,7 @@ class IntegerPooling(IntegerStage):
     @property
     def multiplier(self) -> int:
         """What makes an average of a window's sum, in units of 2**-16."""
-        return min(round((1 << 16) / self.area), 0xFFFF)
+        return average_multiplier(self.area)
 
     @property
     def maximum(self) -> int:
@@ -75,22 +68,10 @@ class IntegerPooling(IntegerStage):
         return self.input_maximum
 
     @property
-    def output_shape(self) -> tuple[int, int, int]:
+    def output_shape(self) -> ImageShape:
         """Height, width and channels of the image that it gives."""
         height, width, channels = self.shape
         return height // self.window[0], width // self.window[1], channels
-
-    @property
-    def n_inputs(self) -> int:
-        """Values of the image that comes in."""
-        height, width, channels = self.shape
-        return height * width * channels
-
-    @property
-    def n_outputs(self) -> int:
-        """Values of the image that it gives."""
-        height, width, channels = self.output_shape
-        return height * width * channels
 
     @property
     def output(self) -> Range:
@@ -109,3 +90,8 @@ class IntegerPooling(IntegerStage):
             pooled = (windows.sum(axis=(2, 4), dtype=np.int64) * self.multiplier + _HALF) >> 16
         values: NDArray[np.uint8] = pooled.astype(np.uint8).reshape(len(x), -1)
         return values
+
+
+def average_multiplier(area: int) -> int:
+    """Return what makes an average of the sum of so many pixels, in units of 2**-16."""
+    return min(round((1 << 16) / area), 0xFFFF)

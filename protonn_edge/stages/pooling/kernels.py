@@ -9,7 +9,7 @@ from typing import ClassVar
 from protonn_edge.boards.cores import Core
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.cropped_image import shape_text
-from protonn_edge.stages.image_rows import HELD_AT_ONCE, ImageRows
+from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.stages.pooling.loop import RowLoop, average_loop
@@ -53,7 +53,6 @@ class PoolingKernel(Kernel):
     """The largest values, or sums, of windows under way."""
 
     template: ClassVar[str] = "pooling/pooling.j2"
-    chunk: ClassVar[int] = HELD_AT_ONCE
 
     stage: IntegerPooling
     core: Core
@@ -70,11 +69,7 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def _rows(self) -> ImageRows:
-        stage = self.stage
-        height, width, channels = stage.shape
-        outputs, windows, _ = stage.output_shape
-        own, given = (height, width * channels), (outputs, windows * channels)
-        return ImageRows(*own, *given, stage.by_rows, stage.to_rows)
+        return ImageRows.of(self.stage)
 
     def cost(
         self,
@@ -93,7 +88,7 @@ class PoolingKernel(Kernel):
         code = _CODE_BYTES + loop.listing.code_bytes + average_loop().code_bytes * self._averages
         step = Step(self.kind, self.name, code, cycles + rows.mean(feed, following), worst, least)
         return Cost(
-            steps=(step if self.core.multiplies else step.in_portable_c(_PORTABLE),),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
             state=1 + rows.row_values + 2 * rows.output_values * self._averages + rows.state,

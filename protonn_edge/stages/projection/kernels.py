@@ -62,9 +62,7 @@ class ProjectionKernel(MatvecKernel):
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
         d = stage.n_outputs
-        requantize = self._requantize()
-        if not self.core.multiplies:
-            requantize = requantize.in_portable_c(_PORTABLE_REQUANTIZE)
+        requantize = self._requantize().on(self.core, _PORTABLE_REQUANTIZE)
         return Cost(
             steps=(matvec.step("projection", feed, activity), requantize),
             tables=weights + matvec.sum_bytes + d * (3 + 2 * stage.clamps),

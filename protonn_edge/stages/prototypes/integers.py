@@ -21,8 +21,6 @@ from protonn_edge.stages.prototypes.exponential import (
     rbf_of_squares,
 )
 
-SCORE_BITS = (16, 32)
-
 _PROTOTYPES_IN_PAIRS = 8_192  # all pairs of them take a second
 _ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
 
@@ -109,11 +107,10 @@ class IntegerPrototypes(IntegerStage):
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
         return Range(np.maximum(sums.low, -limit), np.minimum(sums.high, limit))
 
-    @cached_property
+    @property
     def score_bits(self) -> int:
         """Bits of a score, 16 or 32: the least that hold it on any input."""
-        low, high = self.output.ends
-        return SCORE_BITS[0] if low >= -(1 << 15) and high < 1 << 15 else SCORE_BITS[1]
+        return self.output.bits
 
     def squared_distances(self, P: IntArray) -> IntArray:
         """Return r, (n, m), the squares of the distances of points P, (n, d)."""

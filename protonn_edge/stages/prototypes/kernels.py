@@ -139,11 +139,9 @@ class PrototypesKernel(Kernel):
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
         step = self._step(activity, flash)
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         scores = stage.n_outputs * stage.score_bits // 8
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=flash,
             code=_CODE_BYTES_PER_SCORE * stage.n_outputs,
             state=scores + _NEIGHBOUR_BYTES * self.neighbours_at_once,

@@ -125,10 +125,8 @@ class WindowKernel(Kernel):
             self._cycles(feed, push, at_most=True) + following.whole,
             self.least_samples_cycles(),
         )
-        if not self.core.multiplies:
-            step = step.in_portable_c(_PORTABLE)
         return Cost(
-            steps=(step,),
+            steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
             state=_STATE_BYTES + channel * self.window_features.channels + self.stage.n_outputs,

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from protonn_edge.errors import InputError
+from protonn_edge.stages.convolution.integers import SIDES
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.training.basis_images.head import LARGEST_VALUE
 from protonn_edge.training.convolution.layers import Layer, Limit, Normalization
 from protonn_edge.training.convolution.network import layers_of
 from protonn_edge.training.convolution.notation import (
-    KERNELS,
     MOST_CHANNELS,
     ConvolutionLayout,
     Layout,
@@ -43,7 +43,7 @@ def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> 
             "fewer images, or fewer parts"
         )
     height, width, _ = list(shapes_of(layouts, shape))[-1]
-    if height == width and height in KERNELS:
+    if height == width and height in SIDES:
         return (*layouts, ConvolutionLayout(weights, height))
     return (*layouts, PoolingLayout(average=True, everywhere=True), ConvolutionLayout(weights, 1))
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from protonn_edge.stages.pooling.integers import average_multiplier
 from protonn_edge.training.convolution.notation import ConvolutionLayout, PoolingLayout
 from protonn_edge.training.points import Float32
 
@@ -301,6 +302,6 @@ class Pooling:
 
 def _whole_means(sums: Float32, area: int) -> Float32:
     """Return what `IntegerPooling` makes of sums of bytes; float32 holds the products exactly."""
-    multiplier = np.float32(min(round((1 << 16) / area), 0xFFFF))
+    multiplier = np.float32(average_multiplier(area))
     means: Float32 = np.floor((sums * multiplier + np.float32(1 << 15)) * np.float32(2.0**-16))
     return means

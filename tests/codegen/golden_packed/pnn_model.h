@@ -39,6 +39,11 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 63u
 #define PNN_MODEL_HASH_BYTES 8u
 
+/* The classes, as pnn_predict answers. */
+#define PNN_CLASS_STILL 0u
+#define PNN_CLASS_WALKING 1u
+#define PNN_CLASS_A_QUOTED_NAME 2u /* a__quoted_____name */
+
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
  * and what pnn_push_many takes at most on an ATmega328P for each feature, for each that is 0,
  * and for each call. */
@@ -81,6 +86,10 @@ uint8_t pnn_predict(const pnn_input_t *features);
 
 /* The PNN_CLASSES scores of the last prediction; the largest one is the class's. */
 const pnn_score_t *pnn_scores(void);
+
+/* How sure the last prediction is, 0..100 per cent: the share of the largest score in the softmax
+ * that training calibrated. It takes flash only where it is called. */
+uint8_t pnn_confidence(void);
 
 /* Copy the name of a class (0..PNN_CLASSES - 1) to `name`, cut to `size` bytes with its final 0;
  * returns `name`. */

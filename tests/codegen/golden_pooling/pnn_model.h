@@ -42,6 +42,11 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 255u
 #define PNN_MODEL_HASH_BYTES 8u
 
+/* The classes, as pnn_predict answers. */
+#define PNN_CLASS_STILL 0u
+#define PNN_CLASS_WALKING 1u
+#define PNN_CLASS_A_QUOTED_NAME 2u /* a__quoted_____name */
+
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
  * and what pnn_push_many takes at most on an ATmega328P for each feature, for each that is 0,
  * and for each call. */

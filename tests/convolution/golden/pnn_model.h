@@ -40,6 +40,11 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 255u
 #define PNN_MODEL_HASH_BYTES 8u
 
+/* The classes, as pnn_predict answers. */
+#define PNN_CLASS_CLASS_0 0u
+#define PNN_CLASS_CLASS_1 1u
+#define PNN_CLASS_CLASS_2 2u
+
 /* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
  * and what pnn_push_many takes at most on an ATmega328P for each feature, for each that is 0,
  * and for each call. */

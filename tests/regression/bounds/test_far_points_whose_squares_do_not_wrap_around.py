@@ -42,7 +42,7 @@ def far_model() -> IntegerModel:
 
 def test_squares_are_those_of_all_inputs() -> None:
     model = far_model()
-    assert not model.clamps
+    assert not model.projection_stage.clamps
     places = model.project(np.array([[0], [1]], np.uint8))
     for k, place in enumerate(coordinates_of(model.prototypes_stage)):
         differences = places[:, k, None] - model.prototypes[k]

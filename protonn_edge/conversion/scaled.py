@@ -1,0 +1,107 @@
+"""A classifier of this package behind scalers of scikit-learn: one model of raw features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
+
+from protonn_edge.conversion.affine import AffineMap, affine_map
+from protonn_edge.conversion.reading import check_fitted
+from protonn_edge.errors import InputError
+from protonn_edge.model import InputStatistics, Model, Normalizer
+from protonn_edge.training import DeviceClassifier
+
+_ENDS = ("lower", "upper", "mean", "background")
+
+
+def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
+    """Return the model of a fitted pipeline of scalers and a classifier of this package.
+
+    The scalers become a part of the model, which takes raw features: on a device they cost
+    nothing.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler, any number of them, and for
+        example a ProtoNNClassifier.
+    X : array of shape (n, D), optional
+        Raw training points, from whose decimals the units follow in which a sketch sends features;
+        without them the units follow from their ranges.
+
+    Raises
+    ------
+    InputError
+        If a step is no scaler, the classifier is of another package, or it does with features what
+        no scaling can be a part of.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protonn_edge.conversion import from_pipeline
+    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.training import ProtoNNClassifier
+    >>> digits = load_digits_dataset()
+    >>> pipeline = make_pipeline(StandardScaler(), ProtoNNClassifier(epochs=5, random_state=0))
+    >>> model = from_pipeline(pipeline.fit(digits.X_train, digits.y_train))
+    >>> model.n_features
+    64
+    """
+    if not isinstance(pipeline, Pipeline):
+        raise InputError(f"a {type(pipeline).__name__} is no Pipeline; give the whole pipeline")
+    *scalers, (_, classifier) = pipeline.steps
+    if not isinstance(classifier, DeviceClassifier):
+        raise InputError(
+            f"the pipeline ends in a {type(classifier).__name__}, which is no classifier of "
+            "protonn-edge; convert it with from_sklearn"
+        )
+    check_fitted(classifier)
+    names = tuple(map(str, getattr(pipeline, "feature_names_in_", ())))
+    model = classifier.to_model(feature_names=names or None)
+    scaling = affine_map(scalers, int(pipeline.n_features_in_))
+    if scalers:
+        model = _behind(scaling, model)
+    return model if X is None else model.with_units_of(np.asarray(X, dtype=np.float32))
+
+
+def _behind(scaling: AffineMap, model: Model) -> Model:
+    """Return a model that takes what a scaling takes, with the same scores."""
+    if scaling.axes is not None:
+        raise InputError(
+            "the pipeline has a PCA, which no scaling of single features can stand for; leave it "
+            "out: the classifier learns a projection of its own"
+        )
+    if not (scaling.scale > 0).all():
+        feature = int(np.argmin(scaling.scale > 0))
+        raise InputError(
+            f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}; fit a scaler on "
+            "features that vary"
+        )
+    if model.feature_stage is not None:
+        raise InputError(
+            f"the model {model.feature_stage.does} of raw values, which the device has and scaled "
+            "ones are not; fit it without the scalers"
+        )
+    if model.normalizer.kind == "l2":
+        raise InputError(
+            "the classifier scales points to unit norm, which no other scaling can be a part of; "
+            "fit it with normalization='standard', or without the scalers"
+        )
+    # A scaler makes z = (x - offset) scale + shift, the normalizer then (z - offset') scale'.
+    raw = {
+        name: (getattr(model.inputs, name) - scaling.shift) / scaling.scale + scaling.offset
+        for name in _ENDS
+    }
+    before = model.normalizer
+    offset = (before.offset - scaling.shift) / scaling.scale + scaling.offset
+    kind = "standard" if before.kind == "none" else before.kind  # it has numbers now
+    return replace(
+        model,
+        normalizer=Normalizer(kind, offset, before.scale * scaling.scale),
+        inputs=InputStatistics(**raw, deviation=model.inputs.deviation / scaling.scale),
+        raw_exponents=None,
+    )

@@ -1,0 +1,78 @@
+"""How sure an answer is, in per cent, from integer scores: the softmax of `predict_proba`.
+
+With s the scores and t what one unit of them is worth in logits, the probability of the class of
+the largest score is one over the sum of ``exp(-t (max s - s_l))`` over all classes l. The
+exponential is a table of bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_STEPS_A_UNIT = 16
+_ONE = 255  # what stands for 1
+_MOST_SHIFT, _FACTOR_BITS = 24, 16
+
+
+def _table() -> tuple[int, ...]:
+    """Return ``255 exp(-i / 16)``, rounded, down to the last that is not 0."""
+    steps = np.arange(_STEPS_A_UNIT * np.log(2 * _ONE))
+    return tuple(np.rint(_ONE * np.exp(-steps / _STEPS_A_UNIT)).astype(int).tolist())
+
+
+TABLE = _table()
+"""What the exponential is for the first, second, ... step below the largest score."""
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """From differences of integer scores to places in `TABLE`.
+
+    Attributes
+    ----------
+    factor : int
+        Steps of the table that a unit of the scores is worth, times ``2**shift``: 1..65,535.
+    shift : int
+        1..24.
+    """
+
+    factor: int
+    shift: int
+
+    @classmethod
+    def of(cls, logit: float) -> Confidence:
+        """Return the numbers for scores whose unit is worth so much, above 0, in logits."""
+        steps = min(logit * _STEPS_A_UNIT, float(len(TABLE)))
+        most = (1 << _FACTOR_BITS) - 1
+        shift = int(np.clip(np.floor(np.log2(most / steps)), 1, _MOST_SHIFT))
+        return cls(int(np.clip(round(steps * 2**shift), 1, most)), shift)
+
+    @property
+    def limit(self) -> int:
+        """The least difference of scores that the table does not reach: it counts as 0."""
+        half = 1 << (self.shift - 1)
+        return -(-((len(TABLE) << self.shift) - half) // self.factor)
+
+    def percent(self, scores: ArrayLike) -> NDArray[np.uint8]:
+        """Return how probable the class of the largest score is, in per cent.
+
+        Parameters
+        ----------
+        scores : array of shape (n, L), integer
+            Scores of the integer model.
+
+        Returns
+        -------
+        ndarray of shape (n,), uint8
+            0..100, as ``pnn_confidence`` of the generated C returns it.
+        """
+        s = np.asarray(scores, dtype=np.int64)
+        less = s.max(axis=1, keepdims=True) - s
+        half = 1 << (self.shift - 1)
+        steps = (np.minimum(less, self.limit) * self.factor + half) >> self.shift
+        sums = np.array([*TABLE, 0])[np.minimum(steps, len(TABLE))].sum(axis=1)
+        per_cent: NDArray[np.uint8] = ((100 * _ONE + sums // 2) // sums).astype(np.uint8)
+        return per_cent

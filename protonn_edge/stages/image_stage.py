@@ -1,0 +1,55 @@
+"""Stages that make an image of an image, both of bytes with channels, and hand over its rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from math import prod
+
+from protonn_edge.stages.cropped_image import shape_text
+from protonn_edge.stages.integer_stage import IntegerStage
+
+MOST_IN_A_ROW = 255
+"""Pixels, or values, of a row: generated code counts them in a byte."""
+
+ImageShape = tuple[int, int, int]
+"""Height, width and channels of an image, which lies row by row, channels innermost."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImageStage(IntegerStage):
+    """A layer of a network.
+
+    Attributes
+    ----------
+    shape : tuple of three int
+        Height, width and channels of the image that comes in.
+    by_rows : bool
+        Whether a stage before it hands over whole rows of pixels.
+    to_rows : bool
+        Whether the stage behind it takes whole rows.
+    """
+
+    shape: ImageShape
+    by_rows: bool = field(default=False, kw_only=True)
+    to_rows: bool = field(default=False, kw_only=True)
+
+    @property
+    @abstractmethod
+    def output_shape(self) -> ImageShape:
+        """Height, width and channels of the image that it gives."""
+
+    @property
+    def n_inputs(self) -> int:
+        """Values of the image that comes in."""
+        return prod(self.shape)
+
+    @property
+    def n_outputs(self) -> int:
+        """Values of the image that it gives."""
+        return prod(self.output_shape)
+
+
+def image_text(shape: ImageShape) -> str:
+    """Return a height, a width, and the channels where these are several: 12x12x5."""
+    return shape_text(shape[:2]) + (f"x{shape[2]}" if shape[2] > 1 else "")

@@ -1,0 +1,52 @@
+"""Names that are imported when they are used.
+
+Half of what a command takes would be importing what it has no use for: scikit-learn, scipy and a
+hundred modules of this package. A package whose names come from many modules lists them in its
+`__init__.pyi`, where type checkers and editors look, and `lazy_names` finds them there.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``. Beside its ``__init__.py`` is an ``__init__.pyi`` that says
+        ``from module import name as name`` for each name; none of them may be a module's, too.
+    """
+    stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
+    module_of = {
+        alias.name: str(statement.module)
+        for statement in ast.parse(stub.read_text("utf-8")).body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+
+    def get(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(module_of[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    names = sorted(module_of)
+    return names, get, lambda: sorted({*names, *vars(sys.modules[package])})
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that imports another one, `name` of `module`, when it is called."""
+
+    def call(*arguments: Any, **settings: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **settings)
+
+    return call

@@ -1,0 +1,31 @@
+"""Objects that people look at in Python: a line in a terminal, a small table in a notebook."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from html import escape
+from typing import Any
+
+
+class Shown:
+    """What is shown by its facts, and not by all of its arrays, dataclasses too."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):  # so that no dataclass makes one of its fields
+            cls.__repr__ = Shown.__repr__  # type: ignore[method-assign]
+
+    @abstractmethod
+    def facts(self) -> dict[str, str]:
+        """Return what there is to know at a glance, by its names."""
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}: {value}" for name, value in self.facts().items())
+        return f"<{type(self).__name__} {inside}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self.facts().items()
+        )
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"

@@ -1,0 +1,117 @@
+"""From a fitted classifier to a library, a project and a measurement, a method each."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from protonn_edge.boards import Board, board_of
+from protonn_edge.build.project import Build, build, trial_build
+from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.export import Export, Kind, export
+from protonn_edge.model import Model
+from protonn_edge.training.given_points import class_indices
+
+
+class OnDevice(BaseEstimator):
+    """The steps of a fitted classifier on the way to a device."""
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def to_model(self) -> Model:
+        """Return the trained model."""
+
+    def export(
+        self,
+        folder: Path | str,
+        kind: Kind = "arduino",
+        board: Board | str = "uno",
+        **options: Any,
+    ) -> Export:
+        """Write the model as a library or as plain C; see `protonn_edge.export.export`.
+
+        Parameters
+        ----------
+        folder : Path or str
+            The library's own folder: new, empty, or an earlier export.
+        kind : {"arduino", "platformio", "c"}, default="arduino"
+            What to make of it.
+        board : Board or str, default="uno"
+            The board that it is planned for.
+        **options
+            The others of `protonn_edge.export.export`.
+
+        Raises
+        ------
+        InputError
+            If the model has no integers, or the folder cannot be used.
+        """
+        return export(self.to_model(), kind, folder, board, **options)
+
+    def build(self, folder: Path | str, board: Board | str = "uno") -> Build:
+        """Put a PlatformIO project with the model's firmware into a folder.
+
+        Parameters
+        ----------
+        folder : Path or str
+            The project's; firmware that is there already stays as it is.
+        board : Board or str, default="uno"
+            The board whose flash and SRAM it must fit.
+
+        Returns
+        -------
+        Build
+            The plan, and what the linked firmware takes.
+
+        Raises
+        ------
+        CheckFailed
+            If it does not fit the board.
+        InputError
+            If the folder holds something else where the project's files belong.
+        """
+        return build(self.to_model(), board, folder)
+
+    def measure(
+        self, X: ArrayLike, y: ArrayLike, board: Board | str = "uno", *, port: str | None = None
+    ) -> Measurement:
+        """Run points on the emulated board, or on a real one, and sum up.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features.
+        y : array of shape (n,)
+            Their labels.
+        board : Board or str, default="uno"
+            Its clock and power turn cycles into time and energy.
+        port : str, optional
+            Where a board is that this model's firmware was uploaded to; without it the emulated
+            board runs it.
+
+        Returns
+        -------
+        Measurement
+            Accuracy, cycles, latency, energy, and whether every score was the reference's.
+
+        Raises
+        ------
+        CheckFailed
+            If the firmware does not fit, or a device does not answer or has another model.
+        InputError
+            If there are no points.
+        """
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        check_consistent_length(points, y)
+        labels = class_indices(np.asarray(y), self.classes_, "y")
+        chosen = board_of(board)
+        with trial_build(self.to_model(), chosen) as trial:
+            ports = () if port is None else (port,)
+            return measure(trial.project, (points, labels), chosen, ports=ports)

@@ -1,0 +1,106 @@
+"""What a command does not use is not imported, and the package names what users look for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from command_line import every_command
+
+import protonn_edge
+from protonn_edge.cli import COMMANDS
+
+MODEL = Path(__file__).parents[1] / "model" / "format_6.npz"
+HEAVY = ("sklearn", "scipy", "matplotlib", "optuna", "requests", "platformio", "serial", "elftools")
+LAZY = ("protonn_edge", "protonn_edge.codegen", "protonn_edge.datasets")
+PROGRAM = """
+import os, sys
+from protonn_edge.cli import main
+if sys.argv[1] == "TAB":
+    words = ["protonn-edge", *sys.argv[2:]]
+    os.environ |= {"_PROTONN_EDGE_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words),
+                   "COMP_CWORD": str(len(words) - 1)}
+    sys.argv[1:] = []
+try:
+    main(prog_name="protonn-edge")
+finally:
+    print(*{name.split(".")[0] for name in sys.modules}, file=sys.stderr)
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def started(*words: str) -> tuple[str, set[str], set[str]]:
+    """Return what a command prints, and the packages and the modules that it imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True
+    )
+    packages, modules = done.stderr.splitlines()[-2:]
+    return done.stdout, set(packages.split()), set(modules.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (("inspect", str(MODEL)), "classes L"),
+        (("boards",), "atmega2560"),
+        (("TAB", "inspect", "--da"), "--data"),
+        (("TAB", "build", "--board", "me"), "mega2560"),
+    ],
+    ids=["inspect", "boards", "an option", "a board"],
+)
+def test_a_command_that_only_reads_imports_no_more(words: tuple[str, ...], printed: str) -> None:
+    text, packages, _ = started(*words)
+    assert printed in text
+    allowed = {"requests", "platformio", "elftools"} if "build" in words else set()
+    assert packages & set(HEAVY) <= allowed
+
+
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("TAB", "in"), ("TAB", "--")])
+def test_no_command_is_imported_to_list_them(words: tuple[str, ...]) -> None:
+    _, packages, modules = started(*words)
+    assert "numpy" not in packages
+    assert not {f"protonn_edge.cli.{name}" for name in COMMANDS} & modules
+
+
+def test_what_each_command_does_fits_a_line_of_80_columns() -> None:
+    text, *_ = started("--help")
+    lines = dict(line.split(maxsplit=1) for line in text.split("Commands:\n")[1].splitlines())
+    assert list(lines) == list(COMMANDS) == list(every_command())
+    assert list(lines.values()) == list(COMMANDS.values())
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_package_is_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "protonn_edge", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"protonn-edge, version {protonn_edge.__version__}\n"
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_every_public_name_is_there(name: str) -> None:
+    package = import_module(name)
+    assert set(package.__all__) <= set(dir(package))
+    for each in package.__all__:
+        assert getattr(package, each) is not None
+        # Importing a module of this name would put it in the other's place.
+        assert find_spec(f"{name}.{each}") is None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = package.no_such_name
+
+
+def test_reading_a_model_from_python_does_not_import_scikit_learn() -> None:
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from protonn_edge import load_model, make_plan, quantize\n"
+        "plan = make_plan(quantize(load_model(Path(sys.argv[1]))))\n"
+        "assert plan.worst_cycles > 0\nassert not {'sklearn', 'scipy'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(MODEL)], check=True)

@@ -1,0 +1,36 @@
+/*
+ * Classify points and give how sure each answer is: PNN_FEATURES bytes in, a byte of per cent out.
+ * Over the serial line on an AVR, else from standard input to standard output.
+ */
+#include "pnn_model.h"
+
+#ifdef __AVR__
+#include "uart.h"
+#include <avr/interrupt.h>
+static int take(void) { return uart_receive(); }
+static void give(uint8_t byte) { uart_send(byte); }
+#else
+#include <stdio.h>
+static int take(void) { return getchar(); }
+static void give(uint8_t byte) { putchar(byte); }
+#endif
+
+int main(void)
+{
+#ifdef __AVR__
+    uart_start();
+    sei();
+#endif
+    for (;;) {
+        pnn_begin();
+        for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+            const int input = take();
+            if (input < 0) {
+                return 0;
+            }
+            pnn_push((pnn_input_t)input);
+        }
+        (void)pnn_finish();
+        give(pnn_confidence());
+    }
+}

@@ -1,0 +1,142 @@
+"""How sure an answer is: near the softmax of the scores, and the same per cent everywhere."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from generated_programs import write_c
+from hypothesis import given
+from hypothesis import strategies as st
+from model_factory import random_model
+
+from protonn_edge.codegen import render_c
+from protonn_edge.codegen.context import class_constants
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization.confidence import TABLE, Confidence
+from protonn_edge.system.resources import resource
+from protonn_edge.toolchain.host import build_host_executable
+
+MAIN = Path(__file__).with_name("confidence_main.c")
+DEADLINE_S = 60.0
+# What a unit of the scores is worth in logits: so little that all classes are alike, and so much
+# that one unit less is nothing.
+LOGITS = [1e-9, 2e-4, 3e-3, 0.8, 50.0]
+
+
+def model_of(logit: float) -> IntegerChain:
+    model = quantize(random_model())
+    return replace(model, sharpness=logit / model.score_scale)
+
+
+def points_of(model: IntegerChain) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return rng.integers(0, model.features.maximum + 1, (60, model.n_features)).astype(np.uint8)
+
+
+def expected(model: IntegerChain, points: np.ndarray) -> bytes:
+    assert model.confidence is not None
+    return model.confidence.percent(model.scores(points)).tobytes()
+
+
+@given(
+    logit=st.floats(1e-12, 1e6),
+    scores=st.lists(st.integers(-(2**31), 2**31 - 1), min_size=2, max_size=255),
+)
+def test_per_cent_are_near_the_softmax(logit: float, scores: list[int]) -> None:
+    confidence = Confidence.of(logit)
+    assert 1 <= confidence.factor < 2**16
+    assert 1 <= confidence.shift <= 24
+    below = max(scores) - np.array(scores, dtype=np.float64)
+    # A unit is at least 2**-24 steps, and at most so many that the next is beyond the table.
+    steps = min(max(16 * logit, 2.0**-24), float(len(TABLE)))
+    sure = 1 / np.exp(-steps / 16 * below).sum()
+    [found] = confidence.percent([scores])
+    # Half a step of the table is 3 %, its rounding half of 1/255 for each class.
+    slack = 0.035 * min(1, len(scores) * sure) + 0.5 / 255 * len(scores) * sure
+    assert abs(found / 100 - sure) <= slack * sure + 0.006
+
+
+@given(
+    logit=st.floats(1e-12, 1e6),
+    less=st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=20),
+)
+def test_no_product_of_the_c_overflows(logit: float, less: list[int]) -> None:
+    confidence = Confidence.of(logit)
+    half = 1 << (confidence.shift - 1)
+    largest = confidence.limit - 1
+    assert largest * confidence.factor + half < 2**32
+    assert (largest * confidence.factor + half) >> confidence.shift < len(TABLE)
+    assert (confidence.limit * confidence.factor + half) >> confidence.shift >= len(TABLE)
+
+
+@pytest.mark.parametrize("logit", LOGITS)
+def test_host_c_gives_the_per_cent_of_numpy_under_sanitizers(tmp_path: Path, logit: float) -> None:
+    model = model_of(logit)
+    write_c(model, tmp_path)
+    sources = [MAIN, tmp_path / "pnn_model.c"]
+    program = build_host_executable(sources, tmp_path, tmp_path / "sure", sanitize=True)
+    points = points_of(model)
+    done = subprocess.run(
+        [program], input=points.tobytes(), capture_output=True, check=True, timeout=DEADLINE_S
+    )
+    assert done.stdout == expected(model, points)
+
+
+def test_these_models_are_sure_to_different_degrees() -> None:
+    models = [model_of(logit) for logit in LOGITS]
+    shares = [list(expected(each, points_of(each))) for each in models]
+    assert set(shares[0]) == {25}  # of four classes
+    assert len(set(shares[2])) > 10
+    assert set(shares[-1]) == {25, 100}  # far from all prototypes, or not
+
+
+@needs_emulated_avr
+def test_the_uno_gives_the_per_cent_of_numpy(tmp_path: Path) -> None:
+    model = model_of(3e-3)
+    write_c(model, tmp_path)
+    firmware = resource("firmware")
+    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
+    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "sure.elf"]
+    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
+    points = points_of(model)[:20]
+    received = b""
+    with EmulatedUno(tmp_path / "sure.elf") as uno:
+        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
+            for point in points:
+                line.sendall(point.tobytes())
+                received += line.recv(1)
+        assert uno.stats().faults == ()
+    assert received == expected(model, points)
+
+
+def test_without_a_calibration_there_is_no_such_function() -> None:
+    model = replace(quantize(random_model()), sharpness=None)
+    assert model.confidence is None
+    assert "confidence" not in "".join(render_c(model).values())
+
+
+def test_it_does_not_change_what_a_model_is_known_by() -> None:
+    model = quantize(random_model())
+    assert replace(model, sharpness=3.0).model_sha256 == model.model_sha256
+
+
+@given(st.lists(st.text(min_size=1, max_size=60), min_size=2, max_size=12, unique=True))
+def test_constants_of_classes_are_different_names(names: list[str]) -> None:
+    constants = class_constants(tuple(names))
+    assert len(set(constants)) == len(names)
+    assert all(each.replace("_", "").isalnum() and each.isascii() for each in constants)
+    assert constants == tuple(each.upper() for each in constants)
+
+
+def test_constants_of_classes_read_like_their_names() -> None:
+    names = ("up-down", "Château Margaux", "7", "a b", "a-b", "猫", "O'Neil, São Paulo")
+    constants = ("UP_DOWN", "CHATEAU_MARGAUX", "7", "A_B_3", "A_B_4", "5", "O_NEIL_SAO_PAULO")
+    assert class_constants(names) == constants

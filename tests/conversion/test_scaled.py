@@ -1,0 +1,108 @@
+"""A classifier behind scalers becomes one model of raw features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kinds.kind import kind_of
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from protonn_edge.conversion import from_pipeline, from_sklearn
+from protonn_edge.errors import InputError
+from protonn_edge.model import Model
+from protonn_edge.quantization import quantize
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.registry import CLASSIFIERS
+
+X, y = load_wine(return_X_y=True)
+SCALERS = {
+    "standard": [StandardScaler()],
+    "minmax": [MinMaxScaler((-1, 3))],
+    "largest": [MaxAbsScaler()],
+    "two": [RobustScaler(), StandardScaler(with_std=False)],
+}
+
+
+def classifier(**parameters: Any) -> ProtoNNClassifier:
+    return ProtoNNClassifier(**({"epochs": 3, "n_prototypes": 6, "random_state": 0} | parameters))
+
+
+@pytest.mark.parametrize("name", SCALERS)
+@pytest.mark.parametrize("normalization", ["standard", "none"])
+def test_the_scores_are_those_of_the_pipeline(name: str, normalization: str) -> None:
+    pipeline = make_pipeline(*SCALERS[name], classifier(normalization=normalization)).fit(X, y)
+    model = from_pipeline(pipeline)
+    expected = pipeline[-1].to_model().scores(pipeline[:-1].transform(X).astype(np.float32))
+    np.testing.assert_allclose(model.scores(X), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_integers_are_those_of_scaled_points() -> None:
+    pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
+    scaled, raw = quantize(pipeline[-1].to_model()), quantize(from_pipeline(pipeline))
+    differs = scaled.quantize(pipeline[:-1].transform(X)) != raw.quantize(X)
+    assert differs.mean() < 0.002  # of inputs at the edge of two bytes
+    inputs = raw.quantize(X)
+    assert np.array_equal(raw.scores(inputs), scaled.scores(inputs))
+
+
+@pytest.mark.parametrize("kind", ["linear", "forest", "dense", "bonsai"])
+def test_other_kinds_have_scalers_too(kind: str) -> None:
+    pipeline = make_pipeline(
+        StandardScaler(), CLASSIFIERS[kind](random_state=0, **kind_of(kind).settings)
+    ).fit(X, y)
+    answers = pipeline.classes_[from_pipeline(pipeline).predict(X)]
+    assert np.mean(answers == pipeline.predict(X)) > 0.99
+
+
+def test_units_follow_from_the_decimals_of_raw_points() -> None:
+    pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
+    plain = classifier().fit(X, y).to_model()
+    assert np.array_equal(from_pipeline(pipeline, X).units, plain.units)
+
+
+def test_without_scalers_it_is_the_classifiers_own_model() -> None:
+    pipeline = make_pipeline(classifier()).fit(X, y)
+    assert np.array_equal(from_pipeline(pipeline).projection, pipeline[-1].to_model().projection)
+
+
+@pytest.mark.parametrize(
+    ("steps", "complaint"),
+    [
+        ([PCA(5)], "the pipeline has a PCA"),
+        ([MinMaxScaler(clip=True)], "clips"),
+        ([StandardScaler(), "unit"], "unit norm"),
+        ([StandardScaler(), "windows"], "fit it without the scalers"),
+    ],
+)
+def test_what_no_scaling_can_be_a_part_of_is_refused(steps: list[Any], complaint: str) -> None:
+    special = {
+        "unit": classifier(normalization="l2"),
+        "windows": classifier(window_shape=(4, 3), features="mean"),
+    }
+    last = special.get(steps[-1], classifier()) if isinstance(steps[-1], str) else classifier()
+    points = X[:, :12]
+    pipeline = make_pipeline(*(each for each in steps if not isinstance(each, str)), last)
+    with pytest.raises(InputError, match=complaint):
+        from_pipeline(pipeline.fit(points, y))
+
+
+def test_each_way_names_the_other_where_it_is_wanted() -> None:
+    with pytest.raises(InputError, match="from_pipeline"):
+        from_sklearn(make_pipeline(StandardScaler(), classifier()).fit(X, y), X)
+    with pytest.raises(InputError, match="from_sklearn"):
+        from_pipeline(make_pipeline(StandardScaler(), PCA()))
+    with pytest.raises(InputError, match="give the whole pipeline"):
+        from_pipeline(classifier())
+    with pytest.raises(InputError, match="not fitted"):
+        from_pipeline(make_pipeline(StandardScaler(), classifier()))
+
+
+def test_a_model_says_what_it_is() -> None:
+    pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
+    model: Model = from_pipeline(pipeline)
+    assert repr(model).startswith("<ProtoNNModel kind: ProtoNN, features: 13, classes: 3 (0, 1, 2)")
