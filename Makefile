@@ -7,6 +7,10 @@ DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-av
 # PlatformIO sends usage data unless it is told not to.
 export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 
+# Some containers forbid Python to keep what it compiles; then each of hundreds of processes compiles
+# all packages that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test fuzz lint docs firmware upload gallery setup tools node browser clean
 

@@ -2,7 +2,7 @@
 
     python benchmarks/end_to_end.py [--only NAME] [--json]
 
-prints the table of figures in README.md, one row a model; with --json one object a row. The digits
+prints the first table of docs/results.md, one row a model; with --json one object a row. The digits
 come with scikit-learn. The other sets are read from the folder that PROTONN_EDGE_DATA names
 (default ../shared/data), and their rows are left out where it does not have them.
 """
@@ -36,6 +36,7 @@ ROWS = [
     ),
     Row("letter26", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
     Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),
+    Row("fsdd", "fsdd_mfcc.npz", {"n_projections": 10, "n_prototypes": 40}),
 ]
 COLUMNS = [
     ("model", lambda r: r["name"]),

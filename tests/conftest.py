@@ -15,6 +15,7 @@ from protonn_edge.toolchain import platformio
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
 settings.register_profile("protonn-edge", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("nightly", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("protonn-edge")
 
 # Figures are drawn into files, never onto a screen.
@@ -47,5 +48,5 @@ def _replayed_builds() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Run the tests in one process more than there are cores: many wait for other programs."""
-    return (yield) + 1
+    """Run the tests in two processes more than there are cores: many wait for other programs."""
+    return (yield) + 2

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
+from protonn_edge.cli.examples import epilog_of
 
 COMMANDS = {
     "demo": "Train, build, classify and report, on data that comes along",
@@ -20,6 +21,7 @@ COMMANDS = {
     "convert": "Make a model of another program's, or the reverse",
     "calibrate": "Let a model reject inputs unlike its classes",
     "inspect": "Show what is in a model, in floats and in integers",
+    "predict": "Classify points that have no labels",
     "build": "Build the firmware of a model; check that it fits",
     "export": "Write a model as an Arduino or PlatformIO library, or C",
     "verify": "Compare the scores of NumPy, C and the board, bit by bit",
@@ -42,9 +44,8 @@ class _Commands(click.Group):
         """Return the command of this name, None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{cmd_name}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        command.short_help = COMMANDS[cmd_name]
+        command = _imported(cmd_name)
+        command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -57,6 +58,21 @@ class _Commands(click.Group):
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
+
+
+def _imported(name: str) -> click.Command:
+    """Return a command; where a library of an extra is missing, one that says so."""
+    try:
+        command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
+    except ImportError as error:
+        from protonn_edge.cli.command import Unavailable  # noqa: PLC0415 - it imports NumPy
+        from protonn_edge.system.extras import sentence_of  # noqa: PLC0415
+
+        sentence = sentence_of(error)
+        if sentence is None:
+            raise
+        return Unavailable(name, sentence)
+    return command
 
 
 @click.group(

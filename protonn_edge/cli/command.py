@@ -30,10 +30,12 @@ from rich.progress import (
 )
 
 from protonn_edge.boards import board_names
+from protonn_edge.cli.option_groups import write_options
 from protonn_edge.cli.paths import NameOrPath, check_paths
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
+from protonn_edge.system.extras import sentence_of
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
@@ -113,18 +115,34 @@ class FiniteRange(click.FloatRange):
         return f"{left}x{right}"
 
 
+class ParameterOption(click.Option):
+    """An option that is a parameter of a classifier in Python, and goes by that name, too."""
+
+    def names(self) -> dict[str, str]:
+        """Return what the command line calls it, by what Python does, without hyphens."""
+        return {str(self.name).replace("_", "-"): self.opts[0].removeprefix("--")}
+
+
 class Command(click.Command):
     """A command that ends in one sentence and the right exit code, whatever its input is."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; a null byte is in no file's name."""
-        ctx.token_normalize_func = lambda name: _FIRST_NAMES.get(name, name)
+        names = dict(_FIRST_NAMES)
+        for param in self.params:
+            if isinstance(param, ParameterOption):
+                names |= param.names()
+        ctx.token_normalize_func = lambda name: names.get(name, name)
         for word in args:
             if "\0" in word:
                 raise click.UsageError(
                     f"{_on_one_line(word)!r} has a null byte, which no name can have; type it again"
                 )
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, in groups where there are many."""
+        write_options(self, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error becomes a line on standard error, and JSON if asked for."""
@@ -158,10 +176,25 @@ class Command(click.Command):
         ctx.exit(exit_code)
 
 
+class Unavailable(Command):
+    """A command some library of which is not installed: it says which, whatever it is given."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        def refuse(**_: Any) -> None:
+            raise InputError(sentence)
+
+        rest = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+        settings = {"ignore_unknown_options": True}
+        super().__init__(name, settings, refuse, [rest], help=f"Not available: {sentence}.")
+        json_option(self)
+
+
 def _refusal(error: Exception) -> tuple[str, int] | None:
     """Return the sentence and the exit code of an error that the input is the cause of."""
     if isinstance(error, ProtoNNEdgeError):
         return str(error), error.exit_code
+    if isinstance(error, ImportError) and (sentence := sentence_of(error)):
+        return sentence, InputError.exit_code
     if isinstance(error, OSError):
         name, reason = error.filename or "the output", error.strerror or str(error)
         return f"cannot use {name}: {reason}; choose another", InputError.exit_code

@@ -23,6 +23,7 @@ from protonn_edge.evaluation.verification import disagreement, verify_host
 from protonn_edge.hil import check_is_results
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize
+from protonn_edge.system.extras import require
 from protonn_edge.toolchain.platformio import upload_command
 from protonn_edge.training import ProtoNNClassifier
 
@@ -50,6 +51,7 @@ _SETTINGS: dict[str, Any] = {
 def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) -> None:
     """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
     out = Output(as_json)
+    require("matplotlib")  # for the report, at the end
     board = load_board(board_name)
     check_folder(output, board)
     check_is_results(output / "results.csv")

@@ -108,7 +108,8 @@ def export_command(
                 ("files", f"{len(done.files)}"),
                 ("test vectors", f"{done.vectors}"),
                 ("kernel", done.plan.kernel),
-                ("flash, about", _flash_of(done.flash_bytes, board)),
+                ("flash of a sketch, about", _flash_of(done.plan.flash_bytes, board)),
+                ("of SelfTest, about", _flash_of(done.flash_bytes, board)),
             ]
         ),
         f"next: {_NEXT[kind]}",

@@ -24,6 +24,8 @@ from protonn_edge.errors import InputError
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
+PREDICTIONS_MARK = "predicted_class\n"
+"""How a file of 'predict' begins."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ def _is_recording(path: Path) -> bool:
     return _head(path).startswith(RECORDING_MARK.encode())
 
 
+def _is_predictions(path: Path) -> bool:
+    return _head(path).startswith(PREDICTIONS_MARK.encode())
+
+
 def _is_search(path: Path) -> bool:
     try:
         first = json.loads(_head(path).split(b"\n", 1)[0])
@@ -98,6 +104,7 @@ WINDOWS = FileKind("a data set of windows", _is_windows)
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _is_recording)
 RESULTS = FileKind("a results file", _is_results)
+PREDICTIONS = FileKind("a file of predictions", _is_predictions)
 SEARCH = FileKind("the file of a search", _is_search)
 FRONT = FileKind("what 'tune --front' writes", _is_front)
 

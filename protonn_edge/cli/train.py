@@ -75,7 +75,13 @@ _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
     metavar="LABEL",
     help="With --one-class: the class that is normal, if DATA has others; these only test.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Of all random numbers; the same seed and data give the same model.",
+)
 @click.option(
     "--holdout",
     "share",

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 from sklearn.utils._param_validation import Interval
 
-from protonn_edge.cli.command import FiniteRange
+from protonn_edge.cli.command import FiniteRange, ParameterOption
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
@@ -56,7 +56,9 @@ def feature_options(command: _F) -> _F:
     """Add the options of what comes before a classifier, which are None where not given."""
     for parameter, (flag, text) in reversed(AllFeatures.flags.items()):
         taken = type_of(parameter, AllFeatures)
-        command = click.option(flag, parameter, type=taken, default=None, help=text)(command)
+        command = click.option(
+            flag, parameter, cls=ParameterOption, type=taken, default=None, help=text
+        )(command)
     return command
 
 
@@ -136,4 +138,4 @@ def _option(parameter: str, kind: type[DeviceClassifier]) -> Callable[[_F], _F]:
     word = isinstance(default, str) and not isinstance(taken, click.Choice)
     shown = {"show_default": default} if word else {"default": default, "show_default": True}
     flag, text = kind.flags[parameter]
-    return click.option(flag, parameter, type=taken, help=text, **shown)
+    return click.option(flag, parameter, cls=ParameterOption, type=taken, help=text, **shown)

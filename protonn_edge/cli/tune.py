@@ -30,6 +30,7 @@ from protonn_edge.datasets import Dataset, TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
+from protonn_edge.system.extras import require
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.registry import CLASSIFIERS
@@ -191,6 +192,8 @@ def tune_command(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     check_output(output)
+    if front_path is not None and front_path.suffix != ".json":
+        require("matplotlib")  # to draw it, at the end
     choice = Choice.usual(groups is not None) if choose is None else Choice.parse(choose)
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs and --dask exclude each other; give one of them")

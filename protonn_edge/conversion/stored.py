@@ -19,6 +19,7 @@ from sklearn.tree._tree import NODE_DTYPE
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
+from protonn_edge.system.extras import require
 
 SUFFIX = ".skops"
 
@@ -38,12 +39,9 @@ def load_estimator(path: Path) -> Any:
         One sentence: skops is not installed, the file is not one of its, damaged, too large, or
         holds objects of other types.
     """
-    try:
-        from skops import io  # noqa: PLC0415 (it is an extra, and takes a second)
-    except ImportError as error:
-        raise InputError(
-            f"{path} is read by skops, which is not installed; install 'protonn-edge[skops]'"
-        ) from error
+    require("skops")
+    from skops import io  # noqa: PLC0415 (it takes a second)
+
     with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
         _read(path, lambda: _check_members(path))
         content = path.read_bytes()

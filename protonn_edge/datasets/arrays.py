@@ -76,12 +76,12 @@ def read_npz(path: Path) -> Parts:
         )
         classes = _names(archive, "class_names")
         check_class_names(classes, str(path), LABEL_LIMIT)
-        if _has_features(archive, train_points):
+        if has_features(archive, train_points):
             train = _table(archive, train_points, train_labels, classes)
-            tested = _has_features(archive, test_points) or _has_labels(archive, test_labels)
+            tested = has_features(archive, test_points) or _has_labels(archive, test_labels)
             test = _table(archive, test_points, test_labels, classes) if tested else None
             return _parts(train, test, classes)
-        if _has_features(archive, points):
+        if has_features(archive, points):
             return _parts(_table(archive, points, labels, classes), None, classes)
     found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "nothing"
     raise InputError(
@@ -118,7 +118,8 @@ def _spelled(archive: ArrayArchive, name: str) -> str:
     return name.swapcase()[0] + name[1:]
 
 
-def _has_features(archive: ArrayArchive, name: str) -> bool:
+def has_features(archive: ArrayArchive, name: str) -> bool:
+    """Return whether an archive has points of this name, dense or sparse."""
     return name in archive.names or has_compressed_rows(archive, name)
 
 
@@ -128,12 +129,12 @@ def _has_labels(archive: ArrayArchive, name: str) -> bool:
 
 def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, ...]) -> Table:
     for name, there in (
-        (points, _has_features(archive, points)),
+        (points, has_features(archive, points)),
         (labels, _has_labels(archive, labels)),
     ):
         if not there:
             raise InputError(f"{archive.path} has no array {name!r}; add it")
-    X, point_shape = _features(archive, points)
+    X, point_shape = points_of(archive, points)
     sets = _label_sets(archive, labels)
     y = sets if sets is not None else archive.read(labels)
     if (sets is None and y.ndim != 1) or y.shape[0] != X.shape[0]:
@@ -196,7 +197,7 @@ def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
     return sparse_rows(y, dtype=np.float32)
 
 
-def _features(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:
+def points_of(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:
     """Return the points, a row each, and the axes that a point has in the file."""
     if has_compressed_rows(archive, name):
         return sparse_features(archive, name, whole_number(archive, "n_features", INDEX_LIMIT)), ()

@@ -172,7 +172,7 @@ def _parts(
 ) -> tuple[Table, Table | None, tuple[str, ...]]:
     """Return the training part, the test part if there is one, and the classes if named."""
     if path.suffix.lower() == ".npz" and not path.is_dir():
-        _refuse_options(path, options)
+        refuse_options(path, options)
         parts = read_npz(path)
         return parts.train, parts.test, parts.classes
     return *_tables(path, options, expected), ()
@@ -214,7 +214,7 @@ def with_columns(table: Table, wanted: Sequence[str]) -> tuple[Table, tuple[Noti
     return replace(table, X=table.X[:, columns], feature_names=tuple(wanted)), match.notices
 
 
-def _refuse_options(path: Path, options: TableOptions | None) -> None:
+def refuse_options(path: Path, options: TableOptions | None) -> None:
     """Refuse what only a table of text can be told."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     flags = [f"--{name}" for name, value in vars(given).items() if value]
@@ -264,7 +264,7 @@ def _text_table(
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
     if suffix in _LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
-        _refuse_options(path, options)
+        refuse_options(path, options)
         table = read_libsvm(path)
         return table if expected is None else widened(table, expected.n_features)
     return read_table(

@@ -127,6 +127,37 @@ def read_table(
     )
 
 
+def read_features(
+    path: Path, *, delimiter: str, options: TableOptions | None, expected: Expected
+) -> tuple[Float32, tuple[Notice, ...]] | None:
+    """Read the features of a table that need not have labels; None if its labels must be found.
+
+    Parameters are those of `read_table`.
+
+    Returns
+    -------
+    X : ndarray of shape (n, D), float32
+        The columns that the model has the names of, or all where there are as many as it wants.
+    notices : tuple of Notice
+    """
+    options = options or TableOptions()
+    file = _opened(path, delimiter, options)
+    given = [*options.drop, *([] if options.label is None else [options.label])]
+    dropped = {find_column(file.columns, text, "--drop", path) for text in given}
+    kept = [column for column in file.columns if column not in dropped]
+    names = [column.name for column in kept] if file.header else []
+    notices: tuple[Notice, ...] = ()
+    if set(expected.feature_names) <= set(names) and expected.feature_names:
+        match = match_columns(names, expected.feature_names, str(path))
+        kept = kept if match.columns is None else [kept[index] for index in match.columns]
+    elif len(kept) == expected.n_features:
+        notices = match_columns([], expected.feature_names, str(path)).notices
+    else:
+        return None
+    content = _read(file, [], kept)
+    return content.numbers, (*file.notices, *notices)
+
+
 @dataclass(frozen=True)
 class _Roles:
     """What is known of columns before all rows are read.

@@ -71,7 +71,8 @@ def plan_table(plan: Plan) -> Table:
     if plan.exclusive_cycles:
         table.add_row("not together", "", "", "", f"-{plan.exclusive_cycles:,}")
     total = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
-    table.add_row("prediction", "", f"{plan.flash_bytes:,}", total, f"{plan.worst_cycles:,}")
+    flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
+    table.add_row("prediction", "", f"{flash:,}", total, f"{plan.worst_cycles:,}")
     return table
 
 

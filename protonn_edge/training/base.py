@@ -223,11 +223,11 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         self._sparse_labels = bool(issparse(y))
         take = given_label_sets if self.multilabel_ else given_points
         given = take(self, X, y, sample_weight, settings.normalizer_kind)
-        check_number_of_classes(given.classes, one_class=settings.one_class)
         self.classes_ = given.classes
         numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
         case = Case.of(settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None)
         check_compatible(case, self.refusals)
+        check_number_of_classes(given.classes, one_class=settings.one_class)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_thread():  # faster for such small products, and the same everywhere
             moved = numbers if settings.group_shift > 0 else None

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 from threadpoolctl import threadpool_limits
 
 from protonn_edge.errors import InputError
+from protonn_edge.system.extras import require
 from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
 
 _CONNECT_S = 15
@@ -158,12 +159,8 @@ class DaskWorkers:
         self._address = address
 
     def __enter__(self) -> Self:
-        try:
-            distributed: Any = importlib.import_module("distributed")  # an extra
-        except ImportError as error:
-            raise InputError(
-                "dask.distributed is not installed; run: pip install 'protonn-edge[dask]'"
-            ) from error
+        require("distributed")
+        distributed: Any = importlib.import_module("distributed")
         try:
             self._client: Any = distributed.Client(
                 self._address, timeout=_CONNECT_S, set_as_default=False

@@ -1,0 +1,86 @@
+"""Points without labels, as a trained model classifies them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES, has_features, points_of
+from protonn_edge.datasets.columns import Expected, TableOptions
+from protonn_edge.datasets.dataset import Features, Float32, dense_features
+from protonn_edge.datasets.notices import OnNotice
+from protonn_edge.datasets.reading import load_points, refuse_options
+from protonn_edge.datasets.tables import read_features
+from protonn_edge.errors import InputError
+from protonn_edge.system.files import check_file
+
+_ARRAYS = ("X_test", "x_test", "X", "x", "X_train", "x_train")
+_LIMIT_BYTES = 512 * 2**20
+
+
+def load_features(
+    path: Path,
+    *,
+    classes: Sequence[str],
+    n_features: int,
+    feature_names: Sequence[str] = (),
+    options: TableOptions | None = None,
+    on_notice: OnNotice | None = None,
+) -> Float32:
+    """Read points to classify: labels need not be there, and are ignored where they are.
+
+    Parameters are those of `load_points`.
+
+    Returns
+    -------
+    ndarray of shape (n, D), float32
+
+    Raises
+    ------
+    InputError
+        One sentence with the file and, where there is one, the line, the column or the array.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".npz" and not path.is_dir():
+        refuse_options(path, options)
+        return _checked(_of_archive(path), n_features, path)
+    expected = Expected(n_features, tuple(feature_names), classes)
+    if suffix in (".csv", ".tsv"):
+        check_file(path, limit_bytes=_LIMIT_BYTES)
+        delimiter = "," if suffix == ".csv" else "\t"
+        table = read_features(path, delimiter=delimiter, options=options, expected=expected)
+        if table is not None:
+            X, notices = table
+            for notice in notices:
+                if on_notice is not None:
+                    on_notice(notice)
+            return _checked(X, n_features, path)
+    X, _ = load_points(
+        path,
+        classes=classes,
+        n_features=n_features,
+        feature_names=feature_names,
+        options=options,
+        on_notice=on_notice,
+    )
+    return X
+
+
+def _of_archive(path: Path) -> Features:
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        for name in _ARRAYS:
+            if has_features(archive, name):
+                return points_of(archive, name)[0]
+    raise InputError(f"{path} has no array 'X' of points; name the array so")
+
+
+def _checked(X: Features, n_features: int, path: Path) -> Float32:
+    if X.shape[1] != n_features:
+        raise InputError(
+            f"{path} has {X.shape[1]:,} features, the model wants {n_features:,}; use the columns "
+            "that it was trained on"
+        )
+    if not X.shape[0]:
+        raise InputError(f"{path} has no points; give it at least one")
+    return dense_features(X, str(path))

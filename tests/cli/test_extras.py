@@ -1,0 +1,66 @@
+"""A library that is not installed is named, with what to install, before time is spent."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from checkout import CHECKOUT, skip_unless_checked_out
+from command_line import run
+
+from protonn_edge.system import extras
+
+PROGRAM = """
+import sys
+sys.modules |= dict.fromkeys({missing!r})
+from protonn_edge.cli import main
+main(prog_name="protonn-edge")
+"""
+
+
+def without(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command where a library is missing."""
+    program = PROGRAM.format(missing=[missing])
+    return subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_command_names_the_extra_that_it_needs(tmp_path: Path) -> None:
+    done = without("optuna", "tune", "train.csv", "-o", "m.npz", "--json")
+    sentence = "this needs optuna, which is not installed; run: pip install 'protonn-edge[search]'"
+    assert done.returncode == 2
+    assert done.stderr == f"error: {sentence}\n"
+    assert json.loads(done.stdout) == {"error": sentence}
+    done = without("matplotlib", "demo", "-o", str(tmp_path / "demo"))
+    assert done.returncode == 2
+    assert "pip install 'protonn-edge[plots]'" in done.stderr
+    assert not (tmp_path / "demo").exists()
+
+
+def test_a_figure_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    (tmp_path / "d.csv").write_text("label,a\n")
+    done = run("tune", tmp_path / "d.csv", "-o", tmp_path / "m.npz", "--front", "front.svg")
+    assert done.exit_code == 2
+    assert "protonn-edge[plots]" in done.stderr
+
+
+def test_what_is_missing_for_another_reason_is_no_extra() -> None:
+    assert extras.sentence_of(ImportError("x", name="nothing_of_ours")) is None
+    assert "plots" in str(extras.sentence_of(ImportError("x", name="matplotlib.figure")))
+
+
+def test_the_extras_are_those_of_the_project() -> None:
+    skip_unless_checked_out("pyproject.toml")
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    for library, extra in extras._EXTRAS.items():
+        assert any(line.startswith(f"{library}>=") for line in optional[extra])
+        assert not any(line.startswith(library) for line in project["dependencies"])

@@ -1,0 +1,93 @@
+"""Points without labels are classified as the device classifies them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, run_json, succeed
+from model_factory import random_model, random_points
+
+from protonn_edge.model import Model, save_model
+from protonn_edge.quantization import quantize
+
+NAMES = ("a", "b", "c", "d")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    """Give a model of four named features and three classes, which is in m.npz."""
+    model = random_model(1, features=4, projections=3, prototypes=6, classes=3)
+    model = replace(model, feature_names=NAMES, classes=("no", "x,y", "yes"))
+    save_model(model, tmp_path / "m.npz")
+    return model
+
+
+@pytest.fixture
+def points() -> np.ndarray:
+    return random_points(2, 20, 4).round(2).astype(np.float32)
+
+
+def answers(model: Model, X: np.ndarray) -> list[str]:
+    integers = quantize(model)
+    return [model.classes[i] for i in integers.predict(integers.quantize(X)).tolist()]
+
+
+def write(path: Path, X: np.ndarray, header: str = "") -> Path:
+    rows = [",".join(f"{value:g}" for value in row) for row in X]
+    path.write_text("\n".join([*([header] if header else []), *rows]) + "\n")
+    return path
+
+
+def test_columns_without_labels_are_matched_by_name_or_place(
+    tmp_path: Path, model: Model, points: np.ndarray
+) -> None:
+    wanted = answers(model, points)
+    assert len(set(wanted)) > 1
+    files = [
+        write(tmp_path / "named.csv", points[:, ::-1], "d,c,b,a"),
+        write(tmp_path / "bare.csv", points),
+        write(
+            tmp_path / "more.csv", np.c_[points[:, :2], np.arange(20), points[:, 2:]], "a,b,n,c,d"
+        ),
+        write(tmp_path / "labelled.csv", np.c_[np.zeros(20), points], "label,a,b,c,d"),
+    ]
+    np.savez(tmp_path / "x.npz", X=points)
+    for path in (*files, tmp_path / "x.npz"):
+        record = run_json("predict", tmp_path / "m.npz", path)
+        assert record["predicted"] == wanted, path.name
+        assert sum(record["classes"].values()) == record["n"] == 20
+    printed = succeed("predict", tmp_path / "m.npz", files[1]).stdout
+    assert printed.splitlines() == wanted
+
+
+def test_a_table_of_classes_is_written_and_replaced(
+    tmp_path: Path, model: Model, points: np.ndarray
+) -> None:
+    data, out = write(tmp_path / "new.csv", points), tmp_path / "out.csv"
+    for _ in range(2):
+        succeed("predict", tmp_path / "m.npz", data, "-o", out)
+    with out.open(newline="") as stream:
+        (head, *rows) = csv.reader(stream)
+    assert head == ["predicted_class"]
+    assert [name for (name,) in rows] == answers(model, points)
+    assert_one_sentence(
+        run("predict", tmp_path / "m.npz", out, "-o", data), "new.csv is not a file of predictions"
+    )
+
+
+@pytest.mark.usefixtures("model")
+def test_other_columns_than_the_models_are_refused(tmp_path: Path, points: np.ndarray) -> None:
+    short = write(tmp_path / "short.csv", points[:, :3], "a,b,c")
+    assert_one_sentence(run("predict", tmp_path / "m.npz", short), "short.csv")
+    np.savez(tmp_path / "x.npz", X=points[:, :3])
+    refused = run("predict", tmp_path / "m.npz", tmp_path / "x.npz")
+    assert_one_sentence(refused, "3 features, the model wants 4")
+    np.savez(tmp_path / "y.npz", Z=points)
+    assert_one_sentence(run("predict", tmp_path / "m.npz", tmp_path / "y.npz"), "no array 'X'")
+    bad = tmp_path / "bad.csv"
+    bad.write_text("1,2,3,4\n1,x,3,4\n")
+    assert_one_sentence(run("predict", tmp_path / "m.npz", bad), "bad.csv:2")

@@ -1,0 +1,78 @@
+"""What the README promises in numbers, and what the files of the project say of each other."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from checkout import CHECKOUT, skip_unless_checked_out
+
+import protonn_edge
+
+GITHUB = CHECKOUT / ".github"
+SOURCES = ("results", "gradients", "sensors")
+
+
+@pytest.fixture(autouse=True)
+def _checkout() -> None:
+    skip_unless_checked_out("pyproject.toml")
+
+
+def project() -> dict[str, object]:
+    settings: dict[str, object] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
+    return settings["project"]  # type: ignore[return-value]
+
+
+def test_the_readme_is_a_page() -> None:
+    text = (CHECKOUT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 120
+    assert len(text.split()) <= 900
+
+
+def test_figures_of_the_readme_are_those_of_the_results() -> None:
+    readme = (CHECKOUT / "README.md").read_text("utf-8")
+    table = re.search(r"\| accuracy on the Uno.*?\n\n", readme, re.DOTALL)
+    assert table is not None
+    pages = [(CHECKOUT / "docs" / f"{name}.md").read_text("utf-8") for name in SOURCES]
+    rows = [line for page in pages for line in page.splitlines() if line.startswith("|")]
+    accuracy, ms, flash, sram, _ = (
+        [cell.strip() for cell in line.strip("| ").split("|")][1:]
+        for line in table[0].strip().splitlines()
+    )
+    for column in zip(accuracy, ms, flash, strict=True):
+        assert any(set(column) <= set(re.split(r"[| ]+", row)) for row in rows), column
+    for total in sram:
+        sums = (sum(map(int, each)) for row in rows for each in re.findall(r"(\d+) \+ (\d+)", row))
+        assert int(total.replace(",", "")) in sums, total
+
+
+def test_every_python_that_is_promised_is_tested() -> None:
+    workflow = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text("utf-8"))
+    tested = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
+    assert [f"Programming Language :: Python :: {each}" for each in tested] == [
+        each for each in project()["classifiers"] if re.search(r":: 3\.", each)
+    ]
+    named = {word for job in workflow["jobs"].values() for step in job["steps"]
+             for word in step.get("run", "").split() if word.startswith("tests/")}  # fmt: skip
+    assert all((CHECKOUT / name).is_dir() for name in named)
+
+
+@pytest.mark.parametrize("path", sorted(GITHUB.rglob("*.y*ml")), ids=lambda path: path.name)
+def test_settings_are_yaml(path: Path) -> None:
+    assert isinstance(yaml.safe_load(path.read_text("utf-8")), dict)
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    citation = yaml.safe_load((GITHUB / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == protonn_edge.__version__
+    assert f"## {protonn_edge.__version__}\n" in (CHECKOUT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_every_dependency_has_its_reason() -> None:
+    reasons = (CHECKOUT / "docs" / "installation.md").read_text("utf-8")
+    listed = re.findall(r"^\| ([a-z0-9-]+) \|", reasons.split("## Why each")[1], re.MULTILINE)
+    named = [re.match(r"[\w-]+", each)[0] for each in project()["dependencies"]]
+    assert set(listed) - {"dependency"} == set(named)
