@@ -71,7 +71,7 @@ def held_out_statistics(
         on_fold(fold + 1, int(fold_of.max()) + 1)
         held_out = fold_of == fold
         trained = ~held_out
-        one = clone(classifier).set_params(callback=None)
+        one = clone(classifier).set_params(callback=None, network_callback=None)
         if isinstance(model, ProtoNNModel) and alone:
             one.set_params(gamma=model.gamma, init_projection=model.projection)
         with warnings.catch_warnings():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from protonn_edge.toolchain.platformio import (
     pio_environment,
     pio_variables,
     run_pio,
-    upload_command,
 )
 from protonn_edge.toolchain.stack import worst_case_stack
 
@@ -178,14 +176,6 @@ def test_neither_a_registry_nor_a_compiler_is_said(registry, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InputError, match="install gcc-avr, avr-libc and avrdude"):
         pio_variables()
-
-
-def test_the_upload_command_is_fit_to_be_pasted_into_a_shell(offline, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    command = upload_command(Path("proj $x [y] z"))
-    words = shlex.split(command)
-    assert words[-3:] == ["upload", "-d", "proj $x [y] z"]
-    assert words[0] == "eval"
 
 
 def test_a_cache_that_cannot_be_written_is_said(offline, monkeypatch, tmp_path):
