@@ -29,6 +29,7 @@ from protonn_edge.datasets.recordings import (
 from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
 from protonn_edge.stages.window_features import check_window
 from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.system.files import write_atomically
@@ -124,12 +125,11 @@ def windows_command(
     if stride is not None and trigger is not None:
         raise click.UsageError("--stride is for a raster, and --trigger cuts by movement; give one")
     out = Output(as_json)
-    check_window(window, 1)
     options = replace(table, session=session, time=time, channels=names_in(channels, "--channels"))
     recorded = read_recording(recording, options)
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
-    check_window(window, recorded.samples.shape[1])
+    _check_window(window, recorded.samples.shape[1])
     found = _trigger(recorded, window, trigger, before)
     cut = _cut(recorded, window, stride, test_share, found)
     arrays = _arrays(cut, recorded)
@@ -139,6 +139,12 @@ def windows_command(
     out.say(f"{output.name}:", fact_table(_facts(cut, recorded, found)))
     out.notice([*recorded.notices, *_notices(cut, recorded, found)])
     out.finish(_record(cut, recorded, found, arrays))
+
+
+def _check_window(window: int, channels: int) -> None:
+    """Refuse windows that no features can be made of; one channel may be the sound of a word."""
+    if channels > 1 or window > SAMPLE_LIMIT:
+        check_window(window, channels)
 
 
 def _trigger(
