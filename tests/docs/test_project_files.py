@@ -13,7 +13,7 @@ from checkout import CHECKOUT, skip_unless_checked_out
 import protonn_edge
 
 GITHUB = CHECKOUT / ".github"
-SOURCES = ("results", "gradients", "sensors")
+SOURCES = ("results", "gradients", "sensors", "audio")
 
 
 @pytest.fixture(autouse=True)
