@@ -48,5 +48,5 @@ def _replayed_builds() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Run the tests in one process more than there are cores: many wait for other programs."""
-    return (yield) + 1
+    """Run the tests in two processes more than there are cores: many wait for other programs."""
+    return (yield) + 2

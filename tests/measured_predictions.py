@@ -11,7 +11,9 @@ from __future__ import annotations
 import socket
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from checkout import CHECKOUT
@@ -67,7 +69,10 @@ int main(void)
 """
 
 _FIRMWARE = CHECKOUT / "firmware"
-_SOURCES = ("prediction.c", "cycle_counter.c", "uart.c", "watchdog.c")
+_SOURCES = ("cycle_counter.c", "uart.c", "watchdog.c")
+"""What is the same for all models; `prediction.c` is not."""
+
+_OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
 _DEADLINE_S = 30.0
 
 
@@ -86,12 +91,29 @@ def build_program(model: IntegerModel, plan: Plan, folder: Path) -> Path:
     generated.mkdir(parents=True, exist_ok=True)
     write_c(model, generated, plan)
     (folder / "main.c").write_text(_MAIN)
-    sources = [*(_FIRMWARE / name for name in _SOURCES), folder / "main.c"]
-    elf = folder / "program.elf"
-    command = ["avr-gcc", *FLAGS, *_LINKING, f"-I{folder}", f"-I{_FIRMWARE}"]
-    command += [*sources, generated / "pnn_model.c", "-o", elf]
-    subprocess.run(command, check=True, timeout=60, cwd=folder)
+    elf, compiled = folder / "program.elf", model_object(folder)
+    _compile("-c", generated / "pnn_model.c", "-o", compiled, folder=folder)
+    around = [_FIRMWARE / "prediction.c", folder / "main.c", *_objects()]
+    _compile(*_LINKING, f"-I{folder}", *around, compiled, "-o", elf, folder=folder)
     return elf
+
+
+def model_object(folder: Path) -> Path:
+    """Return the object file of the model alone, which `build_program` leaves in its folder."""
+    return folder / "pnn_model.o"
+
+
+@cache
+def _objects() -> list[Path]:
+    """Compile what is the same for all models once."""
+    folder = Path(_OBJECTS.name)
+    _compile("-c", *(_FIRMWARE / name for name in _SOURCES), folder=folder)
+    return [folder / Path(name).with_suffix(".o") for name in _SOURCES]
+
+
+def _compile(*arguments: str | Path, folder: Path) -> None:
+    command = ["avr-gcc", *FLAGS, f"-I{_FIRMWARE}", *arguments]
+    subprocess.run(command, check=True, timeout=60, cwd=folder)
 
 
 def measure(elf: Path, model: IntegerModel, Q: np.ndarray) -> Measured:

@@ -26,6 +26,7 @@ RunWithin = Callable[..., Done]
 
 _COMPILERS = ("avr-", "gcc ", "g++ ", "cc ")
 _SOURCES = (".c", ".h", ".cpp", ".S")
+_SOURCE_FOLDERS = ("firmware", "src", "include", "lib")
 
 
 @dataclass(frozen=True)
@@ -122,15 +123,17 @@ def _key_of_project(folder: Path, board: str, environment: Mapping[str, str]) ->
     settings = sorted([folder / "platformio.ini", *folder.glob("boards/*.json")])
     sources = sorted(
         path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix in _SOURCES and ".pio" not in path.relative_to(folder).parts
+        for name in _SOURCE_FOLDERS
+        for path in (folder / name).rglob("*")
+        if path.suffix in _SOURCES
     )
-    others = {
+    settings_of_pio = {
         name: value
         for name, value in environment.items()
-        if name == "PATH" or (name.startswith("PLATFORMIO_") and not name.endswith("_DIR"))
+        if name.startswith("PLATFORMIO_") and not name.endswith("_DIR")
     }
-    told = json.dumps([board, sources, sorted(others.items())])
+    compiler = shutil.which("avr-gcc", path=environment.get("PATH"))
+    told = json.dumps([board, sources, compiler, sorted(settings_of_pio.items())])
     return _key_of_files(folder, [path.relative_to(folder).as_posix() for path in settings], told)
 
 

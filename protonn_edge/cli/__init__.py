@@ -23,6 +23,8 @@ COMMANDS = {
     "inspect": "Show what is in a model, in floats and in integers",
     "predict": "Classify points that have no labels",
     "build": "Build the firmware of a model; check that it fits",
+    "upload": "Put a project's firmware on the board",
+    "monitor": "Watch what a board says of what it senses",
     "export": "Write a model as an Arduino or PlatformIO library, or C",
     "verify": "Compare the scores of NumPy, C and the board, bit by bit",
     "hil": "Measure accuracy, time and energy on a board",

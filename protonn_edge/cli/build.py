@@ -10,7 +10,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board, load_board
 from protonn_edge.build.budget import OverBudget
 from protonn_edge.build.project import Wishes, build, build_for_host, check_folder
 from protonn_edge.cli.command import (
@@ -21,8 +21,10 @@ from protonn_edge.cli.command import (
     json_option,
     precision_option,
 )
+from protonn_edge.cli.live import LIVE_FOLDER, LiveOptions, build_with_sensor, live_options
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
+from protonn_edge.cli.upload import port_option, upload, upload_line, upload_option
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
@@ -30,6 +32,7 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import Model, load_model
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import (
+    PRECISIONS,
     DeviceModel,
     IntegerChain,
     device_model,
@@ -40,7 +43,6 @@ from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, s
 from protonn_edge.stages.activity import Activity
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.stages.plans import PLANS
-from protonn_edge.toolchain.platformio import upload_command
 
 
 @click.command("build", cls=Command)
@@ -50,8 +52,8 @@ from protonn_edge.toolchain.platformio import upload_command
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(),
-    help="The project's folder; what is missing there is written.  [default: the current folder]",
+    help="The project's folder; what is missing there is written.  [default: the current folder; "
+    "with --sensor, live]",
 )
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Points to compare float and integers on."
@@ -78,30 +80,46 @@ from protonn_edge.toolchain.platformio import upload_command
     type=click.Choice(PLANS),
     help="How weights are read, or trees are asked.  [default: the fastest that fits]",
 )
+@live_options
+@upload_option
+@port_option
 @table_options
 @json_option
 def build_command(
     model_file: Path,
     board_name: str,
-    output: Path,
+    output: Path | None,
     data: Path | None,
     max_drop: float | None,
     precision: str,
     max_flash: int | None,
     max_sram: int | None,
     kernel: str | None,
+    live: LiveOptions,
+    uploads: bool,
+    port: str | None,
     table: TableOptions,
     as_json: bool,
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    'pio run -t upload' in the same folder then puts it on the board. The plan's mean cycles are
-    those on training points, or, with --data, on these; the fastest plan is the fastest on them.
+    'upload' then puts it on the board, as 'pio run -t upload' in the same folder does. The plan's
+    mean cycles are those on training points, or, with --data, on these; the fastest plan is the
+    fastest on them. With --sensor the board classifies what its own sensor senses, and 'monitor'
+    shows that.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
+    if live.sensors:
+        _check_alone(data, precision, max_flash, max_sram, kernel)
+        output = output or LIVE_FOLDER
+        done = build_with_sensor(out, model, board, output, live)
+        out.finish(done | _uploaded(out, output, board, uploads, port))
+        return
+    live.check_unused()
+    output = output or Path()
     check_folder(output, board)
     reference = device_model(model, precision)
     record = {
@@ -135,9 +153,27 @@ def build_command(
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(usage, board)]))
     if isinstance(built.plan, Plan):
         out.say("its plan:", plan_table(built.plan))
+    uploaded = _uploaded(out, output, board, uploads, port)
+    out.finish(record | usage.to_json() | {"plan": built.plan.to_json()} | uploaded)
+
+
+def _uploaded(
+    out: Output, folder: Path, board: Board, uploads: bool, port: str | None
+) -> dict[str, Any]:
+    """Upload what was built, if that was asked for; else say how to."""
+    if uploads:
+        return {"upload": upload(out, folder, port, board.environment).to_json()}
     how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
-    out.say(f"next, with the board {how}:", f"  {upload_command(output, board.environment)}")
-    out.finish(record | usage.to_json() | {"plan": built.plan.to_json()})
+    out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
+    return {}
+
+
+def _check_alone(*others: object) -> None:
+    if others != (None, PRECISIONS[0], None, None, None):
+        raise click.UsageError(
+            "--data, --precision, --max-flash, --max-sram and --plan are not for firmware with a "
+            "--sensor; leave them out"
+        )
 
 
 @dataclass(frozen=True)

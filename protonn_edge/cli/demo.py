@@ -15,6 +15,7 @@ from protonn_edge.cli.fitting import fit_classifier
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
+from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import gather
@@ -24,7 +25,6 @@ from protonn_edge.hil import check_is_results
 from protonn_edge.model import load_model, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.system.extras import require
-from protonn_edge.toolchain.platformio import upload_command
 from protonn_edge.training import ProtoNNClassifier
 
 _SEED = 0
@@ -85,9 +85,16 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
     say_agreement([on_host, measurement.agreement], out)
     out.say(
         f"the project is in {output}; with a board on USB:",
-        f"  {upload_command(output, board.environment)}",
+        f"  {upload_line(output, board.environment)}",
     )
-    run = gather(output / "results.csv", [model], [Project(output)], board, data=points)
+    run = gather(
+        output / "results.csv",
+        [model],
+        [Project(output)],
+        board,
+        data=points,
+        data_name="scikit-learn's digits",
+    )
     write_report([run], report, out, title="Handwritten digits on an Uno")
     if open_it:
         show_report(report)

@@ -8,6 +8,7 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.live import LiveOptions, live_options
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import PREFIX, check_prefix
@@ -58,6 +59,7 @@ _NEXT: dict[Kind, str] = {
     type=Bytes(),
     help="Flash that the self-test may take; less leaves more to your sketch.  [default: all]",
 )
+@live_options
 @table_options
 @json_option
 def export_command(
@@ -73,13 +75,15 @@ def export_command(
     library_version: str,
     board_name: str,
     max_flash: int | None,
+    live: LiveOptions,
     table: TableOptions,
     as_json: bool,
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
     Each has a self-test: 20 test vectors, with the scores that the integer model gives them. A
-    folder that holds an earlier export is replaced; no other one is touched.
+    folder that holds an earlier export is replaced; no other one is touched. With --sensor there is
+    one more sketch, Live, that classifies what the board's own sensor senses.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     out = Output(as_json)
@@ -99,6 +103,7 @@ def export_command(
         points=points,
         flash_bytes=max_flash,
         prefix=prefix,
+        windowing=live.windowing(model, board),
         imprint=imprint,
     )
     out.say(

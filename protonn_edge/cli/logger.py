@@ -8,11 +8,11 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.upload import port_option, upload, upload_line, upload_option
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.recording.logger import logger_of, sketch_name
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.shell import command_line
-from protonn_edge.toolchain.platformio import upload_command
 
 
 @click.command("logger", cls=Command)
@@ -44,6 +44,8 @@ from protonn_edge.toolchain.platformio import upload_command
     default=None,
     help="Of the serial line.  [default: the board's, or more where that is too slow]",
 )
+@upload_option
+@port_option
 @board_option
 @json_option
 def logger_command(
@@ -52,6 +54,8 @@ def logger_command(
     output: Path,
     arduino: bool,
     baud: int | None,
+    uploads: bool,
+    port: str | None,
     board_name: str,
     as_json: bool,
 ) -> None:
@@ -60,20 +64,24 @@ def logger_command(
     It is a PlatformIO project, or with --arduino a sketch. A timer says when to sample; samples go
     over the serial line in checked, numbered frames, so that each one that is lost is known.
     """
+    if uploads and arduino:
+        raise click.UsageError("a sketch is uploaded by the Arduino IDE; leave out --upload")
     out = Output(as_json)
     board = load_board(board_name)
     logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)
+    sampling = logger.sampling
     files = logger.sketch(sketch_name(output)) if arduino else logger.firmware()
     check_folder(output)
     write_folder(output, files)
     kind = "a sketch" if arduino else "a PlatformIO project"
     out.say(
-        f"{output}: {kind} that logs {logger.name} at {logger.actual_rate:.6g} Hz, "
+        f"{output}: {kind} that logs {sampling.name} at {sampling.actual_rate:.6g} Hz, "
         f"{logger.bytes_a_second:,.0f} bytes a second at {logger.baud:,} baud"
     )
-    if not arduino:
-        out.say(f"  upload: {upload_command(output, board.environment)}")
-    record = ["protonn-edge", "record", "-o", "recording.csv", "--port", "PORT", "--label", "NAME"]
+    done = upload(out, output, port).to_json() if uploads else None
+    if not (arduino or uploads):
+        out.say(f"  upload: {upload_line(output, board.environment)}")
+    record = ["protonn-edge", "record", "-o", "recording.csv", "--label", "NAME"]
     record += [] if board_name == "uno" else ["--board", board_name]
     record += [] if logger.baud == board.baud else ["--baud", str(logger.baud)]
     out.say(f"  record: {command_line(record)}")
@@ -81,10 +89,11 @@ def logger_command(
         {
             "folder": str(output),
             "files": sorted(files),
-            "sensors": [kind.name for kind in logger.kinds],
-            "channels": [name for kind in logger.kinds for name in kind.channels],
-            "rate": logger.actual_rate,
+            "sensors": [kind.name for kind in sampling.kinds],
+            "channels": list(sampling.channels),
+            "rate": sampling.actual_rate,
             "baud": logger.baud,
             "bytes_per_second": logger.bytes_a_second,
+            "upload": done,
         }
     )

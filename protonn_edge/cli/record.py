@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.sensors import read_sensors, sensor_option
+from protonn_edge.cli.sensors import emulated_project, read_sensors, sensor_option
+from protonn_edge.cli.upload import port_option
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.link import Link
 from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import SampleStream
 from protonn_edge.recording.keys import Keys, record_by_keys
 from protonn_edge.recording.recorder import Recorder, wait_for_description
-from protonn_edge.sensors import PlayedSensor
-from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.toolchain.ports import find_port
 
 
 @click.command("record", cls=Command)
@@ -33,7 +31,7 @@ from protonn_edge.toolchain.platformio import build_firmware
     required=True,
     help="The recording (.csv); takes are appended to one that exists.",
 )
-@click.option("--port", help="The board's serial port, for example /dev/ttyACM0.")
+@port_option
 @click.option("--emulate", is_flag=True, help="Run the logger on the emulated board.")
 @sensor_option
 @click.option(
@@ -99,8 +97,8 @@ def record_command(
     and no key is needed. What came over the line damaged is dropped, and each sample that is lost
     is counted. Rows are written as they come.
     """
-    if (port is None) is not emulate:
-        raise click.UsageError("say where the logger runs: give --port, or --emulate")
+    if port is not None and emulate:
+        raise click.UsageError("--port and --emulate exclude each other; give one of them")
     if sensors and not emulate:
         raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
     by_keys = takes is None and seconds is None
@@ -114,7 +112,12 @@ def record_command(
     board = load_board(board_name)
     played = read_sensors(sensors, output)
     with contextlib.ExitStack() as stack:
-        url = port or stack.enter_context(_emulated(out, board, folder, played, by_keys)).url
+        if emulate:
+            remedy = f"write a logger with 'protonn-edge logger -o {folder}'"
+            emulated = emulated_project(out, board, folder, played, remedy, wire_speed=by_keys)
+            url = stack.enter_context(emulated).url
+        else:
+            url = port or find_port(board).device
         line = stack.enter_context(contextlib.closing(Link(url, baud or board.baud)))
         stream = SampleStream()
         with out.status(f"waiting for a logger at {url}"):
@@ -136,19 +139,6 @@ def record_command(
             failure = CheckFailed("stopped; what was recorded is in the file")
         recorder.end()
     _report(out, recorder, output, session, emulated=emulate, failure=failure)
-
-
-@contextlib.contextmanager
-def _emulated(
-    out: Output, board: Board, folder: Path, sensors: list[PlayedSensor], wire_speed: bool
-) -> Iterator[EmulatedBoard]:
-    """Build a logger and run it; people at their keys have the wall clock's time."""
-    if not (folder / "platformio.ini").is_file():
-        raise InputError(f"{folder} is no logger; write one with 'protonn-edge logger -o {folder}'")
-    with out.status("building the logger"):
-        elf = build_firmware(folder, board.environment)
-    with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
-        yield emulated
 
 
 def _record_takes(

@@ -1,13 +1,19 @@
-"""The option of commands that attach sensors to an emulated board."""
+"""What commands share that attach sensors to an emulated board."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from protonn_edge.boards import Board
+from protonn_edge.cli.command import Output
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, read_sensor, sensor_file
+from protonn_edge.toolchain.platformio import build_firmware
 
 sensor_option = click.option(
     "--sensor",
@@ -35,3 +41,28 @@ def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[P
                 "another file"
             )
     return [read_sensor(option) for option in options]
+
+
+@contextlib.contextmanager
+def emulated_project(
+    out: Output,
+    board: Board,
+    folder: Path,
+    sensors: Sequence[PlayedSensor],
+    remedy: str,
+    *,
+    wire_speed: bool,
+) -> Iterator[EmulatedBoard]:
+    """Build the project in a folder and run it, with sensors; for people at the wall clock's speed.
+
+    Raises
+    ------
+    InputError
+        If there is no project; `remedy` is how to write one.
+    """
+    if not (folder / "platformio.ini").is_file():
+        raise InputError(f"{folder} has no project; {remedy}")
+    with out.status(f"building {folder}"):
+        elf = build_firmware(folder, board.environment)
+    with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:
+        yield emulated

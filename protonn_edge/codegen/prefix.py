@@ -77,10 +77,13 @@ def with_prefix(text: str, prefix: str) -> str:
 
 
 class PrefixedLoader(FileSystemLoader):
-    """The templates of a folder, as if they were written with another prefix."""
+    """The templates of a folder, as if they were written with another prefix.
+
+    Those of other folders have their folder's name in front.
+    """
 
     def __init__(self, folder: Path, prefix: str) -> None:
-        super().__init__(folder, encoding="utf-8")
+        super().__init__([folder, folder.parent], encoding="utf-8")
         self._prefix = prefix
 
     def get_source(

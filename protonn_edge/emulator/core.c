@@ -361,6 +361,8 @@ bool core_run_slice(void)
 
 bool core_is_alive(void) { return avr->state == cpu_Running || avr->state == cpu_Sleeping; }
 
+bool core_boots(void) { return options.reset_pc != 0 && avr->pc >= options.reset_pc; }
+
 /* ---- the chip ---- */
 
 static void on_interrupt(avr_irq_t *irq, uint32_t entered, void *parameter)

@@ -14,7 +14,8 @@
  * always. At wire speed that is wall time, too: no slice begins before its time has come. Else time
  * runs as fast as it can while the program computes or bytes flow, and at the pace of the wall
  * clock while it waits for a byte. Unpaced, it does not wait for the wall clock while somebody listens
- * to the line, but for him, so that no byte is lost.
+ * to the line, but for him, so that no byte is lost; the bootloader is waited for as ever, since its
+ * second for an upload to begin is meant for the other side.
  */
 #include "uno.h"
 
@@ -139,8 +140,9 @@ static void run_freely(bool unpaced)
             attend(-1);
         }
         const int64_t now = wall_nanoseconds();
+        const bool own_time = unpaced && serial_link.stream >= 0 && !core_boots();
         due += SLICE_NS;
-        if (!waits || (unpaced && serial_link.stream >= 0) || due < now - FORGIVEN_NS) {
+        if (!waits || own_time || due < now - FORGIVEN_NS) {
             due = now;
         }
         attend(due > now ? due - now : 0);

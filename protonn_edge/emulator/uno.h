@@ -55,6 +55,7 @@ bool core_run_slice(void);
 
 /* Whether it runs or sleeps; after a fault, or without a program, only a reset changes anything. */
 bool core_is_alive(void);
+bool core_boots(void); /* it is in the bootloader */
 
 void core_print_stats(FILE *stream);
 

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from protonn_edge.boards import Board, board_of
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
-from protonn_edge.errors import InputError
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.naming import library_name
-from protonn_edge.export.rendering import Kind, Library, render_export
+from protonn_edge.export.rendering import SKETCH_SRAM_BYTES, Kind, Library, render_export
 from protonn_edge.export.vectors import KnownAnswers, vectors_from_data, vectors_from_ranges
+from protonn_edge.live.windowing import Windowing
 from protonn_edge.model import Model
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -63,6 +64,7 @@ def export(
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
     prefix: str = PREFIX,
+    windowing: Windowing | None = None,
     imprint: Imprint | None = None,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
@@ -86,14 +88,21 @@ def export(
         all of it.
     prefix : str, optional
         What C names and files begin with: exports with different ones fit into one program.
+    windowing : Windowing, optional
+        A sensor that one more sketch reads, of this model and this board.
     imprint : Imprint, optional
         The library's author, url and version; by default this tool's.
 
     Raises
     ------
     InputError
-        If the model has no integers, or the folder or the prefix cannot be used.
+        If the model has no integers, the folder or the prefix cannot be used, or plain C is to
+        read a sensor.
+    CheckFailed
+        If the sketch that reads the sensor does not fit, or cannot keep up.
     """
+    if windowing is not None and kind == "c":
+        raise InputError("plain C reads no sensor; leave out --sensor, or export for Arduino")
     folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
@@ -105,11 +114,13 @@ def export(
         )
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
-    reference = quantize(model)
+    reference = quantize(model) if windowing is None else windowing.model
     vectors = _vectors(model, reference, board, points)
     beside = max(vectors.flash_bytes, _raw_bytes(reference))
     limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
     plan = make_plan(reference, limits, activity=model.activity)
+    if windowing is not None:
+        _check_sketch(windowing, plan, board)
     library = Library(
         library_name(name or place.name, prefix),
         reference,
@@ -118,6 +129,7 @@ def export(
         from_data=points is not None,
         feature_names=model.feature_names,
         prefix=prefix,
+        windowing=windowing,
         imprint=imprint or Imprint(),
     )
     files = render_export(kind, library, board)
@@ -130,6 +142,18 @@ def export(
         flash_bytes=plan.flash_bytes + beside,
         model_sha256=reference.model_sha256,
     )
+
+
+def _check_sketch(windowing: Windowing, plan: Plan, board: Board) -> None:
+    """Raise `CheckFailed` if a sketch with the sensor's samples does not fit the SRAM."""
+    ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
+    needed = plan.state_bytes + ring_bytes + SKETCH_SRAM_BYTES
+    if needed > board.sram_bytes:
+        raise CheckFailed(
+            f"a sketch needs about {needed:,} B SRAM, {ring_bytes:,} of them for a ring of samples "
+            f"of windows that overlap, and {board.name} has {board.sram_bytes:,}; give --hop "
+            f"{windowing.window}, or train on shorter windows or fewer channels"
+        )
 
 
 def _vectors(

@@ -18,6 +18,7 @@ from protonn_edge.codegen.context import c_comment, class_names
 from protonn_edge.codegen.sending import Sending, as_it_is, sendings
 from protonn_edge.export.imprint import Imprint
 from protonn_edge.export.vectors import KnownAnswers
+from protonn_edge.live.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.window_features import channel_names
@@ -26,6 +27,7 @@ Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
+_LIVE_SKETCH = "Live"
 _ANALOG_PINS = 6  # of an Uno
 _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
@@ -34,7 +36,7 @@ _C_SUFFIXES = (".h", ".c", ".ino")
 _SAMPLE_RATE = 100.0  # of sketches, where a model does not say
 # What a sketch takes of the SRAM beside the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
-_SKETCH_SRAM_BYTES = 450
+SKETCH_SRAM_BYTES = 450
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class ExportContext:
     from_data: bool
     class_lines: tuple[ClassLine, ...]
     rejects: bool
+    live: str
     confident: bool
 
 
@@ -121,6 +124,8 @@ class Library:
         Of the columns of the training data, or empty.
     prefix : str
         What C names and files begin with.
+    windowing : Windowing, optional
+        The sensor that a sketch reads, and the windows that it makes.
     imprint : Imprint
         Who stands behind it.
     """
@@ -132,6 +137,7 @@ class Library:
     from_data: bool
     feature_names: tuple[str, ...] = ()
     prefix: str = PREFIX
+    windowing: Windowing | None = None
     imprint: Imprint = field(default_factory=Imprint)
 
 
@@ -167,6 +173,10 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     files = {_source(kind, name): text for name, text in sources.items()}
     for name, template in _templates(kind, library).items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
+    if library.windowing is not None:
+        live = context | library.windowing.context(library.plan)
+        text = environment.get_template(f"examples/{_LIVE_SKETCH}.ino.j2").render(live)
+        files[f"examples/{_LIVE_SKETCH}/{_LIVE_SKETCH}.ino"] = text
     return files
 
 
@@ -202,7 +212,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
     names = (*model.classes, *(["unknown"] if rejects else []))
     longest = max(len(name.encode()) for name in names)
     sent = () if as_it_is(model) else tuple(_safe(each) for each in sendings(model))
-    sram_bytes = library.plan.state_bytes + model.n_features + _SKETCH_SRAM_BYTES
+    sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
     return ExportContext(
         tool_version=__version__,
         imprint=library.imprint,
@@ -232,6 +242,7 @@ def _context(kind: Kind, library: Library, board: Board) -> ExportContext:
         from_data=library.from_data,
         class_lines=_class_lines(model.classes),
         rejects=rejects,
+        live="" if library.windowing is None else library.windowing.words,
         confident=model.confidence is not None,
     )
 

@@ -11,8 +11,6 @@ import socket
 import time
 from typing import Protocol
 
-import serial
-
 from protonn_edge.errors import CheckFailed
 
 _MOST_BYTES = 4096  # of one reading
@@ -75,6 +73,8 @@ class Link:
     """
 
     def __init__(self, url: str, baud: int) -> None:
+        import serial  # noqa: PLC0415  (it takes its time, and many only name this class)
+
         self._url = url
         try:
             self._port = serial.serial_for_url(

@@ -27,7 +27,6 @@ from protonn_edge.boards import board_names, load_board
 from protonn_edge.boards.environment import description
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.cache import built_once
-from protonn_edge.system.shell import command_line, evaluated, from_here
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
@@ -142,23 +141,6 @@ def _check(done: subprocess.CompletedProcess[str], arguments: Sequence[str]) -> 
     if done.returncode != 0:
         reason = relevant_lines(done.stderr or done.stdout)
         raise CheckFailed(f"'pio {' '.join(arguments)}' failed: {reason}")
-
-
-def upload_command(project: Path, environment: str = "uno") -> str:
-    """Return the shell command that uploads a project from here, for people to copy."""
-    settings = Path(str(project), "platformio.ini")
-    named: list[str] = []
-    if settings.is_file():
-        text = settings.read_text("utf-8", errors="replace")
-        named = [] if f"default_envs = {environment}\n" in text else ["-e", environment]
-    python = Path(sys.executable)
-    suffix = python.suffix if python.suffix == ".exe" else ""
-    pio = "pio" if shutil.which("pio") else from_here(python.with_name(f"pio{suffix}"))
-    upload = command_line([pio, "run", *named, "-t", "upload", "-d", str(project)])
-    if not pio_variables():
-        return upload
-    # Where the registry is out of reach, a plain `pio` needs to be told of the stand-in.
-    return f"{evaluated([from_here(python), '-m', 'protonn_edge.toolchain'])}; {upload}"
 
 
 def pio_environment() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import subprocess
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.verification import open_session, verify_device
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.toolchain.platformio import run_pio
+from protonn_edge.toolchain.platformio import build_firmware, run_pio
 
 OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
 
@@ -28,19 +29,32 @@ def test_a_board_builds_and_answers_100_points(digits, tmp_path, name):
     Q = reference.quantize(digits.X)
     built = run_json("build", digits.model_file, "--board", name, "-o", tmp_path)
     assert built["board"] == name
-    run_pio(tmp_path, "run", deadline_s=120)  # for this board, since `build` was
+    product = "firmware.elf" if board.is_chip else "program"
+    program = build_firmware(tmp_path, default_environment(tmp_path), product=product)
+    assert program == tmp_path / ".pio" / "build" / name / product
     if not board.is_chip:
-        assert (
-            answers_of(tmp_path / ".pio" / "build" / name / "program", Q)
-            == reference.predict(Q).tolist()
-        )
+        assert answers_of(program, Q) == reference.predict(Q).tolist()
         return
-    elf = tmp_path / ".pio" / "build" / name / "firmware.elf"
-    with EmulatedBoard(elf, board=board) as emulated:
+    with EmulatedBoard(program, board=board) as emulated:
         agreement, _ = verify_device(name, emulated.url, reference, Q)
         stats = emulated.stats()
     assert (agreement.n, agreement.mismatches, agreement.lost) == (100, 0, 0)
     assert (stats.faults, stats.overruns) == ((), 0)
+
+
+def default_environment(project: Path) -> str:
+    """Return what a plain `pio run` builds."""
+    settings = configparser.ConfigParser()
+    settings.read(project / "platformio.ini", encoding="utf-8")
+    return settings["platformio"]["default_envs"]
+
+
+def test_a_plain_pio_run_builds_for_the_board_that_build_was_for(digits, tmp_path):
+    run_json("build", digits.model_file, "--board", "promini8", "-o", tmp_path)
+    run_pio(tmp_path, "run", deadline_s=120)
+    (made,) = (path for path in (tmp_path / ".pio" / "build").iterdir() if path.is_dir())
+    assert made.name == "promini8"
+    assert (made / "firmware.hex").is_file()
 
 
 def answers_of(program: Path, Q: np.ndarray) -> list[int]:

@@ -58,17 +58,17 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
 @needs_avr_gcc
 def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     def model(prototypes: int) -> ProtoNNModel:
-        return random_model(projections=10, classes=6, prototypes=prototypes)
+        return random_model(projections=10, classes=54, prototypes=prototypes)
 
-    usage = build(model(1000), UNO, tmp_path / "some", COLUMNS).usage
-    fits = 1000 + (UNO.flash_bytes - usage.flash_bytes) // 16 - 2  # d + L bytes a prototype
+    usage = build(model(250), UNO, tmp_path / "some", COLUMNS).usage
+    fits = 250 + (UNO.flash_bytes - usage.flash_bytes) // 64 - 1  # d + L bytes a prototype
     build(model(fits), UNO, tmp_path / "fits", COLUMNS)
     while (reason := refusal(model(fits + 1), tmp_path / f"{fits + 1}")) is None:
         fits += 1
     flash = re.match(r"needs (32,\d{3}) B flash, uno has 32,256; try fewer --prototypes", reason)
     assert flash, reason
     over = int(flash[1].replace(",", "")) - UNO.flash_bytes
-    assert 0 < over <= 16 + 24  # a prototype, and code that depends on the numbers
+    assert 0 < over <= 64 + 24  # a prototype, and code that depends on the numbers
     assert not (tmp_path / f"{fits + 1}").exists()
 
 
@@ -77,7 +77,7 @@ def test_firmware_beyond_what_the_linker_knows_of_the_chip_is_refused_with_the_n
     tmp_path: Path,
 ) -> None:
     """Its tables alone would fit, the whole does not even fit the chip."""
-    reason = refusal(random_model(projections=10, classes=6, prototypes=1950), tmp_path / "large")
+    reason = refusal(random_model(projections=10, classes=54, prototypes=490), tmp_path / "large")
     assert reason is not None
     assert re.match(r"needs 3[345],\d{3} B flash, uno has 32,256; try fewer", reason)
 

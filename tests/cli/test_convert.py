@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import skops.io
 from click.testing import Result
 from command_line import assert_one_sentence, run, succeed
 from model_factory import random_model
@@ -162,8 +161,10 @@ def machine(foo: Path, tmp_path: Path) -> Path:
     """Give an SVC of the data in a file of skops."""
     data = load_dataset(foo)
     names = np.array(data.classes)
+    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+
     path = tmp_path / "machine.skops"
-    skops.io.dump(SVC().fit(data.X_train, names[data.y_train]), path)
+    io.dump(SVC().fit(data.X_train, names[data.y_train]), path)
     return path
 
 

@@ -13,11 +13,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from avr_tools import AVR_GCC, EMULATED_AVR, skip_without
+from avr_programs import compile_text
+from avr_tools import EMULATED_AVR, skip_without
 from conformance.instances import Instance, Program, instances_of, maker_of, programs_of
 from elftools.elf.elffile import ELFFile
-from generated_programs import assert_equal_to_reference, compile_with
-from measured_predictions import Measured, build_program, measure
+from generated_programs import assert_equal_to_reference
+from measured_predictions import Measured, build_program, measure, model_object
 
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
@@ -117,6 +118,15 @@ def assert_host_agrees(program: Program) -> None:
         raise AssertionError(f"{program.plan.choices}: {error}") from error
 
 
+@dataclass(frozen=True)
+class Linked:
+    """Bytes of a linked model: its variables, the constants of its stages, all flash."""
+
+    variables: int
+    constants: int
+    flash: int
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """What a program did on the emulated Uno; the first `known` points are the instance's."""
@@ -125,6 +135,7 @@ class Run:
     Q: np.ndarray
     known: int
     measured: Measured
+    linked: Linked
 
 
 def check_emulated_avr_is_the_reference(kind: str) -> None:
@@ -145,7 +156,7 @@ def run_of(program: Program) -> Run:
         Q = np.concatenate([Q, longest])
     with scratch_folder() as folder:
         measured = measure(build_program(model, program.plan, folder), model, Q)
-    return Run(program, Q, known, measured)
+        return Run(program, Q, known, measured, _linked(model, folder))
 
 
 def assert_avr_agrees(run: Run) -> None:
@@ -187,27 +198,16 @@ def assert_mean_is_known(kind: str, plan: Plan, run: Run) -> None:
 def check_bytes_are_what_is_linked(kind: str) -> None:
     """See that variables take the bytes of the plan, and that no table is missing in it."""
     for program in programs_of(kind):
-        assert_bytes_are_linked(program.plan, linked(program))
+        assert_bytes_are_linked(program.plan, run_of(program).linked)
 
 
-@dataclass(frozen=True)
-class Linked:
-    """Bytes of a linked model: its variables, the constants of its stages, all flash."""
-
-    variables: int
-    constants: int
-    flash: int
-
-
-@cache
-def linked(program: Program) -> Linked:
-    """Link the model alone."""
-    skip_without(*AVR_GCC)
-    model = program.instance.model
-    with scratch_folder() as folder:
-        elf = compile_with(model, _EMPTY_PROGRAM, folder, plan=program.plan)
-        sections = read_program(elf).sections
-        return Linked(sections.sram_bytes, _constant_bytes(elf, model), sections.flash_bytes)
+def _linked(model: IntegerModel, folder: Path) -> Linked:
+    """Link a model alone, as it was compiled for the program in a folder."""
+    elf = compile_text(
+        _EMPTY_PROGRAM, folder / "empty.elf", f"-I{folder / 'generated'}", str(model_object(folder))
+    )
+    sections = read_program(elf).sections
+    return Linked(sections.sram_bytes, _constant_bytes(elf, model), sections.flash_bytes)
 
 
 def _constant_bytes(elf: Path, model: IntegerModel) -> int:

@@ -16,7 +16,6 @@ from conformance.checks import (
     assert_mean_is_known,
     assert_range_holds,
     assert_runs_as_the_formula,
-    linked,
     run_of,
 )
 from conformance.instances import KINDS, Program, instances_of, programs_of
@@ -257,20 +256,20 @@ def test_state_that_is_a_byte_off_fails(kind: str, by: int) -> None:
     program = programs_of(kind)[0]
     broken = with_cost(program, lambda cost: replace(cost, state=cost.state + by))
     with pytest.raises(AssertionError, match="variables take"):
-        assert_bytes_are_linked(broken.plan, linked(program))
+        assert_bytes_are_linked(broken.plan, run_of(program).linked)
 
 
 @every_kind
 def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
     program = programs_of(kind)[0]
-    spare = program.plan.table_bytes - linked(program).constants
+    spare = program.plan.table_bytes - run_of(program).linked.constants
     for by, fits in ((spare, True), (spare + 1, False)):
         plan = with_cost(program, lambda cost, by=by: replace(cost, tables=cost.tables - by)).plan
         if fits:
-            assert_bytes_are_linked(plan, linked(program))
+            assert_bytes_are_linked(plan, run_of(program).linked)
             continue
         with pytest.raises(AssertionError, match="constants take"):
-            assert_bytes_are_linked(plan, linked(program))
+            assert_bytes_are_linked(plan, run_of(program).linked)
 
 
 @pytest.mark.parametrize(

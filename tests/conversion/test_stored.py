@@ -12,7 +12,6 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-import skops.io
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -29,7 +28,9 @@ MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)
 
 
 def stored(path: Path, estimator: Any = MACHINE) -> Path:
-    skops.io.dump(estimator, path)
+    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+
+    io.dump(estimator, path)
     return path
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -121,9 +120,15 @@ def test_several_outputs_are_refused():
         from_sklearn(estimator, X)
 
 
+def dump(estimator: Any, path: Path) -> None:
+    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+
+    io.dump(estimator, path)
+
+
 @pytest.mark.parametrize("estimator", [SOME[1], SOME[4]], ids=str)
 def test_files_of_skops_have_the_same_trees(estimator: Any, tmp_path: Path):
-    skops.io.dump(estimator.fit(X, Y), tmp_path / "trees.skops")
+    dump(estimator.fit(X, Y), tmp_path / "trees.skops")
     read = load_estimator(tmp_path / "trees.skops")
     here, there = (from_sklearn(each, X).model for each in (estimator, read))
     assert model_bytes(here) == model_bytes(there)
@@ -131,7 +136,7 @@ def test_files_of_skops_have_the_same_trees(estimator: Any, tmp_path: Path):
 
 def test_files_with_trees_of_several_outputs_are_not_loaded(tmp_path: Path):
     path = tmp_path / "trees.skops"
-    skops.io.dump(SOME[0].fit(X, Y), path)
+    dump(SOME[0].fit(X, Y), path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(members["schema.json"])

@@ -124,3 +124,18 @@ def test_the_tutorial_takes_five_commands_from_data_to_a_report():
         if line.startswith("$ protonn-edge ")
     ]
     assert own == ["train", "build", "verify", "hil", "report", "export"]
+
+
+def test_the_gesture_tutorial_takes_six_commands_on_either_board():
+    (page,) = (path for path in PAGES if path.name == "tutorial-gesture.md")
+    run = [
+        line.removeprefix("$ ")
+        for block in blocks_of(page)
+        for line in block.text.splitlines()
+        if line.startswith("$ protonn-edge ")
+    ]
+    table = re.findall(r"^\| (\d) \| `(.+)` \|$", page.read_text("utf-8"), re.MULTILINE)
+    assert [number for number, _ in table] == list("123456")
+    emulated = r" --emulate --sensor \S+| --takes \d+| --seconds \d+"
+    with_a_board = [command.removesuffix(" --upload") for _, command in table]
+    assert [re.sub(emulated, "", command) for command in run[:6]] == with_a_board

@@ -7,9 +7,10 @@ import time
 
 import pytest
 from avr_tools import needs_uploads
+from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
+from protonn_edge.errors import CheckFailed, InputError
 
 pytestmark = needs_uploads
 
@@ -35,15 +36,20 @@ def hex_file(elf):
 
 def upload(uno, image):
     command = ["avrdude", "-c", "arduino", "-p", "atmega328p", "-P", uno.upload_port]
-    result = subprocess.run(
-        [*command, "-U", f"flash:w:{image}:i"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    assert "verified" in result.stderr
+
+    def run_avrdude():
+        result = subprocess.run(
+            [*command, "-U", f"flash:w:{image}:i"],
+            capture_output=True,
+            text=True,
+            timeout=UPLOAD_DEADLINE_S,
+            check=False,
+        )
+        if result.returncode != 0:
+            raise CheckFailed(f"avrdude: {result.stderr}")
+        assert "verified" in result.stderr
+
+    upload_patiently(run_avrdude)
 
 
 def ask_until_answered(link, question, answer):

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from arduino_ide import (
-    ARDUINO,
     DEADLINE_S,
-    FOR_THE_CORE,
     LINK,
     WARNINGS,
     compile_source,
@@ -22,8 +20,6 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.recording.logger import logger_of
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
-WIRE = ARDUINO / "libraries" / "Wire" / "src"
-
 
 @needs_arduino_core
 @pytest.mark.parametrize(("name", "rate"), [("mpu6050", 100.0), ("microphone", 8000.0)])
@@ -35,14 +31,9 @@ def test_a_sketch_logs_what_is_played(
     ((file, text),) = logger.sketch("logger").items()
     assert file == "logger.ino"
     (tmp_path / file).write_text(text)
-    includes = [WIRE, WIRE / "utility"]
-    objects = [compile_source(tmp_path / file, tmp_path / "logger.o", includes, *WARNINGS)]
-    if logger.device:
-        for source in (WIRE / "Wire.cpp", WIRE / "utility" / "twi.c"):
-            out = tmp_path / f"{source.name}.o"
-            objects.append(compile_source(source, out, includes, *FOR_THE_CORE))
+    sketch = compile_source(tmp_path / file, tmp_path / "logger.o", [], *WARNINGS)
     elf = tmp_path / "logger.elf"
-    link: list[object] = ["avr-gcc", *LINK, "-o", elf, *objects, arduino_core, "-lm"]
+    link: list[object] = ["avr-gcc", *LINK, "-o", elf, sketch, arduino_core, "-lm"]
     subprocess.run(link, check=True, timeout=DEADLINE_S)
     played = noise(150, len(kind.channels), kind.low, kind.high)
     with EmulatedUno(elf, sensors=[PlayedSensor(kind, played, rate)]) as uno:

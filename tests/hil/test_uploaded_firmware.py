@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from avr_tools import needs_uploads
 from model_factory import random_inputs, random_model
+from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
@@ -30,8 +31,8 @@ def test_uploaded_firmware_answers_with_the_reference_scores(
     integer_model = quantize(model)
     Q = random_inputs(0, 50, integer_model)
     with EmulatedUno(None, bootloader=True, link=link) as uno:
-        port = uno.upload_port
-        run_pio(tmp_path, "run", "-t", "upload", "--upload-port", port, deadline_s=120)
+        upload = ("run", "-t", "upload", "--upload-port", uno.upload_port)
+        upload_patiently(lambda: run_pio(tmp_path, *upload, deadline_s=UPLOAD_DEADLINE_S))
         agreement, _ = verify_device("uploaded", uno.url, integer_model, Q)
         assert (agreement.mismatches, agreement.lost) == (0, 0)
 
@@ -46,9 +47,8 @@ def test_pio_test_uploads_and_tests_and_passes_on_the_figures(tmp_path: Path) ->
     with EmulatedUno(None, bootloader=True) as uno:
         ports = ["--upload-port", uno.upload_port, "--test-port", uno.url]
         chosen = "-khello_says or board or repetitions or floor"
-        run_pio(
-            tmp_path, "test", *ports, "-a", chosen, "--json-output-path", report, deadline_s=120
-        )
+        test = ("test", *ports, "-a", chosen, "--json-output-path", str(report))
+        upload_patiently(lambda: run_pio(tmp_path, *test, deadline_s=120))
     suite, *others = json.loads(report.read_text())["test_suites"]
     assert suite["env_name"] == "uno"  # by default; the other boards' are left out
     assert {each["status"] for each in others} == {"SKIPPED"}

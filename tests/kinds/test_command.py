@@ -162,7 +162,7 @@ def test_the_best_that_fits_is_found(kind: str, trained: Trained, tmp_path: Path
     done = succeed("tune", trained.data(""), "-o", path, "--classifier", kind, *options)
     found = load_model(path)
     assert found.kind == (kind_of(kind).model or kind)
-    assert "build it with: --plan " in done.output
+    assert f"protonn-edge build {path} --plan " in done.output
     latency = float(options[options.index("--max-latency-ms") + 1])
     plan = make_plan(quantize(found), activity=found.activity)
     assert plan.worst_cycles <= 16_000 * latency

@@ -86,41 +86,61 @@ for owner, names in {attributes!r}.items():
 """
 
 
-def run_like_windows(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script without the modules and functions that Windows has not."""
-    prepared = WINDOWS_LIKE.format(modules=MODULES, attributes=ATTRIBUTES)
-    return subprocess.run(
-        [sys.executable, "-c", prepared + script],
+# Says after each step how far it came.
+EVERYTHING = """
+import importlib
+for name in {modules!r}:
+    importlib.import_module(name)
+print("imported")
+from click.testing import CliRunner
+from protonn_edge.cli import main
+for words in {commands!r}:
+    done = CliRunner().invoke(main, words.split())
+    assert done.exit_code == 0, done.output
+print("run")
+"""
+COMMANDS = (
+    "train train.csv -o m.npz --epochs 2 --prototypes 4 --projection-dim 2",
+    "inspect m.npz",
+    "export m.npz --arduino box",
+    "export m.npz --c plain",
+)
+
+
+@pytest.fixture(scope="module")
+def like_windows(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """Return a folder and what a process says there without what Windows has not."""
+    folder = tmp_path_factory.mktemp("windows")
+    rows = [f"{label},{label * 3 + i % 5},{i % 7}" for i in range(60) for label in (0, 1)]
+    (folder / "train.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
+    modules = [
+        ".".join(("protonn_edge", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in SOURCES
+        if path.name not in {"__init__.py", "__main__.py"}
+    ]
+    script = WINDOWS_LIKE.format(modules=MODULES, attributes=ATTRIBUTES)
+    script += EVERYTHING.format(modules=modules, commands=COMMANDS)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
         cwd=folder,
         capture_output=True,
         text=True,
         timeout=DEADLINE_S,
         check=False,
     )
+    return folder, done.stdout, done.stderr
 
 
-def test_every_module_but_the_emulator_is_imported_without_posix(tmp_path: Path):
-    modules = [
-        ".".join(("protonn_edge", *path.relative_to(PACKAGE).with_suffix("").parts))
-        for path in SOURCES
-        if path.name not in {"__init__.py", "__main__.py"}
-    ]
-    script = f"import importlib\nfor name in {modules!r}:\n    importlib.import_module(name)\n"
-    done = run_like_windows(script, tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_every_module_but_the_emulator_is_imported_without_posix(
+    like_windows: tuple[Path, str, str],
+):
+    _, printed, complaints = like_windows
+    assert printed.startswith("imported\n"), complaints
 
 
-def test_a_model_is_trained_inspected_and_exported_without_posix(tmp_path: Path):
-    rows = [f"{label},{label * 3 + i % 5},{i % 7}" for i in range(60) for label in (0, 1)]
-    (tmp_path / "train.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
-    script = (
-        "from click.testing import CliRunner\n"
-        "from protonn_edge.cli import main\n"
-        "for words in ('train train.csv -o m.npz --epochs 2 --prototypes 4 --projection-dim 2',\n"
-        "              'inspect m.npz', 'export m.npz --arduino box', 'export m.npz --c plain'):\n"
-        "    done = CliRunner().invoke(main, words.split())\n"
-        "    assert done.exit_code == 0, done.output\n"
-    )
-    done = run_like_windows(script, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "box" / "library.properties").is_file()
+def test_a_model_is_trained_inspected_and_exported_without_posix(
+    like_windows: tuple[Path, str, str],
+):
+    folder, printed, complaints = like_windows
+    assert printed.endswith("run\n"), complaints
+    assert (folder / "box" / "library.properties").is_file()

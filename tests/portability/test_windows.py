@@ -13,6 +13,7 @@ from command_line import assert_one_sentence, run
 from generated_programs import write_c
 from model_factory import random_model
 
+from protonn_edge.cli.upload import upload_line
 from protonn_edge.codegen import host as host_c
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -22,7 +23,6 @@ from protonn_edge.model import save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.system import shell
 from protonn_edge.toolchain import __main__ as toolchain_main
-from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.stack import _read_stack_usage
 
 NAMES = ["COM3", "com12", r"\\.\COM12"]
@@ -112,34 +112,9 @@ def test_settings_are_said_in_powershell(
     assert capsys.readouterr().out == "$env:PLATFORMIO_CORE_DIR = 'C:\\Users\\O''Neill\\core'\n"
 
 
-def test_the_upload_command_is_powershells(on_windows: None, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(platformio, "pio_variables", lambda: {"PLATFORMIO_CORE_DIR": "x"})
-    command = platformio.upload_command(Path(r"C:\My Data\digits"))
-    told, upload = command.split("; ")
-    assert told.endswith("-m protonn_edge.toolchain | Out-String | Invoke-Expression")
-    assert upload.endswith(r'run -t upload -d "C:\My Data\digits"')
-    assert "eval" not in command
-
-
-@pytest.mark.parametrize(
-    ("python", "pio"), [("python3.11", "pio"), ("python.exe", "pio.exe"), ("python", "pio")]
-)
-def test_pio_is_named_as_programs_are_here(
-    python: str, pio: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("sys.executable", str(tmp_path / "bin" / python))
-    monkeypatch.setattr(platformio, "pio_variables", dict)
-    assert platformio.upload_command(Path()).startswith(f"bin/{pio} run")
-
-
-def test_a_program_on_another_drive_is_named_in_full(monkeypatch: pytest.MonkeyPatch):
-    def on_mount(path: object) -> str:
-        raise ValueError("path is on mount 'D:', start on mount 'C:'")
-
-    monkeypatch.setattr("os.path.relpath", on_mount)
-    assert shell.from_here(Path("pio.exe")) == "pio.exe"
+def test_the_upload_is_a_command_without_variables(on_windows: None):
+    line = upload_line(Path("My Data"), "uno")
+    assert line == 'protonn-edge upload "My Data"'
 
 
 # --- the emulator, which Windows has not ---------------------------------------------------------

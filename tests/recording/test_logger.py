@@ -58,7 +58,7 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "rate", "more", "sentence"),
     [
-        (["mpu6050", "a0"], 100, {}, "are not logged together"),
+        (["mpu6050", "a0"], 100, {}, "are not sampled together"),
         (["a0", "A0"], 100, {}, "name each once"),
         (["mpu6050"], 2000, {}, "samples that at 0.24 to 1,000 Hz"),
         (["microphone"], 10_000, {}, "to 9,000 Hz"),
@@ -76,7 +76,7 @@ def test_what_cannot_be_kept_is_refused(
 
 
 def test_a_board_with_another_chip_is_refused() -> None:
-    with pytest.raises(InputError, match="mega2560 has an atmega2560, loggers are for"):
+    with pytest.raises(InputError, match="mega2560 has an atmega2560, sensors are sampled by"):
         logger_of([sensor_kind("a0")], 10, load_board("mega2560"))
 
 
@@ -88,4 +88,4 @@ def test_a_line_that_is_too_slow_is_made_faster() -> None:
 
 def test_the_rate_is_that_of_the_timer() -> None:
     logger = logger_of([sensor_kind("a0")], 60, load_board("uno"))
-    assert logger.actual_rate == 16_000_000 / (8 * 33_333)
+    assert logger.sampling.actual_rate == 16_000_000 / (8 * 33_333)

@@ -93,8 +93,8 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "give --port, or --emulate"),
-        (["--port", "p", "--emulate"], "give --port, or --emulate"),
+        ([], "there is no terminal for keys"),
+        (["--port", "p", "--emulate"], "--port and --emulate exclude each other"),
         (["--port", "p", "--sensor", "a0=x.csv"], "give --emulate"),
         (["--port", "p"], "there is no terminal for keys"),
         (["--port", "p", "--takes", "2"], "give --seconds"),
@@ -110,7 +110,9 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    assert "is no logger" in refusal(run("record", "-o", tmp_path / "r.csv", *words))
+    assert "has no project; write a logger with" in refusal(
+        run("record", "-o", tmp_path / "r.csv", *words)
+    )
 
 
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:

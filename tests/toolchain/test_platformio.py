@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from protonn_edge.toolchain.platformio import (
     pio_environment,
     pio_variables,
     run_pio,
-    upload_command,
 )
 from protonn_edge.toolchain.stack import worst_case_stack
 
@@ -180,14 +178,6 @@ def test_neither_a_registry_nor_a_compiler_is_said(registry, monkeypatch):
         pio_variables()
 
 
-def test_the_upload_command_is_fit_to_be_pasted_into_a_shell(offline, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    command = upload_command(Path("proj $x [y] z"))
-    words = shlex.split(command)
-    assert words[-3:] == ["upload", "-d", "proj $x [y] z"]
-    assert words[0] == "eval"
-
-
 def test_a_cache_that_cannot_be_written_is_said(offline, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))
@@ -214,10 +204,15 @@ def test_a_project_is_built_without_a_registry(offline, project):
     assert [path.name for path in elf.parent.rglob("*.su")] == ["main.su"]
 
 
-def test_the_same_sources_give_the_same_bytes(offline, project):
+def test_the_same_sources_give_the_same_bytes_whatever_a_user_has(
+    offline, project, monkeypatch, tmp_path
+):
+    """A build folder of the user's own hides no ELF, a folder of tests makes pio fetch nothing."""
     folder = project(MAIN)
     first = build_firmware(folder).with_suffix(".hex").read_bytes()
     shutil.rmtree(folder / ".pio")
+    monkeypatch.setenv("PLATFORMIO_BUILD_DIR", str(tmp_path / "elsewhere"))
+    (folder / "test" / "test_of_the_user").mkdir(parents=True)
     assert build_firmware(folder).with_suffix(".hex").read_bytes() == first
 
 
@@ -227,17 +222,6 @@ def test_build_flags_of_platformio_ini_are_used(offline, project):
     command = next(line for line in output.splitlines() if " -c " in line).split()
     assert {"-O2", "-std=gnu99", "-Wpedantic", "-fstack-usage", "-DF_CPU=16000000L"} <= {*command}
     assert not {"-Os", "-flto", "-std=gnu11"} & {*command}
-
-
-def test_a_users_own_build_folder_does_not_hide_the_elf(offline, project, monkeypatch, tmp_path):
-    monkeypatch.setenv("PLATFORMIO_BUILD_DIR", str(tmp_path / "elsewhere"))
-    assert build_firmware(project(MAIN)).is_file()
-
-
-def test_a_test_folder_of_the_user_makes_pio_fetch_nothing(offline, project):
-    folder = project(MAIN)
-    (folder / "test" / "test_of_the_user").mkdir(parents=True)
-    assert build_firmware(folder).is_file()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import shutil
 import pytest
 import serial
 from avr_tools import needs_uploads
+from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
@@ -40,13 +41,15 @@ def project(tmp_path, monkeypatch):
 
 
 def upload(project, port):
-    return run_pio(project, "run", "-t", "upload", "--upload-port", port, deadline_s=60)
+    return run_pio(
+        project, "run", "-t", "upload", "--upload-port", port, deadline_s=UPLOAD_DEADLINE_S
+    )
 
 
 @pytest.mark.parametrize("link", ["tcp", "pty"])
 def test_an_uploaded_firmware_runs(project, link):
     with EmulatedUno(None, bootloader=True, link=link) as uno:
-        upload(project, uno.upload_port)
+        upload_patiently(lambda: upload(project, uno.upload_port))
         with serial.serial_for_url(uno.url, timeout=20) as line:
             assert b"hello" in line.read(20)
 

@@ -27,7 +27,7 @@ FIXED: dict[str, Any] = {"epochs": 4, "init_projection": "pca", "quantization_aw
 @pytest.fixture(scope="session")
 def make_points() -> Callable[..., Points]:
     digits = load_digits_dataset()
-    X, y = digits.X_train[::3], digits.y_train[::3]
+    X, y = digits.X_train[::5], digits.y_train[::5]
     folds = fold_numbers(y, 2, 0)
 
     def make(limits: TuningLimits | None = None) -> Points:
@@ -50,7 +50,7 @@ def search(space: SearchSpace) -> Callable[..., Any]:
         workers: Workers,
         path: Path,
         *,
-        trials: int = 12,
+        trials: int = 8,
         deadline: float | None = None,
         space: SearchSpace = space,
         done: Sequence[Record] = (),

@@ -52,13 +52,13 @@ def reference(make_points, tmp_path_factory, space):
     points = make_points(LIMITS)
     path = tmp_path_factory.mktemp("search") / "search.jsonl"
     with SearchFile(path, {"of": "tests"}, space.distributions) as file:
-        found = Search(points, space, file, Here(points)).run(trials=12)
+        found = Search(points, space, file, Here(points)).run(trials=8)
     return essence(found.records)
 
 
 def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(reference):
     outcomes = [outcome for _, outcome, *_ in reference.values()]
-    assert len(outcomes) - outcomes.count("rejected") == 12
+    assert len(outcomes) - outcomes.count("rejected") == 8
     assert outcomes.count("rejected") > 0
     assert sorted(reference) == list(range(len(reference)))
     for _, outcome, figures, accuracies, *_ in reference.values():
@@ -82,7 +82,7 @@ def test_the_first_trials_are_told_from_those_that_are_drawn(
 
 def test_another_seed_is_another_sequence(make_points, search, tmp_path, reference):
     points = make_points(LIMITS)
-    found = search(points, Here(points), tmp_path / "s", trials=12, seed=1)
+    found = search(points, Here(points), tmp_path / "s", trials=8, seed=1)
     assert essence(found.records) != reference
 
 

@@ -1,0 +1,167 @@
+"""What 'build' and 'export' share for a board that classifies what its own sensor senses."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from protonn_edge.boards import Board
+from protonn_edge.cli.command import FiniteRange, Output
+from protonn_edge.errors import InputError
+from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.live.firmware import build_live
+from protonn_edge.live.windowing import VOTES_LIMIT, Windowing, windowing_of
+from protonn_edge.model import Model
+from protonn_edge.quantization import quantize
+from protonn_edge.recording.sampling import Sampling
+from protonn_edge.report.terminal import budget_facts, fact_table
+from protonn_edge.sensors import sensor_kind
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+LIVE_FOLDER = Path("live")
+"""Where 'build --sensor' writes, and 'monitor --emulate' looks, unless another folder is named."""
+
+_OPTIONS = (
+    click.option(
+        "--sensor",
+        "sensors",
+        multiple=True,
+        metavar="NAME",
+        help="Classify what this sensor of the board senses, as 'logger' reads it: a0 to a5, "
+        "microphone, mpu6050, adxl345.",
+    ),
+    click.option(
+        "--rate",
+        type=FiniteRange(0, min_open=True),
+        help="With --sensor: samples a second.  [default: those of the training, if it says so]",
+    ),
+    click.option(
+        "--hop",
+        type=click.IntRange(1),
+        help="With --sensor: samples from the beginning of a window to that of the next one; fewer "
+        "than a window has let them overlap.  [default: a window's]",
+    ),
+    click.option(
+        "--votes",
+        type=click.IntRange(1, VOTES_LIMIT),
+        help="With --sensor: tell the class that most of so many windows have.  [default: 1]",
+    ),
+    click.option(
+        "--refractory",
+        type=FiniteRange(0, 3600),
+        help="With --sensor: tell no other class for so many seconds.  [default: 0]",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """The options as they were given."""
+
+    sensors: tuple[str, ...]
+    rate: float | None
+    hop: int | None
+    votes: int | None
+    refractory: float | None
+
+    def windowing(self, model: Model, board: Board) -> Windowing | None:
+        """Return the windows that a board makes; None if it has no sensor.
+
+        Raises
+        ------
+        InputError
+            If the model does not take what the sensor gives.
+        """
+        if not self.sensors:
+            self.check_unused()
+            return None
+        kinds = [sensor_kind(name) for name in self.sensors]
+        return windowing_of(
+            quantize(model),
+            model.feature_names,
+            Sampling.of(kinds, self._rate_for(model), board),
+            hop=self.hop,
+            votes=self.votes or 1,
+            refractory_s=self.refractory or 0.0,
+        )
+
+    def check_unused(self) -> None:
+        """Raise `UsageError` if something is said of windows of no sensor."""
+        if (self.rate, self.hop, self.votes, self.refractory) != (None,) * 4:
+            raise click.UsageError(
+                "--rate, --hop, --votes and --refractory are for windows of a sensor; give --sensor"
+            )
+
+    def _rate_for(self, model: Model) -> float:
+        signal = None if model.feature_stage is None else model.feature_stage.signal
+        trained = None if signal is None else signal.rate
+        if self.rate is not None and trained is not None and self.rate != trained:
+            raise InputError(
+                f"--rate is {self.rate:g}, the model was trained at {trained:g} Hz; leave it out, "
+                "or train with another --sample-rate"
+            )
+        rate = self.rate or trained
+        if rate is None:
+            raise InputError(
+                "the model does not say how many samples a second it was trained on; give --rate"
+            )
+        return rate
+
+
+def live_options(command: _F) -> _F:
+    """Give a command the options, which it gets as `live`."""
+
+    @functools.wraps(command)
+    def with_options(
+        sensors: tuple[str, ...],
+        rate: float | None,
+        hop: int | None,
+        votes: int | None,
+        refractory: float | None,
+        **others: Any,
+    ) -> Any:
+        return command(live=LiveOptions(sensors, rate, hop, votes, refractory), **others)
+
+    for option in reversed(_OPTIONS):
+        with_options = option(with_options)
+    return with_options  # type: ignore[return-value]
+
+
+def build_with_sensor(
+    out: Output, model: Model, board: Board, folder: Path, live: LiveOptions
+) -> dict[str, Any]:
+    """Build firmware that classifies what a sensor senses; return what there is to say of it."""
+    check_folder(folder)
+    windowing = live.windowing(model, board)
+    assert windowing is not None, "a sensor was given"
+    with out.status(f"building for {board.name}"):
+        built = build_live(model, windowing)
+    write_folder(folder, built.files)
+    plan = built.plan
+    facts = [
+        ("sensor", windowing.sampling.name),
+        ("windows", windowing.words),
+        ("samples held", f"{built.ring_bytes:,} B"),
+        ("a window, at most", f"{board.milliseconds(plan.worst_cycles):.1f} ms"),
+    ]
+    out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
+    return {
+        "board": board.name,
+        "folder": str(folder),
+        "model_sha256": windowing.model.model_sha256,
+        "sensors": [kind.name for kind in windowing.sampling.kinds],
+        "rate": windowing.sampling.actual_rate,
+        "window": windowing.window,
+        "hop": windowing.hop,
+        "votes": windowing.votes,
+        "refractory": windowing.refractory_s,
+        "ring_bytes": built.ring_bytes,
+        **built.usage.to_json(),
+        "plan": plan.to_json(),
+    }

@@ -1,0 +1,168 @@
+"""``protonn-edge monitor``: what a board says of the windows that its sensor gives, live."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.bar import Bar
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
+from protonn_edge.cli.sensors import emulated_project, read_sensors, sensor_option
+from protonn_edge.cli.upload import port_option
+from protonn_edge.hil.link import Link
+from protonn_edge.live.frames import WindowAnswer
+from protonn_edge.live.listening import Listener
+from protonn_edge.toolchain.ports import find_port
+
+_BAR_CELLS = 40
+
+
+@click.command("monitor", cls=Command)
+@port_option
+@click.option("--emulate", is_flag=True, help="Run the firmware on the emulated board.")
+@sensor_option
+@click.option(
+    "--project",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("live"),
+    show_default=True,
+    help="With --emulate: the folder that 'build --sensor' wrote.",
+)
+@click.option(
+    "--seconds",
+    type=FiniteRange(0, 86_400, min_open=True),
+    help="Stop after so many seconds of the board's clock.  [default: at Ctrl-C]",
+)
+@board_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each window.")
+def monitor_command(
+    port: str | None,
+    emulate: bool,
+    sensors: tuple[str, ...],
+    folder: Path,
+    seconds: float | None,
+    board_name: str,
+    as_json: bool,
+) -> None:
+    """Show what a board says of what it senses: the class, the scores, the rate.
+
+    The board runs what 'build --sensor' wrote. Frames that were damaged on the line are left out,
+    and windows that are missing are counted.
+    """
+    if port is not None and emulate:
+        raise click.UsageError("--port and --emulate exclude each other; give one of them")
+    if sensors and not emulate:
+        raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+    out = Output(as_json)
+    board = load_board(board_name)
+    played = read_sensors(sensors)
+    drawn = not as_json and sys.stdout.isatty()
+    with contextlib.ExitStack() as stack:
+        if emulate:
+            remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
+            emulated = emulated_project(out, board, folder, played, remedy, wire_speed=drawn)
+            url = stack.enter_context(emulated).url
+        else:
+            url = port or _found(out, board)
+        line = stack.enter_context(contextlib.closing(Link(url, board.baud)))
+        listener = Listener(line, url)
+        with out.status(f"waiting for a board at {url}"):
+            listener.wait()
+        with contextlib.suppress(KeyboardInterrupt):
+            _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
+    _conclude(out, listener, emulated=emulate)
+
+
+def _found(out: Output, board: Board) -> str:
+    found = find_port(board)
+    out.say(f"listening to {found.device}: {found.why}")
+    return found.device
+
+
+def _watch(
+    out: Output, listener: Listener, seconds: float | None, *, as_json: bool, drawn: bool
+) -> None:
+    """Show the answers: drawn in a terminal, else a line for each."""
+    out.say(_introduced(listener))
+    with _drawing(drawn) as live:
+        for answer in listener.answers(seconds):
+            if as_json:
+                click.echo(json.dumps(_record(listener, answer)))
+            elif live is not None:
+                live.update(picture(listener, answer), refresh=True)
+            else:
+                out.say(_line(listener, answer))
+
+
+@contextlib.contextmanager
+def _drawing(wanted: bool) -> Iterator[Live | None]:
+    if not wanted:
+        yield None
+        return
+    with Live(console=Console(highlight=False), auto_refresh=False) as live:
+        yield live
+
+
+def _introduced(listener: Listener) -> str:
+    board = listener.description
+    return (
+        f"{board.sensor}: windows of {board.window} samples at {board.rate:.6g} Hz, one every "
+        f"{board.hop} ({board.hop / board.rate:.3g} s); model {board.model_hash}"
+    )
+
+
+def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
+    names = [listener.name_of(label) for label in range(len(answer.scores))]
+    return {
+        "seconds": listener.seconds_at(answer),
+        "first_sample": answer.first,
+        "class": listener.name_of(answer.label),
+        "told": listener.name_of(answer.told),
+        "scores": dict(zip(names, answer.scores.tolist(), strict=True)),
+        "lost": answer.lost,
+        "missing": listener.missing,
+    }
+
+
+def _line(listener: Listener, answer: WindowAnswer) -> str:
+    told = listener.name_of(answer.told) or "-"
+    best = answer.scores.max()
+    return (
+        f"{listener.seconds_at(answer):9.2f} s  {told}  (window: {listener.name_of(answer.label)}, "
+        f"score {best:,})"
+    )
+
+
+def picture(listener: Listener, answer: WindowAnswer) -> Group:
+    """Return the class that is told, the scores as bars, and the rate."""
+    table = Table.grid(padding=(0, 1))
+    low, high = int(min(0, answer.scores.min())), int(max(1, answer.scores.max()))
+    for label, score in enumerate(answer.scores.tolist()):
+        bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
+        table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar)
+    told = Text(listener.name_of(answer.told) or "-", style="bold")
+    rate = listener.measured_rate
+    words = "" if rate is None else f"{rate:.4g} samples a second, "
+    words += f"{listener.windows} windows, {listener.missing} missing, {answer.lost} samples lost"
+    return Group(told, table, Text(words))
+
+
+def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
+    rate = None if emulated else listener.measured_rate
+    clock = "" if rate is None else f", {rate:.4g} samples a second by this computer's clock"
+    out.say(
+        f"{listener.windows:,} windows in {listener.seconds:.4g} s{clock}; {listener.missing:,} "
+        f"missing, {listener.lost:,} samples lost, {listener.stream.torn:,} frames damaged"
+    )

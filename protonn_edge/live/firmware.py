@@ -1,0 +1,121 @@
+"""The project whose firmware classifies what its sensor senses, and the choice of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from protonn_edge.boards import Board
+from protonn_edge.build.budget import OverBudget, Usage, check_budget
+from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
+from protonn_edge.errors import CheckFailed
+from protonn_edge.live.windowing import Windowing
+from protonn_edge.model import Model
+from protonn_edge.system.files import write_atomically
+from protonn_edge.system.resources import resource
+from protonn_edge.system.scratch import scratch_folder
+from protonn_edge.toolchain.elf import read_program
+from protonn_edge.toolchain.platformio import build_firmware
+
+_OF_THE_FIRMWARE = ("frame.c", "frame.h", "small.h")
+
+
+@dataclass(frozen=True)
+class LiveBuild:
+    """A project that fits its board.
+
+    Attributes
+    ----------
+    files : dict of str to str
+        Their texts by their names.
+    plan : Plan
+    ring_bytes : int
+        SRAM of the samples that are held.
+    usage : Usage
+        What the linked firmware takes.
+    """
+
+    files: dict[str, str]
+    plan: Plan
+    ring_bytes: int
+    usage: Usage
+
+
+def build_live(model: Model, windowing: Windowing) -> LiveBuild:
+    """Build firmware that classifies what a sensor senses, by the fastest plan that fits.
+
+    Parameters
+    ----------
+    model : Model
+        The float model of `windowing`.
+    windowing : Windowing
+
+    Raises
+    ------
+    CheckFailed
+        If it does not fit the board, or cannot keep up.
+    """
+    board = windowing.sampling.board
+    failures: list[OverBudget] = []
+    too_much_state = board.sram_bytes
+    for plan in _choices(model, windowing):
+        if plan.state_bytes >= too_much_state:
+            continue
+        files = live_files(windowing, plan)
+        ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
+        try:
+            usage = _usage(files, board, model)
+        except OverBudget as failure:
+            failures.append(failure)
+            if failure.usage.flash_bytes <= board.flash_bytes:  # then it is the SRAM
+                too_much_state = plan.state_bytes
+            continue
+        return LiveBuild(files, plan, ring_bytes, usage)
+    smallest = min(failures, key=lambda failure: failure.usage.sram_bytes)
+    if windowing.overlapping and smallest.usage.flash_bytes <= board.flash_bytes:
+        raise CheckFailed(_too_large_a_ring(windowing, ring_bytes, smallest.usage))
+    raise smallest
+
+
+def live_files(windowing: Windowing, plan: Plan) -> dict[str, str]:
+    """Return the files of the PlatformIO project, by their names."""
+    context = windowing.context(plan)
+    environment = template_environment("live")
+    firmware = resource("firmware")
+    generated = render_c(windowing.model, plan)
+    return {
+        "platformio.ini": environment.get_template("platformio.ini.j2").render(context),
+        "src/main.c": environment.get_template("main.c.j2").render(context),
+        **{f"src/{name}": text for name, text in generated.items()},
+        **{f"src/{name}": (firmware / name).read_text("utf-8") for name in _OF_THE_FIRMWARE},
+    }
+
+
+def _choices(model: Model, windowing: Windowing) -> Iterator[Plan]:
+    """Yield the plans to try: those that are fed as values come, the fastest first."""
+    limits = Limits.of(windowing.sampling.board)
+    if windowing.overlapping:
+        ring_bytes = windowing.window * len(windowing.used)
+        limits = replace(limits, sram_bytes=limits.sram_bytes - ring_bytes)
+    every = plans(windowing.model, limits, activity=model.activity)
+    yield from [plan for plan in every if not plan.buffered] or every
+
+
+def _usage(files: dict[str, str], board: Board, model: Model) -> Usage:
+    with scratch_folder() as scratch:
+        for name, text in files.items():
+            write_atomically(Path(scratch, name), text)
+        elf = build_firmware(scratch, board.environment)
+        return check_budget(read_program(elf), board, model.remedies)
+
+
+def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> str:
+    board = windowing.sampling.board
+    return (
+        f"windows that overlap need a ring of {ring_bytes:,} B for {windowing.window} samples of "
+        f"{len(windowing.used)} channels and those that come meanwhile, with which "
+        f"{usage.sram_bytes + usage.stack_bytes:,} B SRAM are needed and {board.name} has "
+        f"{board.sram_bytes:,}; give --hop {windowing.window}, or train on shorter windows or "
+        "fewer channels"
+    )

@@ -1,0 +1,240 @@
+"""How a board makes windows of its sensor's samples, and what it tells of their classes.
+
+A window is computed at once, of samples that are kept as bytes in a ring, if windows overlap;
+else it is fed sample by sample, and the ring holds what comes while a window ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from protonn_edge.boards import Board
+from protonn_edge.codegen import Plan
+from protonn_edge.codegen.sending import as_it_is
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.hil.framing import frame_bytes
+from protonn_edge.quantization import IntegerChain
+from protonn_edge.recording.line import baud_divisor, byte_cycles, bytes_carried
+from protonn_edge.recording.sampling import Sampling
+from protonn_edge.stages.window_features import channel_names
+
+UNDECIDED = 254
+"""What a board tells before it has told a class."""
+
+VOTES_LIMIT = 15
+_SAMPLES_LIMIT = 0xFFFF
+_CLASSES_LIMIT = 250
+_NAME_BYTES = 64
+_SAY_S = 1.0
+# In cycles, rounded up from what simulated boards take.
+_QUANTIZE_CYCLES = 250
+_KEEP_CYCLES = 100
+_SENT_BYTE_CYCLES = 600  # besides the line's time
+_WINDOW_CYCLES = 2_000
+_SHARE = 0.9  # of the time that is left, to be on the safe side
+_HEAD_BYTES = 12
+_SAID_BYTES = 40
+
+
+@dataclass(frozen=True)
+class Windowing:
+    """Windows of a sensor's samples for a model: checked when it is made.
+
+    Attributes
+    ----------
+    model : IntegerChain
+    sampling : Sampling
+        The sensor, and its rate.
+    used : tuple of int
+        The channels of the sensor that the model takes, in its order.
+    hop : int
+        Samples from the beginning of a window to that of the next one.
+    votes : int
+        Windows of which most must have a class, so that it is told: 1 to 15.
+    refractory_s : float
+        A class that was told stays for so many seconds at least.
+
+    Raises
+    ------
+    InputError
+        If the model does not take what the sensor gives, or a number is out of its range.
+    """
+
+    model: IntegerChain
+    sampling: Sampling
+    used: tuple[int, ...]
+    hop: int
+    votes: int = 1
+    refractory_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not as_it_is(self.model):
+            raise InputError(
+                "the model was trained on decimals, and a sensor gives whole counts; train it on "
+                "what 'protonn-edge record' wrote"
+            )
+        if self.model.n_features % len(self.used):
+            raise InputError(
+                f"the model takes {self.model.n_features} values, which are no whole samples of "
+                f"{len(self.used)} channels; train it on windows of this sensor"
+            )
+        if self.model.n_classes > _CLASSES_LIMIT:
+            raise InputError(
+                f"the model has {self.model.n_classes} classes, a board tells of {_CLASSES_LIMIT} "
+                "at most; train with fewer"
+            )
+        if not 1 <= self.votes <= VOTES_LIMIT:
+            raise InputError(f"--votes is {self.votes}; give 1 to {VOTES_LIMIT}")
+        if not 1 <= self.hop <= _SAMPLES_LIMIT or self.window > _SAMPLES_LIMIT:
+            raise InputError(f"--hop is {self.hop}; give 1 to {_SAMPLES_LIMIT:,} samples")
+
+    @property
+    def window(self) -> int:
+        """Samples of a window."""
+        return self.model.n_features // len(self.used)
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether a window begins before the one before it has ended."""
+        return self.hop < self.window
+
+    @property
+    def refractory(self) -> int:
+        """Samples for which a class that was told stays."""
+        return round(self.refractory_s * self.sampling.actual_rate)
+
+    @property
+    def words(self) -> str:
+        """What it does, for people."""
+        rate = self.sampling.actual_rate
+        votes = "" if self.votes == 1 else f", told by most of {self.votes}"
+        rest = f", for {self.refractory_s:g} s at least" if self.refractory else ""
+        return (
+            f"windows of {self.window} samples at {rate:.6g} Hz, every {self.hop} "
+            f"({self.hop / rate:.3g} s){votes}{rest}"
+        )
+
+    def ring_samples(self, plan: Plan) -> int:
+        """Return how many samples the board must hold.
+
+        Raises
+        ------
+        CheckFailed
+            If it cannot keep up.
+        """
+        period, values = self.sampling.period_cycles, len(self.used)
+        interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
+        free = 1 - interrupts / period
+        fed = plan.push.call + plan.push.value * values
+        byte = byte_cycles(self._board, self._board.baud) + _SENT_BYTE_CYCLES
+        computed = plan.worst_cycles
+        if not self.overlapping:  # each sample is a call
+            computed += plan.push.call * self.window
+        whole = computed + self._window_bytes * byte + _WINDOW_CYCLES
+        burst = whole + self._said_bytes * byte
+        if free <= 0 or whole > _SHARE * free * self.hop * period:
+            raise CheckFailed(
+                f"a window takes up to {self._board.milliseconds(whole):.1f} ms with what is sent "
+                f"of it, one begins every {self._board.milliseconds(self.hop * period):.1f} ms; "
+                "try a larger --hop, or a lower --rate"
+            )
+        if self.overlapping:
+            return self.window + self._meanwhile(burst, free)
+        feeding = min(fed, computed / self.window)
+        if feeding > _SHARE * free * period:
+            raise CheckFailed(
+                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, and one "
+                f"comes every {period:,}; try a lower --rate"
+            )
+        return self._meanwhile(max(fed, burst - fed * (self.window - 1)), free)
+
+    def _meanwhile(self, cycles: float, free: float) -> int:
+        """Return the samples that come while so much is computed."""
+        return 2 + math.ceil(cycles / free / self.sampling.period_cycles)
+
+    @property
+    def _board(self) -> Board:
+        return self.sampling.board
+
+    @property
+    def _window_bytes(self) -> int:
+        """The most bytes that are sent of a window."""
+        return frame_bytes(_HEAD_BYTES + 4 * self.model.n_classes)
+
+    @property
+    def _said_bytes(self) -> int:
+        """The most bytes that are sent once a second."""
+        return _SAID_BYTES + len(self.used) + _NAME_BYTES
+
+    def check_line(self) -> None:
+        """Raise `InputError` if the serial line does not carry the answers."""
+        baud = self._board.baud
+        needed = self.sampling.actual_rate / self.hop * self._window_bytes + self._said_bytes
+        if needed > bytes_carried(baud):
+            raise InputError(
+                f"a window every {self.hop} samples needs {needed:,.0f} bytes a second, {baud:,} "
+                f"baud carry {bytes_carried(baud):,.0f}; give a larger --hop"
+            )
+
+    def context(self, plan: Plan) -> dict[str, object]:
+        """Return all that ``templates/live`` needs."""
+        longest = max(len(name.encode()) for name in self.model.classes)
+        return {
+            **self.sampling.context(),
+            "used": self.used,
+            "window": self.window,
+            "hop": self.hop,
+            "overlapping": self.overlapping,
+            "ring_samples": self.ring_samples(plan),
+            "votes": self.votes,
+            "refractory": self.refractory,
+            "said_every": max(1, round(_SAY_S * self.sampling.actual_rate)),
+            "name_size": min(longest + 1, _NAME_BYTES),
+            "baud": self._board.baud,
+            "baud_divisor": baud_divisor(self._board, self._board.baud),
+        }
+
+
+def windowing_of(
+    model: IntegerChain,
+    feature_names: tuple[str, ...],
+    sampling: Sampling,
+    *,
+    hop: int | None = None,
+    votes: int = 1,
+    refractory_s: float = 0.0,
+) -> Windowing:
+    """Return the windows of a sensor that a model takes.
+
+    Parameters
+    ----------
+    model : IntegerChain
+    feature_names : tuple of str
+        Those of the float model: channels that it was trained on are found by their names.
+    sampling : Sampling
+    hop : int, optional
+        By default windows follow one another.
+    votes, refractory_s
+        As `Windowing` has them.
+
+    Raises
+    ------
+    InputError
+        If the model does not take what the sensor gives.
+    """
+    channels = sampling.channels
+    n = model.n_channels or len(channels)
+    named = channel_names(feature_names, n) or feature_names[:n]
+    if set(named) <= set(channels) and len(named) == n:
+        used = tuple(channels.index(name) for name in named)
+    elif n == len(channels):
+        used = tuple(range(n))
+    else:
+        raise InputError(
+            f"the model takes {n} channels ({', '.join(named) or 'without names'}), "
+            f"{sampling.name} gives {', '.join(channels)}; train it on this sensor's"
+        )
+    found = Windowing(model, sampling, used, hop or model.n_features // n, votes, refractory_s)
+    found.check_line()
+    return found

@@ -1,0 +1,172 @@
+"""Sensors that a board samples at a steady rate: what its timer, its ADC and its bus are told.
+
+A timer says when a sample is due, and interrupts take it. Rates that the chip or the sensor cannot
+keep are refused before anything is written. Loggers and firmware that classifies what it senses
+have this in common, and the templates in ``templates/sampling``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from protonn_edge import __version__
+from protonn_edge.boards import Board
+from protonn_edge.errors import InputError
+from protonn_edge.recording.devices import DEVICES, TwoWireDevice
+from protonn_edge.recording.frames import SENSOR_NUMBERS
+from protonn_edge.sensors import SensorKind
+
+_MCU = "atmega328p"
+_ANALOG_RATE = 9_000.0  # conversions a second
+_ADC_HZ = 125_000  # a conversion takes 13 cycles of it
+_FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are a little less exact
+_TWO_WIRE_RATE = 1_000.0
+_PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
+               (256, "_BV(CS12)"), (1024, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
+_TIMER_STEPS = 1 << 16
+_TWI_HZ = 400_000
+# Of interrupts, in cycles, rounded up from what simulated boards take.
+_TIMER_CYCLES = 100
+_CONVERSION_CYCLES = 200
+_BUS_BYTE_CYCLES = 200
+_ADDRESSES = 6  # bytes on the bus, and starts, besides the data
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which sensors are sampled, and how often: checked when it is made.
+
+    Attributes
+    ----------
+    kinds : tuple of SensorKind
+        Analog inputs, or one other sensor.
+    rate : float
+        Samples a second that are asked for; `actual_rate` is what the timer makes of it.
+    board : Board
+        A board with an ATmega328P.
+
+    Raises
+    ------
+    InputError
+        If the sensors cannot be sampled together, or the rate cannot be kept.
+    """
+
+    kinds: tuple[SensorKind, ...]
+    rate: float
+    board: Board
+
+    def __post_init__(self) -> None:
+        names = self.name
+        if self.board.mcu != _MCU:
+            raise InputError(
+                f"{self.board.name} has an {self.board.mcu or 'unknown chip'}, sensors are sampled "
+                f"by an {_MCU}; choose --board uno, nano or promini8"
+            )
+        if not self.kinds or len(set(self.kinds)) < len(self.kinds):
+            raise InputError(f"the sensors are {names or 'none'}; name each once")
+        if len(self.kinds) > 1 and any(kind.name != f"a{kind.pin}" for kind in self.kinds):
+            raise InputError(f"{names} are not sampled together; name analog inputs, or one sensor")
+        most = _TWO_WIRE_RATE if self.device else _ANALOG_RATE / len(self.channels)
+        least = self.board.clock_hz / (_PRESCALERS[-1][0] * _TIMER_STEPS)
+        if not least <= self.rate <= most:
+            raise InputError(
+                f"{names} at {self.rate:g} Hz: {self.board.name} samples that at {least:.2g} to "
+                f"{most:,.0f} Hz; choose another --rate"
+            )
+
+    @classmethod
+    def of(cls, kinds: Sequence[SensorKind], rate: float, board: Board) -> Sampling:
+        """Return what samples sensors, analog inputs in the order of their pins."""
+        return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board)
+
+    @property
+    def name(self) -> str:
+        """The sensors, for people."""
+        return ", ".join(kind.name for kind in self.kinds)
+
+    @property
+    def number(self) -> int:
+        """What the board calls its sensor."""
+        kind = self.kinds[0]
+        return SENSOR_NUMBERS["analog" if kind.name == f"a{kind.pin}" else kind.name]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of a sample's values."""
+        return tuple(name for kind in self.kinds for name in kind.channels)
+
+    @property
+    def device(self) -> TwoWireDevice | None:
+        """The chip on the two-wire bus, None if analog inputs are sampled."""
+        return DEVICES.get(self.kinds[0].name)
+
+    @property
+    def timer(self) -> tuple[int, str, int]:
+        """The timer's prescaler, its bits in C, and how many steps a sample takes."""
+        cycles = self.board.clock_hz / self.rate
+        for prescaler, bits in _PRESCALERS:
+            if round(cycles / prescaler) <= _TIMER_STEPS:
+                return prescaler, bits, max(1, round(cycles / prescaler))
+        raise AssertionError("the rate was checked")
+
+    @property
+    def period_cycles(self) -> int:
+        """Clock cycles from one sample to the next."""
+        prescaler, _, steps = self.timer
+        return prescaler * steps
+
+    @property
+    def actual_rate(self) -> float:
+        """Samples a second, as the timer has them."""
+        return self.board.clock_hz / self.period_cycles
+
+    @property
+    def interrupt_cycles(self) -> int:
+        """Cycles that interrupts take of each sample, about, before it is kept."""
+        if self.device is None:
+            return _TIMER_CYCLES + _CONVERSION_CYCLES * len(self.channels)
+        return _TIMER_CYCLES + _BUS_BYTE_CYCLES * (self.device.data_bytes + _ADDRESSES)
+
+    def context(self) -> dict[str, object]:
+        """Return all that ``templates/sampling`` needs."""
+        prescaler, bits, steps = self.timer
+        pins = [kind.pin for kind in self.kinds if kind.pin is not None]
+        device = self.device
+        return {
+            "tool_version": __version__,
+            "sensor": self.name,
+            "sensor_number": self.number,
+            "sensor_template": "analog.j2" if device is None else "two_wire.j2",
+            "sampling_takes": (
+                "Timer1 and the ADC are its own."
+                if device is None
+                else "Timer1 and the two-wire bus are its own: it takes the place of Wire."
+            ),
+            "device": None if device is None else _device_context(device, self.actual_rate),
+            "channels": len(self.channels),
+            "pins": pins,
+            "digital_off": sum(1 << pin for pin in pins),
+            "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
+            "conversion_us": round(13e6 * self._adc_prescaler / self.board.clock_hz),
+            "period_cycles": self.period_cycles,
+            "actual_rate": self.actual_rate,
+            "timer_top": steps,
+            "timer_clock": bits,
+            "prescaler": prescaler,
+            "clock_hz": self.board.clock_hz,
+            "mcu": self.board.mcu,
+            "environment": self.board.environment,
+            "platformio_board": self.board.platformio_board,
+            "twi_divisor": max(0, (self.board.clock_hz // _TWI_HZ - 16) // 2),
+        }
+
+    @property
+    def _adc_prescaler(self) -> int:
+        prescaler = 1 << (self.board.clock_hz // _ADC_HZ).bit_length() - 1
+        fast = self.rate * len(self.channels) > _FAST_ANALOG_RATE
+        return prescaler // 2 if fast else prescaler
+
+
+def _device_context(device: TwoWireDevice, rate: float) -> dict[str, object]:
+    return {**asdict(device), "settings": device.settings_for(rate)}

@@ -1,0 +1,107 @@
+"""The serial ports of this computer, and which of them a board is most likely at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.errors import InputError
+
+if TYPE_CHECKING:
+    from serial.tools.list_ports_common import ListPortInfo
+
+_ADAPTERS = {
+    0x2341: "an Arduino",
+    0x2A03: "an Arduino",
+    0x1B4F: "a SparkFun board",
+    0x239A: "an Adafruit board",
+    0x1A86: "a CH340, as on many Nanos",
+    0x0403: "an FTDI adapter",
+    0x10C4: "a CP210x adapter",
+    0x067B: "a PL2303 adapter",
+}
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class FoundPort:
+    """The port that was taken.
+
+    Attributes
+    ----------
+    device : str
+        As pyserial and avrdude take it: ``/dev/ttyACM0``, ``COM3``.
+    why : str
+        What is there, and which ports were not taken.
+    others : tuple of str
+        The devices that were not taken.
+    """
+
+    device: str
+    why: str
+    others: tuple[str, ...]
+
+
+def find_port(board: Board) -> FoundPort:
+    """Return the port that a board is most likely at.
+
+    That is one with the USB identity of such a board, else of another board that is known, else of
+    an adapter, else any USB device; of several alike the first. A port that is not on USB is never
+    taken.
+
+    Raises
+    ------
+    InputError
+        If nothing is plugged in.
+    """
+    from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
+
+    ports = sorted(list_ports.comports(), key=lambda port: (-_rank(port, board), port.device))
+    if not ports or not _rank(ports[0], board):
+        there = ", ".join(port.device for port in ports[:_LISTED]) or "none"
+        raise InputError(
+            f"no board is plugged in: serial ports are {there}, and none is on USB; plug it in, or "
+            "name its --port"
+        )
+    taken, *others = ports
+    why = _what(taken, board)
+    if others:
+        shown = (f"{port.device} ({_what(port, board)})" for port in others[:_LISTED])
+        why += f"; not {', '.join(shown)}"
+        if _rank(others[0], board) == _rank(taken, board):
+            why += "; --port chooses between those alike"
+    return FoundPort(taken.device, why, tuple(port.device for port in others))
+
+
+def _rank(port: ListPortInfo, board: Board) -> int:
+    """Return how likely a board is there; 0 for never."""
+    if port.vid is None:
+        return 0
+    if _is(port, board):
+        return 4
+    if _known_board(port) is not None:
+        return 3
+    return 2 if port.vid in _ADAPTERS else 1
+
+
+def _what(port: ListPortInfo, board: Board) -> str:
+    """Return what is at a port, in a few words."""
+    if port.vid is None:
+        return "not on USB"
+    known = board if _is(port, board) else _known_board(port)
+    words = known.title if known else _ADAPTERS.get(port.vid) or port.product or "a USB device"
+    return f"{words}, USB {_identity(port)}"
+
+
+def _known_board(port: ListPortInfo) -> Board | None:
+    boards = map(load_board, board_names())
+    return next((board for board in boards if _is(port, board)), None)
+
+
+def _is(port: ListPortInfo, board: Board) -> bool:
+    return _identity(port) in (each.upper() for each in board.usb_ids)
+
+
+def _identity(port: ListPortInfo) -> str:
+    return f"{port.vid:04X}:{port.pid or 0:04X}"

@@ -1,0 +1,90 @@
+"""`upload` finds what to upload and where; PlatformIO does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import refusal, run, run_json
+
+from protonn_edge.cli import upload
+from protonn_edge.cli.upload import upload_line
+from protonn_edge.toolchain.ports import FoundPort
+
+SETTINGS = "[env:uno]\nboard = uno\n\n[env:attiny85] ; a programmer's\nboard = attiny85\n"
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Return what PlatformIO was asked for."""
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(
+        upload, "run_pio", lambda _, *words, deadline_s: asked.append((*words, str(deadline_s)))
+    )
+    found = FoundPort("/dev/ttyACM3", "an Uno", ())
+    monkeypatch.setattr(upload, "find_port", lambda _: found)
+    return asked
+
+
+def project(folder: Path, text: str = SETTINGS) -> Path:
+    (folder / "platformio.ini").write_text(text)
+    return folder
+
+
+def test_the_port_is_found_and_told(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
+    done = run_json("upload", project(tmp_path))
+    assert (done["port"], done["why"], done["environment"]) == ("/dev/ttyACM3", "an Uno", "uno")
+    assert ran[0][1:-1] == ("--environment", "uno", "-t", "upload", "--upload-port", "/dev/ttyACM3")
+
+
+@pytest.mark.parametrize(
+    ("port", "as_avrdude_has_it"),
+    [("COM3", "COM3"), ("socket://127.0.0.1:5000", "net:127.0.0.1:5000")],
+)
+def test_a_port_is_named_as_avrdude_has_it(
+    tmp_path: Path, ran: list[tuple[str, ...]], port: str, as_avrdude_has_it: str
+) -> None:
+    assert run_json("upload", project(tmp_path), "--port", port)["port"] == port
+    assert as_avrdude_has_it in ran[0]
+
+
+def test_a_chip_in_its_programmer_has_no_port(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
+    done = run_json("upload", project(tmp_path), "--environment", "attiny85")
+    assert (done["port"], done["why"]) == (None, "by its programmer, usbtiny")
+    assert "--upload-port" not in ran[0]
+
+
+def test_the_default_environment_is_taken(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
+    text = f"[platformio]\ndefault_envs = attiny85 ; of two\n\n{SETTINGS}"
+    assert run_json("upload", project(tmp_path, text))["environment"] == "attiny85"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "has no platformio.ini; name the folder that"),
+        ("[platformio]\n", "has no section [env:NAME]"),
+        ("no settings", "cannot be read"),
+    ],
+)
+def test_what_is_no_project_is_refused(tmp_path: Path, text: str | None, words: str) -> None:
+    if text is not None:
+        project(tmp_path, text)
+    assert words in refusal(run("upload", tmp_path))
+
+
+def test_the_next_step_is_a_command_for_every_shell(tmp_path: Path) -> None:
+    assert upload_line(Path(), "uno") == "protonn-edge upload"
+    folder = project(tmp_path)
+    assert upload_line(folder, "uno") == f"protonn-edge upload {folder}"
+    line = upload_line(folder, "attiny85")
+    assert line == f"protonn-edge upload {folder} --environment attiny85"
+
+
+def test_a_logger_is_uploaded_at_once(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
+    words = ["--sensor", "a0", "--rate", 10, "-o", tmp_path / "logger"]
+    assert run_json("logger", *words, "--upload")["upload"]["port"] == "/dev/ttyACM3"
+    assert len(ran) == 1
+    refused = run("logger", *words, "--upload", "--arduino")
+    assert "by the Arduino IDE" in refused.stderr
+    assert run_json("logger", *words)["upload"] is None

@@ -1,0 +1,108 @@
+"""A sketch that classifies what its sensor senses: no warning, and the integer model's classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
+from command_line import refusal, run
+from logger_builds import listening
+from model_factory import random_window_model, window_features_of
+from teller import Teller
+
+from protonn_edge.boards import load_board
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed
+from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
+from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.recording.sampling import Sampling
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+
+UNO = load_board("uno")
+
+
+def moving(model: ProtoNNModel, samples: int) -> np.ndarray:
+    """Return raw samples over all of what the model tells apart."""
+    stage = model.feature_stage
+    assert stage is not None
+    low, step = np.array(stage.zero), np.array(stage.step)
+    rng = np.random.default_rng(samples)
+    slow = np.sin(np.arange(samples)[:, None] / rng.uniform(4, 60, stage.channels))
+    spread = 100 * slow + rng.normal(0, 25, (samples, stage.channels))
+    return np.rint(low + step * np.clip(128 + spread, 0, 255)).astype(np.int16)
+
+
+def windowing(model: ProtoNNModel, sensors: list[str], rate: float, **more: object) -> Windowing:
+    sampling = Sampling.of([sensor_kind(name) for name in sensors], rate, UNO)
+    return windowing_of(quantize(model), (), sampling, **more)  # type: ignore[arg-type]
+
+
+def printed_lines(url: str, count: int) -> list[str]:
+    text = b""
+    with listening(url) as line:
+        while text.count(b"\n") <= count:
+            data = line.read(20.0)
+            assert data, "the board fell silent"
+            text += data
+    return text.decode().split("\r\n")[:count]
+
+
+def expected_lines(windows: Windowing, raw: np.ndarray, count: int) -> list[str]:
+    """Return what the sketch prints of windows of raw samples that are played again and again."""
+    reference, lines = windows.model, []
+    teller = Teller(windows.votes, windows.refractory)
+    for first in range(0, count * windows.hop, windows.hop):
+        at = np.arange(first, first + windows.window) % len(raw)
+        Q = reference.raw_inputs.quantize(raw[at][:, windows.used].reshape(1, -1))
+        (label,) = reference.predict(Q).tolist()
+        lines.append(f"{reference.classes[label]} {reference.scores(Q)[0, label]}")
+        if teller.tell(label, first + windows.window):
+            lines.append(f"=> {reference.classes[teller.told]}")
+    assert teller.told != UNDECIDED
+    return lines[:count]
+
+
+@needs_arduino_core
+@pytest.mark.parametrize(
+    ("sensors", "rate", "more"),
+    [
+        (["mpu6050"], 100.0, {"hop": 9, "votes": 3, "refractory_s": 0.3}),
+        (["a0", "a1"], 50.0, {}),
+        (["adxl345"], 400.0, {"hop": 37}),
+    ],
+)
+def test_a_sketch_tells_the_classes_of_what_is_played(
+    arduino_core: Path, tmp_path: Path, sensors: list[str], rate: float, more: dict[str, object]
+) -> None:
+    kind = sensor_kind(sensors[0])
+    channels = len(kind.channels) if kind.pin is None else len(sensors)
+    model = random_window_model(window_features_of("mean,deviation,crossings", 24, channels))
+    windows = windowing(model, sensors, rate, **more)
+    export_for_uno(model, "arduino", tmp_path / "motion", windowing=windows)
+    elf = build_sketch(tmp_path / "motion", "Live", arduino_core, tmp_path / "out")
+    raw = moving(model, 170)
+    raw = np.clip(raw, kind.low, kind.high)
+    with EmulatedUno(elf, sensors=[PlayedSensor(kind, raw, rate)]) as uno:
+        assert printed_lines(uno.url, 24) == expected_lines(windows, raw, 24)
+        assert uno.stats().faults == ()
+
+
+def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    model = random_window_model(window_features_of("mean,max", 256, 6))
+    with pytest.raises(CheckFailed, match="for a ring of samples .* give --hop 256"):
+        export_for_uno(
+            model,
+            "arduino",
+            tmp_path / "motion",
+            windowing=windowing(model, ["mpu6050"], 100.0, hop=64),
+        )
+
+
+def test_plain_c_reads_no_sensor(tmp_path: Path) -> None:
+    model = random_window_model(window_features_of("mean,max", 20, 6))
+    save_model(model, tmp_path / "m.npz")
+    words = ["--sensor", "mpu6050", "--rate", 100, "--c", tmp_path / "c"]
+    assert "plain C reads no sensor" in refusal(run("export", tmp_path / "m.npz", *words))

@@ -1,0 +1,161 @@
+"""What a board says is understood or left out, and every wait ends."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from command_line import run
+
+from protonn_edge.cli.monitor import picture
+from protonn_edge.errors import CheckFailed
+from protonn_edge.hil.framing import encode_frame
+from protonn_edge.live import listening
+from protonn_edge.live.frames import AnswerStream, WindowAnswer
+from protonn_edge.live.listening import Listener
+
+NAMES = ("rest", "wave")
+BYTES_OF_HASH = bytes(range(8))
+
+
+def live(version: int = 1, found: int = 1, hop: int = 25, classes: int = 2) -> bytes:
+    head = struct.pack(
+        "<BBBBBIIHHBBIB",
+        *(0x93, 0, version, 3, found, 160_000, 16_000_000, 100, hop, 1, classes, 0, 2),
+    )
+    return encode_frame(head + bytes([0, 5]) + BYTES_OF_HASH)
+
+
+def named(label: int, name: bytes) -> bytes:
+    return encode_frame(bytes([0x94, 0, label]) + name)
+
+
+def window(first: int, label: int = 1, told: int = 1, lost: int = 0) -> bytes:
+    head = struct.pack("<BBIIBB", 0x95, 0, first, lost, label, told)
+    return encode_frame(head + struct.pack("<2i", -5, 70_000))
+
+
+SAID = live() + named(0, b"rest") + named(1, b"wave")
+
+
+class Line:
+    """A line on which pieces come one by one, in a time of its own, and then nothing."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces = list(pieces)
+        self.now = 0.0
+
+    def read(self, wait_s: float) -> bytes:
+        if self.pieces:
+            return self.pieces.pop(0)
+        self.now += wait_s
+        return b""
+
+    def write(self, data: bytes) -> None:
+        raise AssertionError(f"a board is only listened to, and is sent {data!r}")
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
+    def make(*pieces: bytes) -> Listener:
+        line = Line(*pieces)
+        monkeypatch.setattr(listening.time, "monotonic", lambda: line.now)
+        return Listener(line, "there")
+
+    return make
+
+
+def test_answers_have_names_scores_and_times(listener) -> None:
+    board = listener(SAID, window(0, told=254), window(25, label=255))
+    board.wait()
+    first, second = board.answers(0.5)
+    assert (first.scores.tolist(), second.scores.dtype) == ([-5, 70_000], np.int64)
+    assert [board.name_of(label) for label in (0, first.label, first.told, second.label)] == [
+        *("rest", "wave"),
+        *(None, "unknown"),
+    ]
+    assert board.seconds_at(second) == 1.25
+    assert board.description.used == (0, 5)
+    assert board.description.model_hash == BYTES_OF_HASH.hex()
+    picture(board, second)
+
+
+def test_damaged_frames_are_left_out_and_missing_windows_counted(listener) -> None:
+    torn = bytearray(window(50))
+    torn[6] ^= 4
+    board = listener(
+        SAID + window(0) + window(25) + bytes(torn) + window(75, lost=3) + window(200, lost=3)
+    )
+    board.wait()
+    assert [answer.first for answer in board.answers(2.0)] == [0, 25, 75, 200]
+    assert (board.stream.torn, board.missing, board.lost) == (1, 1 + 4, 3)
+
+
+def test_a_board_that_is_reset_begins_anew(listener) -> None:
+    firsts = [500, 525, 0, 25, 50]
+    board = listener(
+        SAID + b"".join(map(window, firsts[:2])) + SAID + b"".join(map(window, firsts[2:]))
+    )
+    board.wait()
+    assert [answer.first for answer in board.answers(0.75)] == firsts
+    assert board.missing == 0
+
+
+def test_seconds_are_those_of_the_board(listener) -> None:
+    board = listener(SAID + b"".join(window(25 * number) for number in range(40)))
+    board.wait()
+    assert len(list(board.answers(2.0))) == 8
+
+
+def all_of(board: Listener) -> list[WindowAnswer]:
+    board.wait()
+    return list(board.answers())
+
+
+@pytest.mark.parametrize(
+    ("pieces", "sentence"),
+    [
+        ([], "no board says at there what it senses"),
+        ([b"\x00noise\x00" * 9, window(0)], "no board says at there"),
+        ([live(found=0)], "does not find its mpu6050; check its wires"),
+        ([live(version=2)], "is of version 2, this program reads version 1"),
+        ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which classifies nothing"),
+        ([live(), live(hop=26)], "runs another model than before"),
+        ([SAID, window(0)], "has told of no window for 12 s"),
+        ([SAID, named(0, b"x"), named(0, b"x")], "has told of no window"),
+    ],
+)
+def test_every_wait_ends_in_a_sentence(listener, pieces: list[bytes], sentence: str) -> None:
+    board = listener(*pieces)
+    with pytest.raises(CheckFailed, match=sentence):
+        all_of(board)
+    assert board._line.now < 60
+
+
+def test_nonsense_in_a_whole_frame_is_no_description() -> None:
+    stream = AnswerStream()
+    assert stream.feed(live(hop=0) + window(0) + live(classes=3) + window(0) + live()[:-9]) == []
+    assert stream.description is not None
+    assert stream.description.n_classes == 3
+    assert stream.torn == 2
+    stream.feed(b"\x00" + named(1, b"a\x1b[2J\xff"))
+    assert stream.names[1] == "a?[2J�"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--port", "p", "--emulate"], "exclude each other"),
+        (["--sensor", "a0=x.csv"], "give --emulate"),
+        (["--emulate", "--project", "nowhere"], "nowhere has no project; write it with"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(words: list[str], sentence: str) -> None:
+    refused = run("monitor", *words)
+    assert refused.exit_code == 2
+    assert sentence in refused.stderr

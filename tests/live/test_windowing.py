@@ -1,0 +1,211 @@
+"""Windows on the board: what is refused, what is told, and what a gap does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from command_line import refusal, run, run_json
+from logger_builds import listening, noise
+from model_factory import random_model, random_window_model, window_features_of
+from teller import Teller
+
+from protonn_edge.boards import load_board
+from protonn_edge.codegen import make_plan, template_environment
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.live.firmware import build_live, live_files
+from protonn_edge.live.frames import AnswerStream, WindowAnswer
+from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
+from protonn_edge.model import ProtoNNModel, save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.recording.sampling import Sampling
+from protonn_edge.sensors import MPU6050, PlayedSensor, sensor_kind
+from protonn_edge.stages.window_features.channels import sample_names
+from protonn_edge.system.files import write_atomically
+from protonn_edge.toolchain.platformio import build_firmware
+
+UNO = load_board("uno")
+MODEL = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
+
+
+def plain_model(features: int, **more: int) -> ProtoNNModel:
+    """Return a model of whole numbers without windows."""
+    model = random_model(features=features, **more)
+    return replace(model, raw_exponents=np.zeros(features, np.int64))
+
+
+def windows_of(
+    model: ProtoNNModel = MODEL, rate: float = 100.0, sensor: str = "mpu6050", **more: object
+) -> Windowing:
+    sampling = Sampling.of([sensor_kind(name) for name in sensor.split(",")], rate, UNO)
+    return windowing_of(quantize(model), model.feature_names, sampling, **more)  # type: ignore[arg-type]
+
+
+def compiled(folder: Path, files: dict[str, str]) -> Path:
+    """Compile a project, in which no warning is let through."""
+    for name, text in files.items():
+        write_atomically(folder / name, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
+    return build_firmware(folder)
+
+
+def answers_of(elf: Path, played: np.ndarray, rate: float, count: int) -> list[WindowAnswer]:
+    stream, found = AnswerStream(), []
+    with EmulatedUno(elf, sensors=[PlayedSensor(MPU6050, played, rate)]) as uno:
+        with listening(uno.url) as line:
+            while len(found) < count:
+                data = line.read(20.0)
+                assert data, "the board fell silent"
+                found += stream.feed(data)
+        assert uno.stats().faults == ()
+    assert stream.torn == 0
+    return found
+
+
+def assert_computed(windows: Windowing, answers: list[WindowAnswer], played: np.ndarray) -> None:
+    """Check each answer against the integer model on the window's samples."""
+    raw = [
+        played[np.arange(answer.first, answer.first + windows.window) % len(played)][
+            :, windows.used
+        ]
+        for answer in answers
+    ]
+    Q = windows.model.raw_inputs.quantize(np.stack(raw).reshape(len(raw), -1))
+    assert np.array_equal([answer.scores for answer in answers], windows.model.scores(Q))
+    assert [answer.label for answer in answers] == windows.model.predict(Q).tolist()
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"hop": 5, "votes": 5}, {"hop": 47, "refractory_s": 0.7}, {"hop": 31, "votes": 2}],
+    ids=str,
+)
+def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_does(
+    tmp_path: Path, more: dict[str, object]
+) -> None:
+    windows = windows_of(**more)
+    elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
+    played = noise(301, 6, -300, 300)
+    answers = answers_of(elf, played, 100.0, 12)
+    assert [answer.first for answer in answers] == list(
+        range(0, windows.hop * len(answers), windows.hop)
+    )
+    assert_computed(windows, answers, played)
+    teller = Teller(windows.votes, windows.refractory)
+    for answer in answers:
+        teller.tell(answer.label, answer.first + windows.window)
+        assert answer.told == teller.told
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("hop", [8, 32])
+def test_no_window_spans_a_gap_and_every_lost_sample_is_counted(tmp_path: Path, hop: int) -> None:
+    """The board is made too slow on purpose: its ring holds nothing while it computes."""
+    windows, rate = windows_of(rate=1000.0, hop=32), 1000.0
+    plan = make_plan(windows.model)
+    context = windows.context(plan) | {
+        "hop": hop,
+        "overlapping": hop < 32,
+        "ring_samples": 32 if hop < 32 else 2,
+    }
+    text = template_environment("live").get_template("main.c.j2").render(context)
+    elf = compiled(tmp_path, live_files(windows, plan) | {"src/main.c": text})
+    played = noise(401, 6, -300, 300)
+    answers = answers_of(elf, played, rate, 12)
+    assert_computed(windows, answers, played)
+    firsts = np.array([answer.first for answer in answers])
+    lost = np.array([answer.lost for answer in answers])
+    kept_in_vain = 0 if hop < 32 else 2  # the ring's, behind the window and before the gap
+    assert np.all(np.diff(lost) > 0)
+    assert np.array_equal(np.diff(firsts), 32 + kept_in_vain + np.diff(lost))
+
+
+@needs_emulated_avr
+def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
+    wide = random_window_model(
+        window_features_of("mean,deviation,min,max,change,crossings,bands:6", 250, 6)
+    )
+    with pytest.raises(CheckFailed, match=r"need a ring of 1,5\d\d B .* give --hop 250"):
+        build_live(wide, windows_of(wide, hop=50))
+    apart = windows_of(wide)
+    assert apart.ring_samples(make_plan(apart.model)) < 10
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "sentence"),
+    [
+        (MODEL, {"sensor": "a0"}, "takes 6 channels .* a0 gives a0; train it on this sensor's"),
+        (plain_model(7), {"sensor": "a0,a1"}, "7 values, which are no whole samples"),
+        (MODEL, {"votes": 16}, "--votes is 16; give 1 to 15"),
+        (MODEL, {"hop": 70_000}, "--hop is 70000; give 1 to 65,535"),
+        (MODEL, {"hop": 1, "rate": 700.0}, "bytes a second, 115,200 baud carry"),
+    ],
+)
+def test_what_the_board_cannot_do_is_refused(
+    model: ProtoNNModel, more: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        windows_of(model, **more)  # type: ignore[arg-type]
+
+
+def test_a_board_that_cannot_keep_up_is_refused() -> None:
+    windows = windows_of(rate=1000.0, hop=4)
+    with pytest.raises(CheckFailed, match=r"a window takes up to .* try a larger --hop"):
+        windows.ring_samples(make_plan(windows.model))
+    wide = windows_of(plain_model(50, projections=80), rate=9000.0, sensor="microphone", hop=900)
+    with pytest.raises(CheckFailed, match=r"a sample takes .* and one comes every 1,778"):
+        wide.ring_samples(make_plan(wide.model))
+
+
+def test_channels_are_found_by_their_names() -> None:
+    model = random_window_model(window_features_of("mean,max", 20, 2))
+    names = sample_names(("gz", "ax"), 20)
+    assert windows_of(replace(model, feature_names=names)).used == (5, 0)
+    plain = replace(plain_model(2), feature_names=("a3", "a1"))
+    assert windows_of(plain, sensor="a1,a3").used == (1, 0)
+    other = replace(model, feature_names=sample_names(("x", "y"), 20))
+    with pytest.raises(InputError, match=r"\(x, y\), mpu6050 gives ax, ay"):
+        windows_of(other)
+
+
+def test_a_class_is_told_by_most_and_stays_for_its_time() -> None:
+    teller = Teller(votes=3, refractory=100)
+    told = []
+    for number, label in enumerate([1, 0, 1, 0, 0, 1, 1, 1]):
+        news = teller.tell(label, 30 * number)
+        told.append((teller.told, news))
+    undecided, one, zero = (UNDECIDED, False), (1, False), (0, False)
+    # 0 has most at 90 and 120, where 1 has stood for 30 and 60 samples; at 180 1 has most again.
+    assert told == [undecided, undecided, (1, True), one, one, one, one, one]
+    assert zero not in told
+    teller.forget()
+    assert not teller.tell(0, 1000)
+    assert teller.tell(0, 1030)
+
+
+def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    save_model(MODEL, path)
+    words = ["build", path, "-o", tmp_path / "live", "--sensor", "mpu6050"]
+    assert "give --rate" in refusal(run(*words))
+    assert "--sensor" in run("build", path, "--hop", 3).stderr
+    assert "leave them out" in run(*words, "--rate", 100, "--plan", "columns").stderr
+    stage = replace(MODEL.feature_stage, rate=50.0)
+    save_model(replace(MODEL, feature_stage=stage), path)
+    assert "was trained at 50 Hz" in refusal(run(*words, "--rate", 100))
+
+
+@needs_emulated_avr
+def test_the_command_writes_a_project_that_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    save_model(MODEL, path)
+    words = ["build", path, "-o", tmp_path / "live", "--sensor", "mpu6050", "--rate", 100]
+    first = run_json(*words, "--hop", 8)
+    assert first["ring_bytes"] >= 32 * 6
+    before = (tmp_path / "live" / "src" / "main.c").read_text()
+    assert run_json(*words, "--hop", 8) == first
+    assert (tmp_path / "live" / "src" / "main.c").read_text() == before
