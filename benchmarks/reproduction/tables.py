@@ -113,7 +113,7 @@ def _in_integers(record: Record) -> str:
 COLUMNS: Columns = [
     ("data", lambda r: r["data"]),
     ("method", lambda r: r["method"]),
-    ("trained on", lambda r: f"{r['points']:,}"),
+    ("trained on", lambda r: _shown(r.get("points"), ",")),
     ("kB (paper's)", lambda r: f"{r['bytes'] / 1000:,.1f} ({_shown(r['paper_kb'], ',.1f')})"),
     ("accuracy % (paper's)", lambda r: f"{percent(r['accuracy'])} ({_shown(r['paper'], '.2f')})"),
     ("in integers: B, %", _in_integers),
