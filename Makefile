@@ -50,7 +50,7 @@ firmware: setup  ## compile the firmware, after `protonn-edge build`
 upload: setup  ## compile and upload it; PORT=/dev/ttyACM0 names the port
 	@$(call pio,run --target upload $(if $(PORT),--upload-port $(PORT)))
 
-gallery: setup node browser  ## make the reports of four data sets, and the screenshots in docs/
+gallery: setup node browser  ## make the reports of several data sets, and the screenshots in docs/
 	@$(PYTHON) benchmarks/gallery.py $(ARGS)
 
 clean:  ## remove what was built and cached; .venv stays
@@ -59,7 +59,7 @@ clean:  ## remove what was built and cached; .venv stays
 
 # --- set-up ----------------------------------------------------------------------------------------
 
-setup: tools $(VENV)/has-test
+setup: tools $(VENV)/has-test  ## install everything: the package, its tests', and the AVR tools
 
 # `pio` itself, told where to find what it needs if it cannot reach its registry.
 pio = variables=$$($(PYTHON) -m protonn_edge.toolchain) && eval "$$variables" && $(VENV)/bin/pio $(1)

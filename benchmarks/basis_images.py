@@ -38,7 +38,7 @@ import click
 import numpy as np
 from basis_images_drawing import DRAWINGS
 from basis_images_experiments import EXPERIMENTS, Task
-from on_uno import run_on_uno
+from on_uno import BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
 from printing import Columns, Record, print_table
 from rows import Row, chosen
 
@@ -67,14 +67,9 @@ ON_UNO: Columns = [
     ("parameters", lambda r: f"{r['parameters']:,} of {r['teacher_parameters']:,}"),
     ("points on the Uno", lambda r: f"{r['n']:,}"),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
-    ("bytes", lambda r: f"{r['model_bytes']:,}"),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
-    ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    BYTES_COLUMN,
+    *CYCLES,
+    *TAKEN,
 ]
 OF_EXPERIMENTS: Columns = [
     ("experiment", lambda r: r["experiment"]),

@@ -17,19 +17,17 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
-from on_uno import run_on_uno
-from printing import Columns, print_table
-from rows import SplitRow, chosen
+from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUMN, run_on_uno
+from printing import Columns
+from rows import SplitRow, table_command
 
+from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model.bonsai import TreeModel
 from protonn_edge.training.bonsai import BonsaiClassifier, LocalDeepKernelClassifier
@@ -125,18 +123,15 @@ COLUMNS: Columns = [
     ("D, L", lambda r: f"{r['inputs']}, {r['classes']}"),
     ("depth", lambda r: f"{r['depth']}"),
     ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ACCURACY_COLUMN,
+    *CHECKED,
     ("B", lambda r: f"{r['model_bytes']:,}"),
     ("B in floats", lambda r: f"{r['paper_bytes']:,}"),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
+    *CYCLES,
     ("ms", lambda r: f"{r['ms']:.2f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    FLASH_COLUMN,
     ("variables B", lambda r: f"{r['state_bytes']:,}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    SECONDS_COLUMN,
 ]
 
 
@@ -145,6 +140,7 @@ def measure_case(case: Case, dataset: Dataset) -> dict[str, Any]:
     model, seconds = case.train_tree(dataset)
     on_uno = run_on_uno(model, dataset)
     record = on_uno.record
+    assert isinstance(on_uno.plan, Plan)
     return record | {
         "name": case.name,
         "depth": model.depth,
@@ -156,17 +152,8 @@ def measure_case(case: Case, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-@click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
-    """Print Bonsai and local deep kernels on an Uno."""
-    records = (measure_case(case, dataset) for case, dataset in chosen(CASES, only))
-    print_table(records, COLUMNS, as_json)
-
+SENTENCE = "Print Bonsai and local deep kernels on an Uno."
+main = table_command(CASES, COLUMNS, measure_case, SENTENCE)
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -12,22 +12,19 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from typing import Any
 
-import click
 import numpy as np
-from on_uno import run_on_uno
-from printing import Columns, print_table
-from rows import SplitRow, chosen
+from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CHECKED, CYCLES, TAKEN, run_on_uno
+from printing import Columns
+from rows import SplitRow, table_command
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model.dense import DenseModel
 from protonn_edge.training.dense import DenseClassifier
@@ -66,20 +63,14 @@ COLUMNS: Columns = [
     ("model", lambda r: r["name"]),
     ("D, hidden, L", lambda r: f"{r['inputs']}, {r['hidden']}, {r['classes']}"),
     ("weights", lambda r: f"{r['nonzero']:,} of {r['weights']:,}"),
-    ("bytes", lambda r: f"{r['model_bytes']:,}"),
+    BYTES_COLUMN,
     ("scikit-learn %", lambda r: f"{100 * r['sklearn_accuracy']:.2f}"),
     ("floats %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ACCURACY_COLUMN,
+    *CHECKED,
     ("plan", lambda r: r["plan"]["kernel"]),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
-    ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    *CYCLES,
+    *TAKEN,
 ]
 
 
@@ -118,17 +109,8 @@ def _run(model: DenseModel, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-@click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
-    """Print pruned networks beside scikit-learn's unpruned ones."""
-    records = (measure_case(case, dataset) for case, dataset in chosen(CASES, only))
-    print_table(records, COLUMNS, as_json)
-
+SENTENCE = "Print pruned networks beside scikit-learn's unpruned ones."
+main = table_command(CASES, COLUMNS, measure_case, SENTENCE)
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -21,7 +21,7 @@ from typing import Any
 import click
 import numpy as np
 from forest import SEED
-from on_uno import run_on_uno
+from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES_COLUMN, FLASH_COLUMN, run_on_uno
 from printing import Columns, print_table
 from rows import Row, chosen
 
@@ -45,12 +45,11 @@ COLUMNS: Columns = [
     ("classifier", lambda r: r["classifier"]),
     ("settings", lambda r: ", ".join(f"{key} {value}" for key, value in r["settings"].items())),
     ("folds %", lambda r: f"{100 * r['cross_validated']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ACCURACY_COLUMN,
+    *CHECKED,
     ("parameters B", lambda r: f"{r['model_bytes']:,}"),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    CYCLES_COLUMN,
+    FLASH_COLUMN,
 ]
 
 

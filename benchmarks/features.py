@@ -14,20 +14,17 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
-import click
 import numpy as np
-from printing import Columns, print_table
-from rows import SEEDS, Row, chosen
+from printing import Columns
+from rows import SEEDS, Row, table_command
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Wishes, trial_build
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import Model
 from protonn_edge.quantization import measure_activity, quantize
@@ -125,17 +122,8 @@ def _built(model: Model, dataset: Dataset) -> dict[str, float]:
         }
 
 
-@click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
-    """Print what features of images are worth at the same size."""
-    records = (measure_case(case, dataset) for case, dataset in chosen(CASES, only))
-    print_table(records, COLUMNS, as_json)
-
+SENTENCE = "Print what features of images are worth at the same size."
+main = table_command(CASES, COLUMNS, measure_case, SENTENCE)
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -12,18 +12,16 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
-import click
-from on_uno import run_on_uno
-from printing import Columns, print_table
-from rows import Row, chosen
+from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUMN, run_on_uno
+from printing import Columns
+from rows import Row, table_command
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.model.forest import ForestModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.training.forest import ForestClassifier, new_ensemble
 
 SEED = 0
@@ -48,15 +46,12 @@ COLUMNS: Columns = [
     ("D, L", lambda r: f"{r['inputs']}, {r['classes']}"),
     ("trees, leaves", lambda r: f"{r['trees']}, {r['leaves']:,}"),
     ("scikit-learn %", lambda r: f"{100 * r['sklearn_accuracy']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ACCURACY_COLUMN,
+    *CHECKED,
     ("table B", lambda r: f"{r['model_bytes']:,}"),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    *CYCLES,
+    FLASH_COLUMN,
+    SECONDS_COLUMN,
 ]
 
 
@@ -71,26 +66,18 @@ def measure_case(case: Row, dataset: Dataset) -> dict[str, Any]:
     seconds = time.perf_counter() - begin
     assert isinstance(model, ForestModel)
     on_uno = run_on_uno(model, dataset)
+    assert isinstance(on_uno.reference, IntegerChain)
     return {
         "name": case.name,
         "sklearn_accuracy": beside,
         "seconds": seconds,
         **on_uno.record,
-        **{size.name: size.number for size in on_uno.integers.sizes},
+        **{size.name: size.number for size in on_uno.reference.sizes},
     }
 
 
-@click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
-    """Print forests beside scikit-learn's own."""
-    records = (measure_case(case, dataset) for case, dataset in chosen(CASES, only))
-    print_table(records, COLUMNS, as_json)
-
+SENTENCE = "Print forests beside scikit-learn's own."
+main = table_command(CASES, COLUMNS, measure_case, SENTENCE)
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+    main()

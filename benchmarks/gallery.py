@@ -1,11 +1,12 @@
-"""The reports of four data sets, and screenshots of the first for the docs.
+"""The reports of several data sets, and screenshots of some for the docs.
 
     python benchmarks/gallery.py [--only NAME] [-o FOLDER]
 
 trains, builds and runs each model on the emulated Uno, and writes its report to a folder, with a
-page that links to all of them. The digits come with scikit-learn, and the screenshots in docs/ are
-theirs; the other sets are read from the folder that PROTONN_EDGE_DATA names (default
-../shared/data), and left out where it does not have them. The screenshots need Chromium on PATH.
+page that links to all of them. The screenshots in docs/ are of the digits, which come with
+scikit-learn, and of the sets in `gallery_sets`; the other sets are read from the folder that
+PROTONN_EDGE_DATA names (default ../shared/data), and left out where it does not have them. The
+screenshots need Chromium on PATH.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from gallery_sets import RATE_HZ, WINDOW, machine_states, motions
 from PIL import Image
 from rows import Row, chosen
 
@@ -28,50 +31,105 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.model import Model
+from protonn_edge.quantization.rejection import statistics_of, with_rejection
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import page_script
 from protonn_edge.system.files import write_atomically
 
 DOCS = Path(__file__).parents[1] / "docs"
 _SIZES = {"n_projections": 10, "n_prototypes": 40}
+_FEATURES = {"features": "mean,deviation,min,max,crossings", "window_shape": WINDOW}
+_CALIBRATED_ON = 120  # of the motions' test windows, which the report leaves out
+
+
+@dataclass(frozen=True)
+class MadeRow(Row):
+    """A row whose data are made; with a `rate`, its model rejects so many known points."""
+
+    make: Callable[[], Dataset] = field(kw_only=True)
+    rate: float | None = field(default=None, kw_only=True)
+
+    def dataset(self) -> Dataset:
+        """Return the data set."""
+        return self.make()
+
+
 ROWS = [
     Row("digits", None, {**_SIZES, "batch_size": 64, "image_shape": (8, 8)}),
+    MadeRow("machine", None, {"n_projections": 8, "n_prototypes": 60}, make=machine_states),
+    MadeRow(
+        "motions",
+        None,
+        {"n_projections": 5, "n_prototypes": 16, "sample_rate": RATE_HZ, **_FEATURES},
+        make=motions,
+        rate=0.03,
+    ),
     Row("usps", "usps10_libsvm.npz", {**_SIZES, "dead_zone": 0.15, "image_shape": (16, 16)}),
     Row("letter", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
     Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),
 ]
 TITLES = {
     "digits": "Handwritten digits on an Uno",
+    "machine": "The state of a pump on an Uno",
+    "motions": "Motions of a hand on an Uno",
     "usps": "Digits of letters' addresses on an Uno",
     "letter": "Printed letters on an Uno",
     "har": "What a person does, by a phone, on an Uno",
 }
-# Name, window, whether it is dark, and where the page is scrolled to.
-SHOTS: list[tuple[str, tuple[int, int], bool, str]] = [
-    ("light", (1120, 900), False, "body"),
-    ("dark", (1120, 900), True, "#accuracy"),
-    ("narrow", (390, 844), False, "#uno"),
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A screenshot: of which report, in what window, and where the page is scrolled to.
+
+    `pointed_at` selects what the pointer is over.
+    """
+
+    name: str
+    report: str
+    place: str
+    size: tuple[int, int] = (1280, 860)
+    dark: bool = False
+    pointed_at: str = ""
+
+
+_PHONE = (390, 844)
+SHOTS = [
+    Shot("light", "digits", "body"),
+    Shot("dark", "digits", "#accuracy", dark=True, pointed_at='[data-cell="8 1"]'),
+    Shot("space", "digits", "#space", pointed_at="#space circle.wrong >> nth=4"),
+    Shot("twelve", "machine", "#accuracy", pointed_at='[data-cell="2 3"]'),
+    Shot("windows", "motions", "#uno", dark=True),
+    Shot("narrow", "digits", "#uno", size=_PHONE),
+    Shot("narrow-twelve", "machine", "#accuracy", size=_PHONE, dark=True),
 ]
 SEVEN = [(0.24, 0.2), (0.5, 0.17), (0.76, 0.18), (0.6, 0.48), (0.44, 0.86)]
-_COLOURS = 128
+_COLOURS = 256
 
 
 def write_report(row: Row, dataset: Dataset, path: Path) -> None:
     """Train, build, run and write one report."""
     board = load_board("uno")
-    model = replace(row.train(dataset, 0)[0], feature_names=dataset.feature_names)
+    model: Model = replace(row.train(dataset, 0)[0], feature_names=dataset.feature_names)
     points = (dataset.X_test, dataset.y_test)
+    if isinstance(row, MadeRow) and row.rate is not None:
+        known = statistics_of(model, dataset.X_test[:_CALIBRATED_ON])
+        model = with_rejection(model, known, row.rate)
+        points = (dataset.X_test[_CALIBRATED_ON:], dataset.y_test[_CALIBRATED_ON:])
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         build(model, board, folder)
         results = folder / "results.csv"
         measure(Project(folder), points, board, results=results)
-        run = gather(results, [model], [Project(folder)], board, data=points)
+        run = gather(
+            results, [model], [Project(folder)], board, data=points, data_name=f"{row.name}.csv"
+        )
     write_atomically(path, render_page([run], page_script(), title=TITLES[row.name]))
 
 
-def photograph(report: Path, folder: Path) -> None:
-    """Write screenshots of a report, in light, in dark and as on a phone."""
+def photograph(reports: Path, names: list[str]) -> None:
+    """Write the screenshots of the reports that are there."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only this needs it
 
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -80,17 +138,31 @@ def photograph(report: Path, folder: Path) -> None:
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu"]
         chromium = playwright.chromium.launch(executable_path=browser, args=arguments)
-        for name, (width, height), dark, place in SHOTS:
-            page = chromium.new_page(
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if dark else "light",
-            )
-            page.goto(report.absolute().as_uri())
-            page.wait_for_selector("#uno-page[data-label]")
-            draw(page, SEVEN)
-            page.locator(place).evaluate("(one) => one.scrollIntoView({ behavior: 'instant' })")
-            write_atomically(folder / f"report-{name}.png", _small(page.screenshot()))
+        for shot in SHOTS:
+            if shot.report in names:
+                report = (reports / f"{shot.report}.html").absolute()
+                write_atomically(DOCS / f"report-{shot.name}.png", _taken(chromium, shot, report))
         chromium.close()
+
+
+def _taken(chromium: Any, shot: Shot, report: Path) -> bytes:
+    width, height = shot.size
+    page = chromium.new_page(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if shot.dark else "light",
+        reduced_motion="reduce",
+    )
+    page.goto(report.as_uri())
+    page.wait_for_selector("#uno-page[data-label]")
+    if page.locator("[data-part=pad]").count():
+        draw(page, SEVEN)
+    page.locator(shot.place).evaluate("(one) => one.scrollIntoView({ behavior: 'instant' })")
+    if shot.pointed_at:
+        page.hover(shot.pointed_at, force=True)
+    page.wait_for_timeout(500)
+    taken = _small(page.screenshot())
+    page.close()
+    return taken
 
 
 def draw(page: Any, stroke: list[tuple[float, float]]) -> None:
@@ -110,10 +182,9 @@ def draw(page: Any, stroke: list[tuple[float, float]]) -> None:
 def _small(png: bytes) -> bytes:
     """Return a picture with few colours, which is all that a quiet page has."""
     stream = io.BytesIO()
-    picture = (
-        Image.open(io.BytesIO(png)).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
-    )
-    picture.save(stream, "PNG", optimize=True)
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    few = picture.quantize(_COLOURS, kmeans=1, dither=Image.Dither.NONE)
+    few.save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 
@@ -134,8 +205,7 @@ def main(only: str | None, output: Path) -> None:
         write_report(row, dataset, path)
         names.append(row.name)
         click.echo(f"{path}: {path.stat().st_size / 1000:,.0f} kB")
-    if "digits" in names:
-        photograph(output / "digits.html", DOCS)
+    photograph(output, names)
     write_atomically(output / "index.html", _index(names))
 
 

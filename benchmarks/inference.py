@@ -21,7 +21,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,22 +29,21 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
+from on_uno import run_on_uno
 from presets import PRESETS, Preset
 from printing import print_table
 from rows import chosen
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import Trial, Wishes
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.worst_inputs import worst_inputs
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_device, verify_host
+from protonn_edge.evaluation.verification import verify_device
 from protonn_edge.model import ProtoNNModel
-from protonn_edge.quantization import IntegerModel, device_model, measure_activity
+from protonn_edge.quantization import DeviceModel, IntegerModel
 from protonn_edge.stages.matvec.cycles import KernelName
 from protonn_edge.toolchain.elf import read_program
 from protonn_edge.toolchain.stack import worst_case_stack
@@ -193,27 +192,25 @@ def measure_case(case: Case, dataset: Dataset, model: ProtoNNModel) -> dict[str,
 
 
 def _run(model: ProtoNNModel, dataset: Dataset, wishes: Wishes) -> dict[str, Any]:
-    board, points = load_board("uno"), (dataset.X_test, dataset.y_test)
-    reference = device_model(model, wishes.precision)
-    Q = reference.quantize(dataset.X_test)
-    on_host = verify_host(reference, Q)
-    if isinstance(reference, IntegerModel):
-        wishes = replace(wishes, activity=measure_activity(reference, Q))
-    with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, points, board).to_json()
-        record["plan"] = trial.plan.to_json()
-        record["floor_cycles"] = record["floor_ratio"] = None
-        record["bound_ratio"] = record["library"] = None
-        if isinstance(reference, IntegerModel) and isinstance(trial.plan, Plan):
-            worst = _worst_cycles(reference, trial.plan, trial.elf)
-            record["worst_found"] = worst
-            record["bound_ratio"] = trial.plan.worst_cycles / worst
-            record["library"] = library_sizes(reference, trial.plan)
-    record["mismatches"] += on_host.mismatches
+    on_uno = run_on_uno(model, dataset, wishes, _beside)
+    record, reference = on_uno.record, on_uno.reference
     if isinstance(reference, IntegerModel):
         record["floor_cycles"] = floor_cycles(reference, dataset.X_test)
         record["floor_ratio"] = record["cycles"]["mean"] / record["floor_cycles"]
     return record
+
+
+def _beside(trial: Trial, reference: DeviceModel, _Q: NDArray[np.uint8]) -> dict[str, Any]:
+    """Return what only integers have: the most cycles that were found, and the library's sizes."""
+    figures = dict.fromkeys(("floor_cycles", "floor_ratio", "bound_ratio", "library"))
+    if isinstance(reference, IntegerModel) and isinstance(trial.plan, Plan):
+        worst = _worst_cycles(reference, trial.plan, trial.elf)
+        figures |= {
+            "worst_found": worst,
+            "bound_ratio": trial.plan.worst_cycles / worst,
+            "library": library_sizes(reference, trial.plan),
+        }
+    return figures
 
 
 def _worst_cycles(model: IntegerModel, plan: Plan, elf: Path) -> int:

@@ -19,21 +19,26 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
-from on_uno import run_on_uno
-from printing import Columns, print_table
-from rows import SplitRow, chosen
+from on_uno import (
+    ACCURACY_COLUMN,
+    BOUND_COLUMN,
+    CHECKED,
+    CYCLES_COLUMN,
+    FLASH_COLUMN,
+    SECONDS_COLUMN,
+    run_on_uno,
+)
+from printing import Columns
+from rows import SplitRow, table_command
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.quantization.linear import LinearChain
 from protonn_edge.training.linear import LinearClassifier
@@ -57,16 +62,15 @@ COLUMNS: Columns = [
     ("weights %", lambda r: f"{100 * r['nonzero']:.0f}"),
     ("bits of inputs, sums", lambda r: f"{r['input_bits']}, {r['accumulator_bits']}"),
     ("scikit-learn %", lambda r: f"{100 * r['sklearn_accuracy']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+    ACCURACY_COLUMN,
+    *CHECKED,
     ("plan", lambda r: r["plan"]["kernel"]),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
+    CYCLES_COLUMN,
+    BOUND_COLUMN,
     ("multiplications", lambda r: f"{r['multiplications']:,.0f}"),
     ("a multiplication", lambda r: f"{r['cycles_a_multiplication']:.2f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    FLASH_COLUMN,
+    SECONDS_COLUMN,
 ]
 
 
@@ -99,8 +103,9 @@ def _sklearn_accuracy(classifier: LinearClassifier, model: LinearModel, dataset:
 def _run(model: LinearModel, dataset: Dataset) -> dict[str, Any]:
     """Build the model and run all test points."""
     on_uno = run_on_uno(model, dataset)
-    integers, record = on_uno.integers, on_uno.record
+    integers, record = on_uno.reference, on_uno.record
     assert isinstance(integers, LinearChain)
+    assert isinstance(on_uno.plan, Plan)
     used = integers.own_inputs(on_uno.Q) != 0
     multiplications = float((used @ np.count_nonzero(integers.weights, axis=0)).mean())
     multiplying = record["cycles"]["mean"] - _besides(on_uno.plan, used)
@@ -122,17 +127,8 @@ def _besides(plan: Plan, used: NDArray[np.bool_]) -> float:
     return plan.mean_cycles - on_others
 
 
-@click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
-    """Print linear classifiers beside scikit-learn's own."""
-    records = (measure_case(case, dataset) for case, dataset in chosen(CASES, only))
-    print_table(records, COLUMNS, as_json)
-
+SENTENCE = "Print linear classifiers beside scikit-learn's own."
+main = table_command(CASES, COLUMNS, measure_case, SENTENCE)
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -1,6 +1,6 @@
 """Convolutional networks on an Arduino Uno: how accurate, in how many bytes and milliseconds.
 
-    python benchmarks/networks.py [--only NAME] [--points N] [--json]
+    python benchmarks/networks.py [--only NAME] [--points N] [--avr8js N] [--json]
 
 prints one row a network: the test points that the emulated Uno has right, the points on which a
 plain reading of the network's arithmetic, host C, the Uno or, for the first points, avr8js differ
@@ -20,32 +20,29 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 from network import Int64, Network
 from numpy.typing import NDArray
-from printing import Columns, print_table
+from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
+from printing import Columns, Record, print_table
 from rows import DATA, chosen
-from second_emulator import mismatches_of
+from second_emulator import on_avr8js
 from trained_networks import CASES as TRAINED
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import Trial, Wishes
 from protonn_edge.codegen import Plan
 from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model import Model
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 
 _MEASURED = 2_000  # training points on which a network's activity is measured
-_ON_AVR8JS = 50
 _SIDE, _MAXIMUM = 28, 15
 
 
@@ -98,50 +95,43 @@ CASES: list[Network] = [
 ]
 COLUMNS: Columns = [
     ("network", lambda r: r["name"]),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
+    ACCURACY_COLUMN,
     ("right of", lambda r: f"{r['right']:,} of {r['n']:,}"),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
-    ("bytes", lambda r: f"{r['model_bytes']:,}"),
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
-    ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
-    ("s", lambda r: f"{r['seconds']:.0f}"),
+    BYTES_COLUMN,
+    *CYCLES,
+    *TAKEN,
 ]
 
 
-def measure_case(case: Network, dataset: Dataset, points: int | None) -> dict[str, Any]:
-    """Build a network, and run test points."""
+def measure_case(
+    case: Network, dataset: Dataset, points: int | None, on_second: int
+) -> dict[str, Any]:
+    """Build a network, and run test points, the first ones on avr8js, too."""
     begin = time.perf_counter()
     models = case.models(dataset)
     training_seconds = time.perf_counter() - begin
-    model = models[0]
     X, y = np.asarray(dataset.X_test)[:points], dataset.y_test[:points]
-    integers = quantize(model)
-    Q = integers.quantize(X)
-    scores = integers.scores(Q)
-    plain = case.scores(X)
-    mismatches = 0 if plain is None else int((scores != plain).any(axis=1).sum())
-    board = load_board("uno")
-    with trial_build(model, board, wishes=Wishes(sram_bytes=case.sram_bytes)) as trial:
-        record = measure(trial.project, (X, y), board).to_json()
-        plan = trial.plan
-        second = mismatches_of(trial.elf.with_suffix(".hex"), integers, Q[:_ON_AVR8JS])
-    assert isinstance(plan, Plan)
-    record["mismatches"] += mismatches + verify_host(integers, Q).mismatches + (second or 0)
+    some = replace(dataset, X_test=X, y_test=y)
+
+    def beside(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
+        return on_avr8js(trial, reference, Q[:on_second])
+
+    on_uno = run_on_uno(models[0], some, Wishes(sram_bytes=case.sram_bytes), beside)
+    record, plain = on_uno.record, case.scores(X)
+    if plain is not None:
+        scores = quantize(models[0]).scores(on_uno.Q)
+        record["mismatches"] += int((scores != plain).any(axis=1).sum())
+    record["mismatches"] += record["avr8js_mismatches"]
     accuracies = [_accuracy(quantize(model), X, y) for model in models]
+    assert isinstance(on_uno.plan, Plan)
     return record | {
         "name": case.name,
         "accuracy": float(np.mean(accuracies)),
         "accuracies": accuracies,
         "training_s": training_seconds / len(models),
-        "right": int((scores.argmax(axis=1) == y).sum()),
-        "model_bytes": integers.model_bytes,
-        "plan": plan.to_json(),
-        "choices": plan.choices,
-        "avr8js_points": 0 if second is None else len(Q[:_ON_AVR8JS]),
+        "right": round(accuracies[0] * len(y)),
+        "choices": on_uno.plan.choices,
         "seconds": time.perf_counter() - begin,
     }
 
@@ -153,11 +143,20 @@ def _accuracy(integers: IntegerChain, X: NDArray[Any], y: Int64) -> float:
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
 @click.option("--points", type=click.IntRange(1), help="The first test points only.")
+@click.option(
+    "--avr8js",
+    "on_second",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="Test points on that emulator, too, 0.1 to 0.2 s of each.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, points: int | None, as_json: bool) -> None:
+def main(only: str | None, points: int | None, on_second: int, as_json: bool) -> None:
     """Print convolutional networks on an Arduino Uno."""
     rows = chosen(CASES, only)
-    print_table((measure_case(case, data, points) for case, data in rows), COLUMNS, as_json)
+    records = (measure_case(case, data, points, on_second) for case, data in rows)
+    print_table(records, COLUMNS, as_json)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,53 @@
-"""A model on the emulated Uno: all test points, there and in host C, compared with NumPy."""
+"""A model on the emulated Uno: all test points, there and on the host, compared with NumPy."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from printing import Columns, Record
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import Trial, Wishes, trial_build
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.float32 import Float32Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model import Model
-from protonn_edge.quantization import IntegerChain, measure_activity, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, device_model, measure_activity
+
+CHECKED: Columns = [
+    ("points", lambda r: f"{r['n']:,}"),
+    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
+]
+CYCLES_COLUMN = (
+    "cycles mean (max)",
+    lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})",
+)
+BOUND_COLUMN = ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}")
+CYCLES: Columns = [
+    CYCLES_COLUMN,
+    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
+    BOUND_COLUMN,
+]
+ACCURACY_COLUMN = ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}")
+BYTES_COLUMN = ("bytes", lambda r: f"{r['model_bytes']:,}")
+MS_COLUMN = ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}")
+FLASH_COLUMN = ("flash B", lambda r: f"{r['flash_bytes']:,}")
+SECONDS_COLUMN = ("s", lambda r: f"{r['seconds']:.0f}")
+TAKEN: Columns = [
+    MS_COLUMN,
+    FLASH_COLUMN,
+    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
+    SECONDS_COLUMN,
+]
+
+Beside = Callable[[Trial, DeviceModel, NDArray[np.uint8]], Record]
+"""What else is to be found out of a build, its reference, and the points that it is sent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,43 +56,55 @@ class OnUno:
 
     Attributes
     ----------
-    integers : IntegerChain
-        The integer model.
+    reference : IntegerChain or Float32Model
+        What NumPy computes.
     Q : ndarray of shape (n, features), uint8
         The test points as the device is sent them.
-    plan : Plan
-        How the program computes, whose means are for these points.
+    plan : Plan or Float32Plan
+        How the program computes; means of integers are for these points.
     record : dict
         What was measured, for JSON; mismatches count both host C and the Uno.
     """
 
-    integers: IntegerChain
+    reference: DeviceModel
     Q: NDArray[np.uint8]
-    plan: Plan
-    record: dict[str, Any]
+    plan: Plan | Float32Plan
+    record: Record
 
 
-def run_on_uno(model: Model, dataset: Dataset) -> OnUno:
+def run_on_uno(
+    model: Model, dataset: Dataset, wishes: Wishes | None = None, beside: Beside | None = None
+) -> OnUno:
     """Build a model and run all test points.
+
+    Parameters
+    ----------
+    model : Model
+    dataset : Dataset
+        Whose test points are run.
+    wishes : Wishes, optional
+        What narrows the choice of a plan, but for the activity, and the precision.
+    beside : callable, optional
+        Whose figures are added to the record, while the build is there.
 
     Raises
     ------
     ProtoNNEdgeError
         If it does not fit, or the emulated Uno does not answer.
     """
-    integers = quantize(model)
-    Q = integers.quantize(np.asarray(dataset.X_test))
-    wishes = Wishes(activity=measure_activity(integers, Q))
-    board = load_board("uno")
+    wishes, board = wishes or Wishes(), load_board("uno")
+    reference = device_model(model, wishes.precision)
+    Q = reference.quantize(np.asarray(dataset.X_test))
+    if isinstance(reference, IntegerChain):
+        wishes = replace(wishes, activity=measure_activity(reference, Q))
     with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, (dataset.X_test, dataset.y_test), board).to_json()
+        record: dict[str, Any] = measure(
+            trial.project, (dataset.X_test, dataset.y_test), board
+        ).to_json()
         plan = trial.plan
-    assert isinstance(plan, Plan)
-    record["mismatches"] += verify_host(integers, Q).mismatches
-    record |= {
-        "inputs": integers.n_inputs,
-        "classes": integers.n_classes,
-        "model_bytes": integers.model_bytes,
-        "plan": plan.to_json(),
-    }
-    return OnUno(integers, Q, plan, record)
+        others = {} if beside is None else beside(trial, reference, Q)
+    record["mismatches"] += verify_host(reference, Q).mismatches
+    record |= {"model_bytes": reference.model_bytes, "plan": plan.to_json()}
+    if isinstance(reference, IntegerChain):
+        record |= {"inputs": reference.n_inputs, "classes": reference.n_classes}
+    return OnUno(reference, Q, plan, record | others)

@@ -25,6 +25,7 @@ _FAMILIES = {
     "mnist10-gradients-2kB": "gradients, prototypes",
     "mnist10-gradients-5kB": "gradients, prototypes",
     "mnist10-gradients-fast": "gradients, prototypes",
+    "mnist10-2kB-prototypes": "convolutions, prototypes",
     "mnist10-2kB": "convolutions, weighted sums",
     "mnist10-12kB": "convolutions, weighted sums",
     "mnist-cnn-4bit": "the network of 2019, here",
@@ -32,6 +33,7 @@ _FAMILIES = {
 _COLOURS = {
     "averages, prototypes": OTHERS[1],
     "gradients, prototypes": PROTONN_PAPER,
+    "convolutions, prototypes": OTHERS[4],
     "convolutions, weighted sums": PROTONN,
     "the network of 2019, here": OTHERS[2],
 }

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import numpy as np
+from printing import Columns, Record, print_table
 
 from protonn_edge.datasets import Dataset, load_dataset, load_digits_dataset, with_groups
+from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
@@ -97,6 +100,27 @@ def chosen(rows: Sequence[AnyRow], only: str | None) -> Iterator[tuple[AnyRow, D
         if only is not None:
             raise click.UsageError(sentence)
         click.echo(sentence, err=True)
+
+
+def table_command(
+    cases: Sequence[AnyRow],
+    columns: Columns,
+    measure: Callable[[AnyRow, Dataset], Record],
+    sentence: str,
+) -> click.Command:
+    """Return the command that prints what is measured of each case, or of one."""
+
+    @click.command(help=sentence)
+    @click.option("--only", type=click.Choice([case.name for case in cases]), help="One row.")
+    @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+    def command(only: str | None, as_json: bool) -> None:
+        try:
+            records = (measure(case, dataset) for case, dataset in chosen(cases, only))
+            print_table(records, columns, as_json)
+        except ProtoNNEdgeError as error:
+            sys.exit(f"error: {error}")
+
+    return command
 
 
 def held_out_in_turn(dataset: Dataset, folds: int) -> Iterator[Dataset]:

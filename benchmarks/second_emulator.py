@@ -10,15 +10,24 @@ from tempfile import TemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
+from printing import Record
 
+from protonn_edge.build.project import Trial
 from protonn_edge.hil import framing, protocol
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.report.script import INSTALL
 from protonn_edge.system.cache import built_once
 
 _HERE = Path(__file__).parents[1] / "tests" / "avr8js"
 _FILES = ("package.json", "package-lock.json")
-_SECONDS = 600
+_SECONDS = 600, 2  # at most, and for each point: a convolutional network takes 0.1 of these
+
+
+def on_avr8js(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
+    """Return on how many points (n, features) there are mismatches, for `run_on_uno`."""
+    assert isinstance(reference, IntegerChain)
+    found = mismatches_of(trial.elf.with_suffix(".hex"), reference, Q)
+    return {"avr8js_points": 0 if found is None else len(Q), "avr8js_mismatches": found or 0}
 
 
 def mismatches_of(firmware: Path, model: IntegerChain, Q: NDArray[np.uint8]) -> int | None:
@@ -41,9 +50,10 @@ def mismatches_of(firmware: Path, model: IntegerChain, Q: NDArray[np.uint8]) -> 
     with TemporaryFile("w+") as sent:  # Node.js reads no pipe that is empty for a moment
         sent.write("\n".join(frames))
         sent.seek(0)
+        timeout = max(_SECONDS[0], _SECONDS[1] * len(Q))
         command = [node, _HERE / "run.mjs", _packages(), firmware]
         done = subprocess.run(
-            command, stdin=sent, capture_output=True, text=True, timeout=_SECONDS, check=True
+            command, stdin=sent, capture_output=True, text=True, timeout=timeout, check=True
         )
     answers = [_scores(json.loads(line)["reply"]) for line in done.stdout.splitlines()]
     expected = [tuple(scores) for scores in model.scores(Q).tolist()]

@@ -42,6 +42,20 @@ CASES = [
         },
     ),
     Trained(
+        "mnist10-2kB-prototypes",
+        "mnist10.npz",
+        {
+            **_MNIST,
+            "convolutions": "average2,8x3,6x3,8x3,10x3,max2",
+            "network_epochs": 18,
+            "n_projections": 10,
+            "n_prototypes": 32,
+            "projection_bits": 4,
+            "epochs": 20,
+        },
+        head="protonn",
+    ),
+    Trained(
         "mnist10-12kB",
         "mnist10.npz",
         {

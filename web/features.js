@@ -1,5 +1,9 @@
 /* Raw values become the bytes that the device is fed, and back, as `InputQuantizer` does it. */
 
+/** A number with as many digits as anyone wants to read. */
+export const shortly = (value) =>
+    Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+
 export class Features {
     /** @param model `zero` and `step`, one number or one a feature; `maximum`, `features`. */
     constructor({ zero, step, maximum, features }) {

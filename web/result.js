@@ -3,6 +3,7 @@
 const MANY = 12; // classes that are all shown
 const SHOWN = 8; // of more
 const LIGHT_MS = 300;
+const EARLY = 0.98; // of the cycles: below it, some are of the time in which the input arrives
 
 export class ResultView {
     constructor(root, payload) {
@@ -18,16 +19,21 @@ export class ResultView {
         const mj = this.board.watts * ms;
         const [name, cycles] = [this.classes[answer.label] ?? "unknown", answer.cycles.toLocaleString("en")];
         this.part("label").textContent = name;
-        this.part("label").classList.toggle("long", name.length > 4);
+        this.part("label").className = name.length > 16 ? "longer" : name.length > 4 ? "long" : "";
+        this.#verdict(answer, point);
         this.part("cycles").textContent = cycles;
         this.part("ms").textContent = ms.toFixed(3);
         this.part("mj").textContent = mj.toFixed(4);
         this.#light(answer.lit > 0);
         const lit = ((1000 * answer.lit) / this.board.clockHz).toFixed(3);
-        this.part("pin").textContent = `Pin 8 was high for ${lit} ms.`;
+        const early = answer.lit < EARLY * answer.cycles;
+        this.part("pin").textContent = `Pin 8 was high for ${lit} ms${
+            early ? "; the rest of the work was done while the input arrived" : ""
+        }.`;
         this.part("agreement").textContent = point ? this.#agreement(answer, point) : "";
         this.#scores(answer);
         this.part("said").textContent = `${name}, in ${cycles} cycles`;
+        this.part("strip").textContent = `${name} · ${cycles} cycles`;
         Object.assign(this.root.dataset, {
             label: answer.label,
             cycles: answer.cycles,
@@ -47,7 +53,7 @@ export class ResultView {
         for (const name of ["label", "cycles", "ms", "mj"]) {
             this.part(name).textContent = "–";
         }
-        for (const name of ["agreement", "pin", "said"]) {
+        for (const name of ["agreement", "pin", "said", "strip", "verdict"]) {
             this.part(name).textContent = "";
         }
         this.part("scores").replaceChildren();
@@ -56,16 +62,23 @@ export class ResultView {
         }
     }
 
+    /** Say whether the answer to a test point is right. */
+    #verdict(answer, point) {
+        const wrong = point !== undefined && answer.label !== point.label;
+        this.root.classList.toggle("wrong", wrong);
+        const right = point === undefined ? "" : "right";
+        this.part("verdict").textContent = wrong ? `wrong: it is ${this.classes[point.label]}` : right;
+    }
+
     #agreement(answer, point) {
-        const is = `Test point ${point.index} is ${this.classes[point.label]}. `;
         const differs = [
             ["class", answer.label === point.predicted],
             ["scores", !point.scores || point.scores.join() === answer.scores.join()],
             ["cycles", answer.cycles === point.cycles],
         ].filter(([, same]) => !same);
         return differs.length
-            ? `${is}In the results file are other ${differs.map(([what]) => what).join(" and ")}.`
-            : `${is}Class, scores and cycles are those of the results file.`;
+            ? `The results file has other ${differs.map(([what]) => what).join(" and ")}.`
+            : "Class, scores and cycles match the results file.";
     }
 
     #scores({ scores, label }) {
@@ -73,7 +86,8 @@ export class ResultView {
         if (scores.length > MANY) {
             order.sort((a, b) => scores[b] - scores[a]).splice(SHOWN);
         }
-        const [low, high] = [Math.min(0, ...scores), Math.max(1, ...scores)];
+        const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
+        const share = (score) => (100 * (score - low)) / (high - low || 1);
         const rows = order.map((i) => {
             const row = document.createElement("li");
             const parts = ["name", "bar", "score"].map((name) => {
@@ -83,8 +97,10 @@ export class ResultView {
             });
             row.classList.toggle("winner", i === label);
             parts[0].textContent = this.classes[i];
-            const share = (100 * (scores[i] - low)) / (high - low);
-            parts[1].style.setProperty("--share", `${share}%`);
+            const [from, to] = [share(Math.min(0, scores[i])), share(Math.max(0, scores[i]))];
+            for (const [name, value] of Object.entries({ zero: share(0), from, to })) {
+                parts[1].style.setProperty(`--${name}`, `${value}%`);
+            }
             parts[2].textContent = scores[i].toLocaleString("en");
             return row;
         });

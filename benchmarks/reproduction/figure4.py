@@ -19,16 +19,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from on_uno import run_on_uno
 from printing import Columns, Record
 from rows import SplitRow
 
-from protonn_edge.boards import load_board
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import Wishes
 from protonn_edge.datasets import Dataset
-from protonn_edge.evaluation.measurement import measure
-from protonn_edge.evaluation.verification import verify_host
 from protonn_edge.model import Model
-from protonn_edge.quantization import IntegerChain, device_model, measure_activity
 from protonn_edge.training.registry import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
@@ -165,31 +162,25 @@ def _trained(bar: Bar, dataset: Dataset) -> Model:
 
 
 def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
-    """Build a model and run all test points; mismatches count both the host's C and the Uno."""
+    """Build a model and run all test points."""
     X = dataset.X_test
     if bar.precision == "float32" and model.feature_stage is not None:
         X = model.feature_stage.apply(X)
         model = replace(model, feature_stage=None, raw_exponents=None)
-    board, reference = load_board("uno"), device_model(model, bar.precision)
-    Q = reference.quantize(X)
     wishes = Wishes(precision=bar.precision)
-    if isinstance(reference, IntegerChain):
-        wishes = Wishes(activity=measure_activity(reference, Q))
-    with trial_build(model, board, wishes=wishes) as trial:
-        record = measure(trial.project, (X, dataset.y_test), board).to_json()
-    on_host = verify_host(reference, Q)
+    record = run_on_uno(model, replace(dataset, X_test=X), wishes).record
     return {
         "data": bar.data,
         "classifier": bar.classifier,
         "precision": bar.precision,
         "accuracy": record["accuracy"],
         "points": record["n"],
-        "mismatches": record["mismatches"] + record["lost"] + on_host.mismatches,
+        "mismatches": record["mismatches"] + record["lost"],
         "latency_ms": record["latency_ms"]["mean"],
         "energy_mj": record["energy_mj"]["mean"],
         "flash_bytes": record["flash_bytes"],
         "sram_bytes": record["sram_bytes"],
-        "model_bytes": reference.model_bytes,
+        "model_bytes": record["model_bytes"],
     }
 
 

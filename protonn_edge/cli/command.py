@@ -326,6 +326,10 @@ class ProgressBar:
         self.done += 1
         self._progress.update(self._task, completed=self.done)
 
-    def move_to(self, completed: int, note: str) -> None:
-        """Move to a number of things done, with a few words behind the bar."""
-        self._progress.update(self._task, completed=completed, note=note)
+    def move_to(
+        self, completed: int, note: str, *, description: str | None = None, total: int | None = None
+    ) -> None:
+        """Move to a number of things done, perhaps of others, with a few words behind the bar."""
+        self._progress.update(
+            self._task, completed=completed, note=note, description=description, total=total
+        )

@@ -87,7 +87,14 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
         f"the project is in {output}; with a board on USB:",
         f"  {upload_line(output, board.environment)}",
     )
-    run = gather(output / "results.csv", [model], [Project(output)], board, data=points)
+    run = gather(
+        output / "results.csv",
+        [model],
+        [Project(output)],
+        board,
+        data=points,
+        data_name="scikit-learn's digits",
+    )
     write_report([run], report, out, title="Handwritten digits on an Uno")
     if open_it:
         show_report(report)

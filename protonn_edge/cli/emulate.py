@@ -36,7 +36,7 @@ _LOOK_EVERY_S = 0.2
     "--pty",
     "device",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Make the serial line a pseudo-terminal, and PATH a symbolic link to it.",
+    help="Make the serial line a pseudo-terminal, and FILE a symbolic link to it.",
 )
 @click.option("--wire-speed", is_flag=True, help="Never run faster than a real board does.")
 @click.option(

@@ -15,6 +15,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts
 from protonn_edge.training import DeviceClassifier, EpochReport
 from protonn_edge.training.compatibility import check_compatible
+from protonn_edge.training.convolution.training import PassReport
 from protonn_edge.training.feature_stages import count_inputs
 from protonn_edge.training.protonn_training import default_prototypes
 from protonn_edge.training.refusals import Case
@@ -100,9 +101,18 @@ def fit_classifier(
             if bar is None:
                 out.say(_report_line(report))
             else:
-                bar.move_to(report.epoch, _note(report))
+                epochs = classifier.planned_epochs
+                bar.move_to(report.epoch, _note(report), description="training", total=epochs)
 
-        classifier.callback = on_report
+        def on_pass(report: PassReport) -> None:
+            on_progress()
+            what, note = f"learning the {report.network}", f"loss {report.loss:.4f}"
+            if bar is None:
+                out.say(f"{what}, pass {report.number:,} of {report.passes:,}, {note}")
+            else:
+                bar.move_to(report.number, note, description=what, total=report.passes)
+
+        classifier.callback, classifier.network_callback = on_report, on_pass
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)

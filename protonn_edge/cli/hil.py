@@ -41,7 +41,9 @@ from protonn_edge.system.shell import command_line
     multiple=True,
     help="The board's serial port, for example /dev/ttyACM0; several boards share the points.",
 )
-@click.option("--emulate", is_flag=True, help="Run the firmware on the emulated board.")
+@click.option(
+    "--emulate", is_flag=True, help="Run the firmware on the emulated board, as without --port."
+)
 @board_option
 @click.option(
     "--project",
@@ -114,7 +116,9 @@ def hil_command(
                 on_result=lambda _: bar.advance(),
             )
         except KeyboardInterrupt:
-            kept = "go on with --resume" if output is not None else "-o FILE would have kept them"
+            kept = "-o FILE would have kept them"
+            if output is not None:
+                kept = "go on with --resume" if output.exists() else "the same command starts again"
             raise CheckFailed(f"stopped after {bar.done:,} new points; {kept}") from None
     show(measurement, out)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)

@@ -140,6 +140,9 @@ def report_command(
     if watts is not None:
         board = replace(board, power_watts=watts)
     front = None if front_path is None else read_front(front_path)
+    for path in results:
+        if not path.is_file():
+            raise InputError(f"there is no file {path}; name one that 'hil -o' has written")
     projects = _projects(folders, results)
     known = _models(models, projects)
     points = None
@@ -147,7 +150,15 @@ def report_command(
         points = points_for(known[0], data, table, out)
     with out.status("gathering"):
         evidence = [
-            gather(path, known, projects, board, data=points, image_shape=image_shape)
+            gather(
+                path,
+                known,
+                projects,
+                board,
+                data=points,
+                image_shape=image_shape,
+                data_name="" if data is None else data.name,
+            )
             for path in results
         ]
     evidence = _named_apart(evidence, results)

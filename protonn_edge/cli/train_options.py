@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -13,6 +14,8 @@ from sklearn.utils._param_validation import Interval
 from protonn_edge.cli.command import FiniteRange, ParameterOption
 from protonn_edge.cli.quantities import Bytes, ShapeType, Some
 from protonn_edge.errors import InputError
+from protonn_edge.model import load_model
+from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.features.registry import AllFeatures
 from protonn_edge.training.options import ByteCount, Choices, Counts, Shape, Subset
@@ -112,7 +115,20 @@ def new_classifier(name: str, seed: int, options: dict[str, Any]) -> DeviceClass
                 f"{flags()[option]} is given, but the classifier {name!r} does not have it; leave "
                 "it out, or take another --classifier"
             )
+    if str(given.get("convolutions")).endswith(".npz"):
+        given["convolutions"] = _layers_of(Path(given["convolutions"]))
     return kind(random_state=seed, **given)
+
+
+def _layers_of(path: Path) -> Convolutions:
+    """Return the convolutions of the model in a file."""
+    stage = load_model(path).feature_stage
+    if isinstance(stage, Convolutions):
+        return stage
+    raise InputError(
+        f"the model in {path.name} has no convolutions; name one that has, or say layers, such as "
+        "8x3,max2"
+    )
 
 
 def was_given(option: str) -> bool:

@@ -32,6 +32,7 @@ from protonn_edge.model import save_model
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
 from protonn_edge.system.extras import require
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.shell import command_line
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 from protonn_edge.training.registry import CLASSIFIERS
 from protonn_edge.training.searched import FEATURES, KIND, settings_of_kind
@@ -262,7 +263,10 @@ def tune_command(
         "accuracy in cross-validation against what it takes:",
         candidate_table(found, board, columns),
     )
-    out.say(*_sentences(record, refitted, points, choice), f"wrote {output}")
+    words = ["build", str(output), *(["--board", board_name] if board_name != "uno" else [])]
+    how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
+    out.say(*_sentences(record, refitted, points, choice))
+    out.say(f"wrote {output}", "build it with:", f"  {how}")
     out.finish(record)
 
 
@@ -427,5 +431,4 @@ def _sentences(
             f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
             f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B with the firmware"
         )
-    said.append(f"build it with: --plan {figures.kernel}")
     return said

@@ -11,6 +11,7 @@ from protonn_edge.boards import Board
 from protonn_edge.build.budget import Usage
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.evaluation.accuracy import answer_matrix
+from protonn_edge.evaluation.verification import Agreement
 from protonn_edge.hil import Origin, Result, Summary, summarize
 from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel, StageLoss
@@ -93,6 +94,11 @@ class Evidence:
         The points, where they were given.
     image_shape : tuple of two int or None
         Height and width, if a point is an image; a signal has height 1.
+    data_name : str
+        What the file of the points is called; empty if nobody said.
+    on_host : Agreement or None
+        How the generated C, compiled for this computer, compares with the reference on the points;
+        None without points or a compiler.
     """
 
     name: str
@@ -104,6 +110,8 @@ class Evidence:
     firmware: Firmware
     points: Points | None
     image_shape: Shape | None
+    data_name: str = ""
+    on_host: Agreement | None = None
 
     @property
     def answered(self) -> list[Result]:

@@ -19,6 +19,7 @@ from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, Firmware, Floats, Labels, Points
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
+from protonn_edge.evaluation.verification import Agreement, verify_host
 from protonn_edge.hil import Origin, Result, read_results
 from protonn_edge.model import Model
 from protonn_edge.quantization import (
@@ -34,6 +35,7 @@ from protonn_edge.quantization import (
 from protonn_edge.stages.decision.rejection import UNKNOWN
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.toolchain.elf import LinkedProgram, read_program
+from protonn_edge.toolchain.host import has_compiler
 
 
 def gather(
@@ -44,6 +46,7 @@ def gather(
     *,
     data: tuple[Floats, Labels] | None = None,
     image_shape: Shape | None = None,
+    data_name: str = "",
 ) -> Evidence:
     """Return all that is known of a results file.
 
@@ -62,6 +65,8 @@ def gather(
         The points.
     image_shape : tuple of two int, optional
         Height and width of a point; else what the model knows.
+    data_name : str
+        What the file of the points is called.
 
     Raises
     ------
@@ -97,7 +102,14 @@ def gather(
         firmware=firmware,
         points=points,
         image_shape=_checked(image_shape or known_image_shape(model), model),
+        data_name=data_name,
+        on_host=_on_host(reference, points),
     )
+
+
+def _on_host(reference: DeviceModel, points: Points | None) -> Agreement | None:
+    """Return how the package's own C for the model does on this computer, where it can be run."""
+    return verify_host(reference, points.fed) if points is not None and has_compiler() else None
 
 
 def known_image_shape(model: Model) -> Shape | None:

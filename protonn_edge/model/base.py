@@ -315,7 +315,7 @@ class Model(Sized):
 
     def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
         """Return what `_scores_of` does, of raw points (n, features)."""
-        points = self._checked_points(X)
+        points = self.checked_points(X)
         scores = np.empty((points.shape[0], self.n_classes))
         nearest = np.empty(len(scores))
         rows = max(1, _CHUNK_BYTES // (8 * self._values_a_point))
@@ -344,7 +344,14 @@ class Model(Sized):
         assert self.threshold is not None
         return (scores >= self.threshold).astype(np.int64)
 
-    def _checked_points(self, X: ArrayLike) -> Matrix | Sparse:
+    def checked_points(self, X: ArrayLike) -> Matrix | Sparse:
+        """Return raw points as an array or a sparse matrix (n, features).
+
+        Raises
+        ------
+        InputError
+            If they are not numbers, all finite, a row a point.
+        """
         points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
         if points.dtype.kind not in "buif" or points.ndim != 2:
             raise InputError("the points must be a table of numbers, one row a point")

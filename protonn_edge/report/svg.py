@@ -17,6 +17,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -43,6 +44,9 @@ _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _FAMILY = re.compile(r"font-family: [^;]*;? ?")
 _FONT_AT_ONCE = re.compile(r"font: (?:[a-z]+ )*([\d.]+px) [^;]*")  # as older versions write it
 _NO_TURN = "rotate(-0 "
+_MARK = "mark:"
+_PLACES = {"d", "x", "y", "transform"}
+_NUMBER = re.compile(r"-?\d+\.\d+")  # to a tenth of a px, which nobody sees
 
 _POINTS_PER_INCH = 72
 _FONT = "DejaVu Sans"  # matplotlib ships it, so that places are the same everywhere
@@ -53,19 +57,19 @@ _STYLE: dict[Any, Any] = {
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
     "axes.labelcolor": MUTED,
-    "axes.labelsize": 10,
+    "axes.labelsize": 12,
     "axes.linewidth": 0.8,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.spines.left": False,
     "figure.facecolor": "none",
     "font.family": [_FONT],
-    "font.size": 10,
+    "font.size": 12,
     "grid.color": RULE,
     "grid.linewidth": 0.6,
     "legend.edgecolor": "none",
     "legend.facecolor": "none",
-    "legend.fontsize": 10,
+    "legend.fontsize": 12,
     "legend.labelcolor": INK,
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",
@@ -75,16 +79,26 @@ _STYLE: dict[Any, Any] = {
     "text.parse_math": False,  # a $ in a name is a $
     "xtick.color": RULE,
     "xtick.labelcolor": MUTED,
-    "xtick.labelsize": 10,
+    "xtick.labelsize": 12,
     "xtick.major.size": 3,
     "ytick.color": RULE,
     "ytick.labelcolor": MUTED,
-    "ytick.labelsize": 10,
+    "ytick.labelsize": 12,
     "ytick.major.size": 0,
 }
 
-WIDTH = 430
+WIDTH = 400
 """Width of a figure, in px of the page; a phone shows it a little smaller."""
+
+
+def variable(colour: str) -> str:
+    """Return the name of a role's colour in the page's style sheet."""
+    return _VARIABLES[colour]
+
+
+def mark(words: str) -> str:
+    """Return the gid that makes a part of a figure one that tells its value when pointed at."""
+    return _MARK + words
 
 
 @contextmanager
@@ -122,25 +136,45 @@ def _for_page(svg: str, width: float, height: float) -> str:
     root = ElementTree.fromstring(svg)  # noqa: S314  (what matplotlib just wrote)
     used = {name for part in root.iter() for name in _references(part)}
     for part in root.iter():
-        part.tag = part.tag.removeprefix(_SVG)
-        target = part.attrib.pop(_LINK, None)
-        if target is not None:
-            part.set("href", target)
-        if part.get("id") not in used:
-            part.attrib.pop("id", None)
-        if "style" in part.attrib:
-            part.set("style", _in_page_style(part.attrib["style"]))
-        if part.get("transform", "").startswith(_NO_TURN):
-            part.attrib.pop("transform")
-        for space in ("text", "tail"):
-            if not (getattr(part, space) or "").strip():
-                setattr(part, space, None)
+        _clean(part, used)
     for definitions in root.findall("defs"):  # the page has these few rules, for all figures
         if definitions.find("style") is not None:
             root.remove(definitions)
     root.attrib.clear()
     root.attrib |= {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}"}
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _clean(part: ElementTree.Element, used: set[str]) -> None:
+    """Leave of a part what the page needs, in the page's colours and font."""
+    part.tag = part.tag.removeprefix(_SVG)
+    target = part.attrib.pop(_LINK, None)
+    if target is not None:
+        part.set("href", target)
+    if part.get("id") not in used:
+        _tell(part, part.attrib.pop("id", ""))
+    for name in sorted(_PLACES & part.attrib.keys()):
+        part.set(name, _NUMBER.sub(_short, part.attrib[name]))
+    if "style" in part.attrib:
+        part.set("style", _in_page_style(part.attrib["style"]))
+    if part.get("transform", "").startswith(_NO_TURN):
+        part.attrib.pop("transform")
+    for space in ("text", "tail"):
+        if not (getattr(part, space) or "").strip():
+            setattr(part, space, None)
+
+
+def _tell(part: ElementTree.Element, gid: str) -> None:
+    """Give a part that is a mark its words: a browser shows a title, and the script all of them."""
+    if gid.startswith(_MARK):
+        part.set("class", "mark")
+        title = ElementTree.Element("title")
+        title.text = gid.removeprefix(_MARK)
+        part.insert(0, title)
+
+
+def _short(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
 def _references(part: ElementTree.Element) -> list[str]:
@@ -155,6 +189,7 @@ def _in_page_style(style: str) -> str:
     return _COLOUR.sub(lambda found: f"var(--{_VARIABLES.get(found[0], 'ink')})", style)
 
 
-def labelled(svg: str, name: str) -> str:
+def figure(svg: str, name: str) -> Markup:
     """Return a figure that a screen reader calls by a name, and takes for one picture."""
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(name)}" ', 1)
+    words = f'<svg role="img" aria-label="{escape(name)}" '
+    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (what comes from data is escaped)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:  # they make what is shown; a command imports those that it us
     from protonn_edge.hil.results import Spread, Summary
     from protonn_edge.quantization import StageLoss
 
-_LABEL_WIDTH = 12
+_NAME_WIDTH = 28  # two of them and a number fit a line
+_LABEL_WIDTH = 12  # where a matrix does not fit else
 _TERMINAL_WIDTH = 80
 _CONFUSIONS_SHOWN = 12
 
@@ -156,7 +157,7 @@ def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Tabl
         table.add_column(heading, justify="right")
     for name, each in zip(classes, figures, strict=True):
         shares = ("-" if s is None else f"{100 * s:.1f} %" for s in (each.precision, each.recall))
-        table.add_row(_short(name), f"{each.n:,}", *shares)
+        table.add_row(_short(name, _NAME_WIDTH), f"{each.n:,}", *shares)
     return table
 
 
@@ -168,14 +169,17 @@ def confusion_parts(
     The latter where the matrix does not fit a terminal. Of a model that rejects, the matrix has one
     more column, "unknown".
     """
-    names = [_short(name) for name in (*classes, *["unknown"] * (counts.shape[1] - len(counts)))]
-    widths = [
-        max(len(name), len(str(largest)))
-        for name, largest in zip(names, counts.max(axis=0).tolist(), strict=True)
-    ]
-    if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
-        sentence = "confusion matrix, a row per actual and a column per predicted class:"
-        return sentence, _confusion_table(counts, names)
+    every = (*classes, *["unknown"] * (counts.shape[1] - len(counts)))
+    for longest in (_NAME_WIDTH, _LABEL_WIDTH):
+        names = [_short(name, longest) for name in every]
+        widths = [
+            max(len(name), len(str(largest)))
+            for name, largest in zip(names, counts.max(axis=0).tolist(), strict=True)
+        ]
+        if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
+            sentence = "confusion matrix, a row per actual and a column per predicted class:"
+            return sentence, _confusion_table(counts, names)
+    names = [_short(name, _NAME_WIDTH) for name in every]
     return "what was confused most often:", _confusions_table(counts, names)
 
 
@@ -222,5 +226,5 @@ def _spread(spread: Spread | None, format_spec: str, unit: str) -> str:
     return f"mean {mean}{unit} (min {low}, p99 {p99}, max {high})"
 
 
-def _short(name: str) -> Text:
-    return Text(name if len(name) <= _LABEL_WIDTH else name[: _LABEL_WIDTH - 1] + "\u2026")
+def _short(name: str, longest: int) -> Text:
+    return Text(name if len(name) <= longest else name[: longest - 1] + "\u2026")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import Arrays
+from protonn_edge.stages.audio.stage import AudioStage
 from protonn_edge.stages.average_pooling.pooling import AveragePooling
 from protonn_edge.stages.convolution.stage import Convolutions
 from protonn_edge.stages.feature_stage import FeatureStage
@@ -17,6 +18,7 @@ FEATURE_STAGES: dict[str, type[FeatureStage]] = {
         WindowFeatureStage,
         Gradients,
         Convolutions,
+        AudioStage,
     )
 }
 """The float forms, by their kinds."""

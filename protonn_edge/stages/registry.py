@@ -19,6 +19,7 @@ KERNELS: dict[str, Callable[[Any, Core], tuple[Kernel, ...]]] = {
         "convolution",
         "pooling",
         "window_features",
+        "audio",
         "projection",
         "prototypes",
         "dense",

@@ -66,7 +66,7 @@ def held_out_statistics(
         on_fold(fold + 1, int(fold_of.max()) + 1)
         held_out = fold_of == fold
         trained = ~held_out
-        one = clone(classifier).set_params(callback=None)
+        one = clone(classifier).set_params(callback=None, network_callback=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             of_trained = None if groups is None else groups[trained]

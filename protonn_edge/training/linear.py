@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.errors import InputError
 from protonn_edge.model.linear import LinearModel
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.convolution.heads import DenseHead
+from protonn_edge.training.convolution.learning import LearnedNetwork
 from protonn_edge.training.options import PASSES, Choices, real
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
@@ -23,7 +25,8 @@ from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
 
-SOLVERS = ("auto", "liblinear", "saga")
+NETWORK = "network"
+SOLVERS = ("auto", "liblinear", "saga", NETWORK)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -34,6 +37,11 @@ class LinearSettings(TrainingSettings):
     solver: str
     max_iterations: int
     tolerance: float
+    network: LearnedNetwork = field(init=False)
+
+    def keep_network(self, network: LearnedNetwork) -> None:
+        """Keep the network whose head may become the classifier."""
+        self.network = network
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,9 +60,10 @@ class LinearClassifier(DeviceClassifier):
     regularization : float, default=1e-4
         What the weights' magnitudes count, for normalized features: larger is sparser. In terms of
         scikit-learn it is ``1 / (n C)`` for n points, so that it means the same for more of them.
-    solver : {"auto", "liblinear", "saga"}, default="auto"
+    solver : {"auto", "liblinear", "saga", "network"}, default="auto"
         scikit-learn's: liblinear, which is the faster one, is for two classes, and has a penalty on
-        the bias, too. "auto" takes it where it can, saga elsewhere.
+        the bias, too. "auto" takes it where it can, saga elsewhere. "network" is for `convolutions`
+        alone: the weights that they were learned with are taken, which have seen moved images.
     max_iterations : int, default=500
         Passes over the points, at most.
     tolerance : float, default=3e-3
@@ -87,11 +96,28 @@ class LinearClassifier(DeviceClassifier):
             "--regularization",
             "Linear: what the magnitudes of weights count; larger is sparser.",
         ),
-        "solver": ("--solver", "Linear: that of scikit-learn; liblinear is for two classes."),
+        "solver": (
+            "--solver",
+            "Linear: that of scikit-learn; or network, the weights of learned convolutions.",
+        ),
         "max_iterations": ("--max-iterations", "Linear: passes over the points, at most."),
         "tolerance": ("--tolerance", "Linear: the change at which training ends."),
     }
-    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a linear classifier")
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        *one_class_in_memory("a linear classifier"),
+        Refusal(
+            lambda case: (
+                case.settings.solver == NETWORK and not isinstance(case.settings.convolutions, str)
+            ),
+            "{solver} is network, whose weights are learned with convolutions, but none are to be; "
+            "say their layers with {convolutions}, or take saga",
+        ),
+        Refusal(
+            lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
+            "{solver} is network, which has seen no points of length 1; take another "
+            "{normalization} than l2",
+        ),
+    )
 
     @classmethod
     def searched(cls, room: Room) -> Searched:  # noqa: ARG003
@@ -112,7 +138,12 @@ class LinearClassifier(DeviceClassifier):
         return True
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = self.training_settings(), prepared.training_set()
+        settings, data = prepared.settings, prepared.training_set()
+        assert isinstance(settings, LinearSettings)
+        if settings.solver == NETWORK:
+            model = _head_of(settings.network, prepared)
+            report = _report(model, data, data.weights, 0.0)
+            return self._learned(model, report, facts={"trainer": NETWORK})
         solver = _solver(settings, prepared.n_classes)
         weights = np.ones(len(data)) if data.weights is None else data.weights
         regression = LogisticRegression(
@@ -129,13 +160,30 @@ class LinearClassifier(DeviceClassifier):
         bias = regression.intercept_.astype(np.float64)
         model = LinearModel(weights=regression.coef_, bias=bias, **prepared.parts)
         report = _report(model, data, weights, settings.regularization)
-        if self.callback is not None:
-            self.callback(report)
         passes = int(np.max(regression.n_iter_))
         converged = passes < settings.max_iterations
         remarks = () if converged else (_not_converged(passes),)
         facts = {"trainer": solver, "passes": passes}
-        return Learned(model, (report,), remarks=remarks, facts=facts)
+        return self._learned(model, report, remarks=remarks, facts=facts)
+
+    def _learned(self, model: LinearModel, report: EpochReport, **known: Any) -> Learned:
+        if self.callback is not None:
+            self.callback(report)
+        return Learned(model, (report,), **known)
+
+
+def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> LinearModel:
+    """Return the weighted sums at a network's end as a model of normalized features."""
+    head, normalizer = network.head, prepared.normalizer
+    assert isinstance(head, DenseHead)
+    weights, bias = network.unit * head.weights.astype(np.float64), head.biases.astype(np.float64)
+    if len(bias) == 2:  # one row tells them apart
+        weights, bias = np.diff(weights, axis=0), np.diff(bias)
+    scale = np.where(normalizer.scale == 0, np.inf, normalizer.scale)
+    normalized = (weights / scale).astype(np.float32)
+    return LinearModel(
+        weights=normalized, bias=bias + weights @ normalizer.offset, **prepared.parts
+    )
 
 
 def _solver(settings: LinearSettings, n_classes: int) -> str:
@@ -156,7 +204,7 @@ def _l1_penalty() -> dict[str, Any]:
 
 
 def _report(
-    model: LinearModel, data: TrainingSet, weights: NDArray[Any], regularization: float
+    model: LinearModel, data: TrainingSet, weights: NDArray[Any] | None, regularization: float
 ) -> EpochReport:
     """Return the report of the one epoch that there is."""
     scores = model.scores_of_normalized(data.X)

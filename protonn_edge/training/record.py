@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import joblib
 import numpy as np
 import sklearn
 
@@ -15,7 +16,7 @@ from protonn_edge.model import Model, model_bytes
 from protonn_edge.training.progress import Learned
 
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
-_UNRECORDED = ("callback", "random_state")
+_UNRECORDED = ("callback", "network_callback", "random_state")
 
 
 def training_record(
@@ -60,7 +61,7 @@ def training_record(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has no word for: a number, a digest, or its text."""
+    """Return a value that JSON has no word for: a number, or what it is, with a digest."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Model):
@@ -68,4 +69,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.shape} {digest}"
-    return str(value)
+    return f"{type(value).__name__} {getattr(value, 'digest', None) or joblib.hash(value)}"

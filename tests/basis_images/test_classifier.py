@@ -1,4 +1,4 @@
-"""Basis images as a classifier: in Python, on the command line, and on the device."""
+"""Basis images as a classifier; what all kinds have in common is in `kinds`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -16,7 +16,9 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize
+from protonn_edge.training import ProtoNNClassifier
 from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
+from protonn_edge.training.convolution.training import PassReport
 
 DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train[:600], DIGITS.y_train[:600]
@@ -28,18 +30,6 @@ SETTINGS: dict[str, Any] = {
     "network_epochs": 5,
     "network_moved_share": 0.0,
     "epochs": 20,
-}
-OPTIONS = {
-    "--image-shape": "8x8",
-    "--convolutions": "5x3,max2",
-    "--teacher": "9x3,max2",
-    "--teacher-epochs": "3",
-    "--basis-images": "4",
-    "--image-parts": "2x1",
-    "--similarity": "0.2",
-    "--network-epochs": "4",
-    "--hidden": "12",
-    "--epochs": "15",
 }
 
 
@@ -72,15 +62,6 @@ def test_the_teacher_is_wider_unless_it_is_given(fitted: BasisImagesClassifier) 
     assert fitted.taught_.head.images.shape == (8, 64)
 
 
-def test_the_same_seed_gives_the_same_model() -> None:
-    brief = {"epochs": 2, "network_epochs": 2, "teacher_epochs": 1}
-    first, again, other = (
-        quantize(new(random_state=seed, **brief).fit(X[:100], Y[:100]).to_model()).model_sha256
-        for seed in (0, 0, 1)
-    )
-    assert first == again != other
-
-
 def test_another_extension_is_trained_for_a_student(fitted: BasisImagesClassifier) -> None:
     found = new(teacher=fitted.taught_, hidden="7", epochs=2).fit(X[:100], Y[:100])
     assert found.taught_ is fitted.taught_
@@ -97,59 +78,58 @@ def test_teachers_are_given(given: str) -> None:
     if given == "object":
         teacher = new(teacher=estimator, **brief).fit(X[:100], Y[:100]).taught_.head.teacher
     found = new(teacher=teacher, **brief).fit(X[:100], Y[:100])
-    assert found.to_model().record["teacher_parameters"] == 650
+    record = found.to_model().record
+    assert record["teacher_parameters"] == 650
+    again = new(teacher=teacher, **brief).fit(X[:100], Y[:100]).to_model().record
+    assert record["settings"]["teacher"] == again["settings"]["teacher"]
     assert found.taught_.head.teacher.shape == (8, 8)
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"convolutions": None}, "basis images have a student, but its layers are not given"),
-        ({"image_shape": None}, "the shape of the image is not given"),
-        ({"image_parts": (5, 5)}, "basis images have 200 weights, a layer gives at most 128"),
-        ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
-        ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
-        ({"teacher": "8x4"}, "a layer of convolutions is '8x4'"),
-        ({"teacher": object()}, "the teacher is a object; it must be a fitted MLPClassifier"),
-        ({"reduced_shape": (4, 4)}, "convolutions are to be learned, but"),
-    ],
-)
-def test_what_cannot_be_trained_is_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises((InputError, ValueError), match=words):
-        new(**settings).fit(X[:50], Y[:50])
+def test_a_given_teacher_is_recorded_by_what_it_has_learned() -> None:
+    teachers = [LogisticRegression(C=C, max_iter=200).fit(X, Y) for C in (1, 2)]
+    brief = {"epochs": 1, "network_epochs": 1}
+    names = [
+        new(teacher=each, **brief).fit(X[:100], Y[:100]).to_model().record["settings"]["teacher"]
+        for each in teachers
+    ]
+    assert [name.split()[0] for name in names] == ["LogisticRegression"] * 2
+    assert names[0] != names[1]
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
-    """Return data, a model of it and what training said, from the command line."""
-    folder = tmp_path_factory.mktemp("basis_images")
-    data, model = folder / "digits.npz", folder / "model.npz"
-    test = {"X_test": DIGITS.X_test[:40], "y_test": DIGITS.y_test[:40]}
-    np.savez(data, X_train=X, y_train=Y, **test)
-    options = [text for option in OPTIONS.items() for text in option]
-    said = run_json("train", data, "-o", model, "--classifier", "basis-images", *options)
-    return data, model, said
+def test_the_passes_of_teacher_and_student_are_reported() -> None:
+    reports: list[PassReport] = []
+    brief = {"epochs": 1, "network_epochs": 2, "teacher_epochs": 1}
+    new(network_callback=reports.append, **brief).fit(X[:100], Y[:100])
+    told = [(each.network, each.number, each.passes) for each in reports]
+    assert told == [("teacher", 1, 1), ("student", 1, 2), ("student", 2, 2)]
+    assert all(0 < each.loss < 10 for each in reports)
 
 
-def test_options_are_settings(trained: tuple[Path, Path, dict[str, Any]]) -> None:
-    _, path, said = trained
-    assert said["accuracy"] > 0.6
-    settings = load_model(path).record["settings"]
-    assert settings["image_parts"] == [2, 1]
-    own = {"teacher": "9x3,max2", "teacher_epochs": 3, "basis_images": 4, "similarity": 0.2}
-    assert {name: settings[name] for name in own} == own
+def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
+    student = fitted.to_model().feature_stage
+    sizes = {"n_projections": 6, "n_prototypes": 20, "epochs": 20}
+    extension = ProtoNNClassifier(
+        image_shape=(8, 8), convolutions=student, random_state=0, **sizes
+    ).fit(X, Y)
+    model = extension.to_model()
+    assert (model.kind, model.n_inputs) == ("protonn", 8)
+    assert model.record["settings"]["convolutions"] == f"Convolutions {student.digest}"
+    integers = quantize(model)
+    assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
+    with pytest.raises(InputError, match="of images with 64 pixels, the points have 32 features"):
+        clone(extension).set_params(image_shape=(4, 8)).fit(X[:, :32], Y)
 
 
-@needs_emulated_avr
-def test_every_execution_agrees(trained: tuple[Path, Path, dict[str, Any]], tmp_path: Path) -> None:
-    data, path, _ = trained
-    record = run_json("verify", path, data)
-    assert [each["mismatches"] for each in record["executions"]] == [0, 0]
-
-
-def test_a_student_without_layers_is_one_sentence(
-    trained: tuple[Path, Path, dict[str, Any]], tmp_path: Path
+def test_the_layers_of_a_models_file_are_taken(
+    fitted: BasisImagesClassifier, tmp_path: Path
 ) -> None:
-    options = ("--classifier", "basis-images", "--image-shape", "8x8")
-    done = run("train", trained[0], "-o", tmp_path / "model.npz", *options)
-    assert_one_sentence(done, "its layers are not given; say them with --convolutions")
+    data, path = tmp_path / "digits.npz", tmp_path / "student.npz"
+    fitted.save(path)
+    np.savez(data, X_train=X, y_train=Y, X_test=X[:9], y_test=Y[:9])
+    options = ("--image-shape", "8x8", "--epochs", "2", "--convolutions")
+    run_json("train", data, "-o", tmp_path / "model.npz", *options, path)
+    stages = [load_model(each).feature_stage for each in (path, tmp_path / "model.npz")]
+    assert stages[0].digest == stages[1].digest
+    run_json("train", data, "-o", path, "--epochs", "2")
+    refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)
+    assert_one_sentence(refused, "the model in student.npz has no convolutions; name one that has")

@@ -58,7 +58,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
     assert record["planned"]["worst_cycles"] <= 32_000
     assert json.loads(front.read_text()) == record["front"]
     assert 0.6 < record["accuracy"] <= 1
-    assert "build it with: --plan " + record["planned"]["kernel"] in found.stderr
+    assert f"build {model} --plan {record['planned']['kernel']}\n" in found.stderr
 
     chosen = load_model(model)
     assert chosen.record["tuning"]["limits"]["flash_bytes"] == 6_000

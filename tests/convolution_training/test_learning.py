@@ -13,7 +13,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.deskew.deskew import PixelScale
-from protonn_edge.training.convolution.learning import Wanted, learned_layers, untrained_layers
+from protonn_edge.training.convolution.learning import Wanted, learned_network, untrained_layers
 from protonn_edge.training.convolution.network import Network
 from protonn_edge.training.convolution.notation import read_layers
 from protonn_edge.training.convolution.rounding import Bits
@@ -39,7 +39,7 @@ def accuracy(wanted: Wanted, digits: tuple[np.ndarray, np.ndarray], seed: int = 
     """Return that of a regression on learned features, for the last third of the points."""
     X, y = digits
     n = 1200
-    stages = learned_layers(wanted, X[:n], y[:n], None, seed=seed)
+    stages = learned_network(wanted, X[:n], y[:n], None, seed=seed).layers
     x = wanted.to_bytes(X).reshape(len(X), -1)
     for stage in stages:
         x = stage.run(x)
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_network(digits: tuple[np.ndarray, np.ndarr
     X, y = digits
     wanted = replace(WANTED, schedule=Schedule(2))
     first, again, other = (
-        learned_layers(wanted, X[:200], y[:200], None, seed=seed) for seed in (1, 1, 2)
+        learned_network(wanted, X[:200], y[:200], None, seed=seed).layers for seed in (1, 1, 2)
     )
     for one, two, three in zip(first[:2], again[:2], other[:2], strict=True):
         np.testing.assert_array_equal(one.weights, two.weights)
@@ -75,7 +75,7 @@ def test_weights_of_points_count(digits: tuple[np.ndarray, np.ndarray]) -> None:
     wanted = replace(WANTED, schedule=Schedule(2))
     weights = np.where(y[:200] < 5, 2.0, 0.0).astype(np.float32)
     (one, *_), (two, *_) = (
-        learned_layers(wanted, X[:200], y[:200], each, seed=0) for each in (None, weights)
+        learned_network(wanted, X[:200], y[:200], each, seed=0).layers for each in (None, weights)
     )
     assert (one.weights != two.weights).any()
 
@@ -84,7 +84,7 @@ def test_a_training_that_diverges_is_refused(digits: tuple[np.ndarray, np.ndarra
     X, y = digits
     weights = np.full(100, np.inf, np.float32)
     with pytest.raises(InputError, match="convolutions diverges in pass 1;"):
-        learned_layers(WANTED, X[:100], y[:100], weights, seed=0)
+        learned_network(WANTED, X[:100], y[:100], weights, seed=0)
 
 
 def test_layers_that_tell_no_images_apart_are_refused(
@@ -93,7 +93,7 @@ def test_layers_that_tell_no_images_apart_are_refused(
     X, y = digits
     same = np.repeat(X[:1], 40, axis=0)
     with pytest.raises(InputError, match="all 40 images have the same features behind"):
-        learned_layers(WANTED, same, y[:40], None, seed=0)
+        learned_network(WANTED, same, y[:40], None, seed=0)
 
 
 def test_each_epoch_is_reported(digits: tuple[np.ndarray, np.ndarray]) -> None:
@@ -106,7 +106,7 @@ def test_each_epoch_is_reported(digits: tuple[np.ndarray, np.ndarray]) -> None:
         losses.append(loss)
 
     wanted = replace(WANTED, schedule=Schedule(5))
-    learned_layers(wanted, X[:400], y[:400], None, seed=0, callback=keep)
+    learned_network(wanted, X[:400], y[:400], None, seed=0, callback=keep)
     assert len(losses) == 5
     assert losses[-1] < losses[0]
 
@@ -122,6 +122,6 @@ def test_untrained_layers_have_the_shapes_of_trained_ones(
         schedule=Schedule(1),
     )
     untrained = untrained_layers(wanted)
-    trained = learned_layers(wanted, X[:100], y[:100], None, seed=0)
+    trained = learned_network(wanted, X[:100], y[:100], None, seed=0).layers
     assert [stage.output_shape for stage in untrained] == [stage.output_shape for stage in trained]
     assert untrained[0].n_inputs == 12

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from audio_factory import audio_of, random_audio_model
 from bonsai_factory import random_bonsai_model, random_kernel_model
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
@@ -118,6 +119,7 @@ def _models() -> tuple[ProtoNNModel, ...]:
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
         random_window_model(replace(windows, rate=50.0)),
+        random_audio_model(audio_of(3, 2, 128)),
         random_forest_model(3),
         random_dense_model(3, hidden=(5, 4)),
         random_bonsai_model(3, depth=2),

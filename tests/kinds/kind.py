@@ -13,8 +13,8 @@ from protonn_edge.model.base import Model
 from protonn_edge.training import DeviceClassifier
 from protonn_edge.training.registry import CLASSIFIERS
 
-KINDS = tuple(name for name in CLASSIFIERS if name not in ("protonn", "basis-images"))
-"""ProtoNN is what most other tests are about. Basis images are a dense model, of images alone."""
+KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
+"""ProtoNN is what most other tests are about."""
 
 Damage = tuple[str, Any, str]
 """The name of an array, what takes its place, and words of the sentence that says so."""
@@ -61,6 +61,10 @@ class Kind:
         The kind of its own last stage, if that is not its name.
     accuracy_tolerance : float
         Of the accuracy of its last report, where the model is scaled afterwards.
+    model : str
+        The kind of its models, if that is another one's.
+    images_only : bool
+        Whether it makes its own features, of dense points that are images.
     """
 
     classifier: type[DeviceClassifier]
@@ -83,6 +87,8 @@ class Kind:
     calibrated: Mapping[str, Any] = field(default_factory=dict)
     stage: str = ""
     accuracy_tolerance: float = 0.0
+    model: str = ""
+    images_only: bool = False
 
 
 def kind_of(name: str) -> Kind:
@@ -98,6 +104,11 @@ def kind_of(name: str) -> Kind:
     return found
 
 
-def pairs_of(name: str) -> list[tuple[str, int]]:
+MODELS = tuple(kind for kind in KINDS if not kind_of(kind).model)
+"""Those that have a kind of model to themselves."""
+OF_ANY_FEATURES = tuple(kind for kind in KINDS if not kind_of(kind).images_only)
+
+
+def pairs_of(name: str, kinds: Sequence[str] = KINDS) -> list[tuple[str, int]]:
     """Return each kind with a number for each entry of one of its sequences."""
-    return [(kind, number) for kind in KINDS for number in range(len(getattr(kind_of(kind), name)))]
+    return [(kind, number) for kind in kinds for number in range(len(getattr(kind_of(kind), name)))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinds.kind import KINDS, kind_of, pairs_of
+from kinds.kind import KINDS, OF_ANY_FEATURES, kind_of, pairs_of
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -25,6 +26,7 @@ SOME = slice(0, 600)
 X_SOME, Y_SOME = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind_of_any_features = pytest.mark.parametrize("kind", OF_ANY_FEATURES)
 
 
 def new(kind: str, **settings: Any) -> DeviceClassifier:
@@ -38,7 +40,9 @@ def fitted(kind: str) -> DeviceClassifier:
     return new(kind).fit(DIGITS.X_train, DIGITS.y_train)
 
 
-@parametrize_with_checks([kind_of(kind).classifier(**kind_of(kind).settings) for kind in KINDS])
+@parametrize_with_checks(
+    [kind_of(kind).classifier(**kind_of(kind).settings) for kind in OF_ANY_FEATURES]
+)
 def test_scikit_learns_conventions_hold(estimator: DeviceClassifier, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -71,7 +75,7 @@ def test_classes_may_count_alike(kind: str) -> None:
     assert found[0] < found[1]
 
 
-@every_kind
+@every_kind_of_any_features
 def test_sparse_points_give_the_same(kind: str) -> None:
     settings = {"normalization": "none"}
     dense = new(kind, **settings).fit(X_SOME, Y_SOME)
@@ -97,12 +101,13 @@ def test_there_are_reports_and_a_record(kind: str) -> None:
     assert last.test_accuracy == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test))
     record = classifier.to_model().record
     assert record["n_train"] == len(Y_SOME)
-    assert {name: record["settings"][name] for name in settings} == settings
+    recorded = {name: record["settings"][name] for name in settings}
+    assert recorded == json.loads(json.dumps(settings))
     for name, expected in own.facts.items():
         assert expected(record[name]) if callable(expected) else record[name] == expected
 
 
-@every_kind
+@every_kind_of_any_features
 @pytest.mark.parametrize(
     ("settings", "features"),
     [
@@ -141,7 +146,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
 
 @every_kind
 def test_sets_of_labels_are_refused(kind: str) -> None:
-    with pytest.raises(ValueError, match="points have sets of labels, but a "):
+    with pytest.raises(ValueError, match="points have sets of labels"):
         new(kind).fit(X_SOME, np.eye(10, dtype=int)[Y_SOME])
 
 

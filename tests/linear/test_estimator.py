@@ -11,7 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.training.linear import LinearClassifier, _l1_penalty
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import quantize
+from protonn_edge.training.convolution.learning import LearnedNetwork
+from protonn_edge.training.linear import LinearClassifier, LinearSettings, _l1_penalty
 
 DIGITS = load_digits_dataset()
 SOME = np.flatnonzero(DIGITS.y_train < 4)[:240]
@@ -70,3 +73,46 @@ def test_that_it_has_not_converged_is_remarked() -> None:
     with pytest.warns(ConvergenceWarning, match="not converged after 2 passes"):
         classifier = fitted(max_iterations=2)
     assert classifier.to_model().record["remarks"] == list(classifier.remarks_)
+
+
+@pytest.mark.parametrize("y", [Y, TWO])
+def test_it_takes_the_weights_that_convolutions_were_learned_with(
+    y: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[LearnedNetwork] = []
+    own = LinearSettings.keep_network
+
+    def keep(settings: LinearSettings, network: LearnedNetwork) -> None:
+        kept.append(network)
+        own(settings, network)
+
+    monkeypatch.setattr(LinearSettings, "keep_network", keep)
+    layers = {"image_shape": (8, 8), "convolutions": "4x3,max2", "network_epochs": 4}
+    classifier = LinearClassifier(random_state=0, solver="network", **layers).fit(X, y)
+    model = classifier.to_model()
+    (network,) = kept
+    features = model.feature_stage.apply(X) * np.float32(network.unit)
+    scores = network.head.scores(features)
+    found = model.scores(X)
+    differences = (each - each.mean(axis=1, keepdims=True) for each in (found, scores))
+    np.testing.assert_allclose(*differences, atol=1e-3)
+    assert model.record["trainer"] == "network"
+    integers = quantize(model)
+    assert np.mean(integers.predict(integers.quantize(X)) == scores.argmax(axis=1)) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "solver is network, whose weights are learned with convolutions, but none are to be"),
+        (
+            {"image_shape": (8, 8), "convolutions": "4x3", "normalization": "l2"},
+            "solver is network, which has seen no points of length 1",
+        ),
+    ],
+)
+def test_there_are_weights_of_a_network_for_its_layers_alone(
+    settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        fitted(solver="network", **settings)

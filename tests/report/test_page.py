@@ -12,17 +12,21 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from evidence_factory import HOSTILE, evidence_of, hostile_model
+from linear_factory import random_linear_model
 from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.evaluation.verification import Agreement
 from protonn_edge.report.page import render_page
 from protonn_edge.report.script import PageScript
+from protonn_edge.stages.decision.rejection import Rejection
 from protonn_edge.stages.gradients.gradients import Gradients
+from protonn_edge.stages.window_features import sample_names
 
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [
-    *("uno", "accuracy", "mistakes", "latency", "energy", "memory", "plan", "quantization"),
-    *("training", "provenance"),
+    *("uno", "accuracy", "space", "mistakes", "latency", "energy", "memory", "plan"),
+    *("quantization", "training", "provenance"),
 ]
 
 
@@ -84,7 +88,7 @@ def test_names_are_told_and_never_obeyed(page):
 def test_names_reach_the_uno_as_they_are(page):
     data = json.loads(Reader(page).scripts[0])
     assert data["model"]["classes"] == list(HOSTILE)
-    assert data["sliders"]["names"][0] == "--><script>alert(0)</script>"
+    assert data["model"]["names"][0] == "--><script>alert(0)</script>"
 
 
 def test_only_its_own_script_may_run_and_no_request_leaves(page):
@@ -117,7 +121,8 @@ def test_without_a_script_it_says_what_is_left_out(one):
 def test_firmware_for_another_chip_does_not_run_in_the_page(one):
     page = render_page([replace(one, board=load_board("mega2560"))], SCRIPT)
     assert "left out of this report: the page has an ATmega328P alone" in page
-    assert "uno-data" not in page
+    assert json.loads(Reader(page).scripts[0])["program"] is None  # all else answers all the same
+    assert 'id="uno-page"' not in page
     assert "4 classes on a Mega 2560" in page
 
 
@@ -127,8 +132,76 @@ def test_runs_are_side_by_side_and_what_is_the_same_is_there_once(one):
     text = "".join(Reader(page).texts)
     assert "<other>.csv" in text
     assert "The main figures of each results file" in text
-    assert text.count("Confusion matrix, a row per actual class") >= 2
+    assert text.count("Confusion matrix: a row per actual class") == 2
     assert len(re.findall('<svg[^>]*aria-label="The objective', page)) == 1
+    assert page.count('data-live="matrix"') == 1  # the script knows the first run
+    assert '<a href="#runs">' in page
+    assert "The better value of a row is bold" in text
+    assert "<strong>" in page
+
+
+def test_the_top_says_what_was_run_and_that_all_agreed(one):
+    agreed = Agreement("host C", 60, 0, 0, None)
+    known = replace(one, data_name="points <1>.csv", on_host=agreed)
+    top = "".join(Reader(render_page([known], SCRIPT).partition("<main")[0]).texts)
+    assert ", ".join(HOSTILE) in top
+    assert "points <1>.csv, 60 test points" in top
+    assert "Arduino Uno, 16 MHz" in top
+    assert "NumPy = C = Uno: 60 points, 0 mismatches" in top
+    wrong = replace(one, results=(replace(one.results[0], mismatch=True), *one.results[1:]))
+    top = "".join(Reader(render_page([wrong], SCRIPT).partition("<main")[0]).texts)
+    assert "the executions disagree (NumPy, Uno): 60 points, 1 mismatches" in top
+
+
+def test_a_cell_of_the_matrix_has_its_points_in_words(one, page):
+    cells = [each for each in Reader(page).all("td") if each.get("class") in ("right", "wrong")]
+    assert len(cells) == np.count_nonzero(one.confusion)
+    told = sum(int(re.search(r": ([\d,]+) points?, ", each["title"])[1]) for each in cells)
+    assert told == 60
+
+
+def test_the_space_has_the_points_of_the_page_and_the_prototypes(one, page):
+    section = page.partition('<section id="space"')[2].partition("</section>")[0]
+    reader = Reader(section)
+    data = json.loads(Reader(page).scripts[0])
+    circles = reader.all("circle")
+    assert len(circles) == len(data["points"]) == 60
+    wrong = [place for place, each in enumerate(circles) if "wrong" in each["class"]]
+    assert wrong == [i for i, p in enumerate(data["points"]) if p["label"] != p["predicted"]]
+    assert 0 < len(reader.all("rect")) <= one.model.n_prototypes
+    # What the script computes for an input of the user's own is where the point is.
+    fed = np.frombuffer(base64.b64decode(data["pointBytes"]), np.uint8).reshape(60, -1)
+    at = fed @ np.array(data["plane"]["weights"]).T + data["plane"]["offset"]
+    drawn = [(float(each["cx"]), float(each["cy"])) for each in circles]
+    assert np.abs(at - drawn).max() < 3
+
+
+def test_other_kinds_show_the_space_of_their_scores():
+    model = random_linear_model()
+    page = render_page([evidence_of(model)], SCRIPT)
+    assert f"The space of scores of {model.n_classes} dimensions" in page
+    assert json.loads(Reader(page).scripts[0])["plane"]["source"] == "scores"
+
+
+def test_a_model_that_rejects_shows_what_thresholds_would_do(one):
+    model = replace(one.model, rejection=Rejection(score=1e-3, margin=1e-3))
+    page = render_page([evidence_of(model)], SCRIPT)
+    section = page.partition('<section id="unknown"')[2].partition("</section>")[0]
+    assert "threshold of the winner&#39;s score" in section or "winner's score" in section
+    assert section.count("right answers rejected (false alarms)") == 2
+    assert 'id="unknown"' not in render_page([one], SCRIPT)
+
+
+def test_windows_are_a_line_a_channel_with_names_and_rate():
+    names = sample_names(("ax", "<b>"), 6)
+    model = replace(random_model(features=12), feature_names=names)
+    page = render_page([evidence_of(model)], SCRIPT)
+    section = page.partition('<section id="mistakes"')[2].partition("</section>")[0]
+    assert "6 samples of each channel" in section
+    assert "&lt;b&gt;</li>" in section
+    first = section.partition("<svg")[2].partition("</svg>")[0]
+    assert {"var(--accent)", "var(--second)"} <= set(re.findall(r"stroke: (var\([^)]*\))", first))
+    assert json.loads(Reader(page).scripts[0])["channels"]["names"] == ["ax", "<b>"]
 
 
 def test_images_are_pictures_and_signals_are_lines():
@@ -143,7 +216,7 @@ def test_images_are_pictures_and_signals_are_lines():
 def test_without_points_what_needs_them_is_left_out(one):
     page = render_page([replace(one, points=None)], SCRIPT)
     ids = [each.get("id") for each in Reader(page).all("section")]
-    assert ids == [name for name in SECTIONS if name not in ("mistakes", "quantization")]
+    assert ids == [each for each in SECTIONS if each not in ("space", "mistakes", "quantization")]
     assert json.loads(Reader(page).scripts[0])["points"] == []
 
 
@@ -176,8 +249,9 @@ def test_points_to_pick_from_are_few_and_have_mistakes_among_them():
     many = evidence_of(random_model(features=12), 400)
     data = json.loads(Reader(render_page([many], SCRIPT)).scripts[0])
     points = data["points"]
-    assert 200 <= len(points) <= 250
-    assert any(point["label"] != point["predicted"] for point in points)
+    assert len(points) == 320
+    cells = {(point["label"], point["predicted"]) for point in points}
+    assert len(cells) == np.count_nonzero(many.confusion)  # some of each
     fed = np.frombuffer(base64.b64decode(data["pointBytes"]), np.uint8).reshape(-1, 12)
     assert many.points is not None
     assert (fed == many.points.fed[[point["index"] for point in points]]).all()

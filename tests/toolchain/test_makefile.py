@@ -250,5 +250,5 @@ def test_elsewhere_a_python_without_venv_is_said(machine):
 def test_help_lists_every_target_with_a_sentence(machine):
     said = machine.make("help").stdout
     assert machine.make().stdout == said
-    for target in ("demo", "test", "lint", "docs", "firmware", "upload", "clean"):
+    for target in ("demo", "setup", "test", "lint", "docs", "firmware", "upload", "clean"):
         assert f"\n{target} " in said

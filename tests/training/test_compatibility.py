@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from audio_factory import audio_of, random_audio_model
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
@@ -30,6 +31,7 @@ AVERAGES = {**IMAGES, "reduced_shape": (1, 2)}
 GRADIENTS = {**IMAGES, "gradients": (1, 2)}
 CONVOLUTIONS = {**IMAGES, "convolutions": "2x1"}
 WINDOWS = {"features": "mean,max", "window_shape": (4, 2)}
+SOUND = {"features": "audio:2x1"}
 
 
 def trained(y: Any = Y, **settings: Any) -> ProtoNNModel:
@@ -43,6 +45,8 @@ OF_GRADIENTS = trained(**GRADIENTS)
 CLIPPED_GRADIENTS = replace(OF_GRADIENTS, clipped=True)
 OF_CONVOLUTIONS = trained(**CONVOLUTIONS)
 CLIPPED_CONVOLUTIONS = replace(OF_CONVOLUTIONS, clipped=True)
+OF_SOUND = random_audio_model(audio_of(2, 1, 128))
+CLIPPED_SOUND = replace(OF_SOUND, clipped=True)
 CLIPPED_AVERAGES = replace(OF_AVERAGES, clipped=True)  # a file may say so
 OF_KEPT_ZEROS = {"initial_model": trained(clip=0.05, normalization="none")}
 
@@ -122,6 +126,12 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (WINDOWS | IMAGES | {"augment": True}, {}, "made of windows, but augment moves images"),
     (WINDOWS | {"deskew": True}, {}, "made of windows, but images are to be deskewed or cropped"),
     (WINDOWS, BLOCKS, "made of windows, but the points are read in blocks"),
+    (SOUND, SPARSE, "made of windows, but the points are sparse; leave features out"),
+    (SOUND | {"window_shape": (4, 2)}, {}, "taken, but window_shape is .4, 2., of several"),
+    ({"initial_model": OF_SOUND}, PARTS, "goes on from a model of clips of sound"),
+    ({"dead_zone": 0.1, **SOUND}, {}, "dead_zone is 0.1, but energies of sound are taken"),
+    ({"clip": 0.1, **SOUND}, {}, "clip is 0.1, but energies of sound are taken"),
+    ({"initial_model": CLIPPED_SOUND}, {}, "clips outliers, but energies of sound are taken"),
     ({"clip": 0.1}, SPARSE, "clip is 0.1, but the points are sparse"),
     ({"clip": 0.1, **AVERAGES}, {}, "clip is 0.1, but images are pooled"),
     ({"clip": 0.1, **IMAGES, "augment": True}, {}, "clip is 0.1, but augment moves images"),
@@ -250,6 +260,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "features": {"features": "mean,max"},
     "a window": {"window_shape": (4, 2)},
     "samples": {"sample_rate": 10.0},
+    "onset": {"onset": 9},
     "augment": {**IMAGES, "augment": True},
     "augment alone": {"augment": True},
     "half of them": {"moved_share": 0.5},
@@ -257,7 +268,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "strangers": {"strangers": 0.5},
     "dead zone": {"dead_zone": 0.1},
     "clip": {"clip": 0.05},
-    "a callback": {"callback": lambda _: None},
+    "callbacks": {"callback": lambda _: None, "network_callback": lambda _: None},
     # What is no parameter, but goes with them.
     "sparse points": {},
     "sets of labels": {},

@@ -20,12 +20,14 @@ from protonn_edge.training.basis_images.students import wider
 from protonn_edge.training.basis_images.teachers import EstimatorTeacher, Teacher
 from protonn_edge.training.convolution.learning import Wanted, untrained_layers
 from protonn_edge.training.convolution.notation import MOST_CHANNELS
+from protonn_edge.training.convolution.training import reporting
 from protonn_edge.training.dense import DenseClassifier, DenseSettings
 from protonn_edge.training.options import IMAGE_SHAPE, PASSES, real
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.searched import Among, Room, Searched
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,7 +43,7 @@ class BasisImagesSettings(DenseSettings):
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return a student with random weights."""
-        if self.convolutions is None:  # which is refused
+        if not isinstance(self.convolutions, str):  # which is refused
             return super().feature_stage_for(points, weights)
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
@@ -57,7 +59,8 @@ class BasisImagesSettings(DenseSettings):
             return _stage(self.taught)
         wanted = self.wanted_images(points, weights)
         teacher = self._teacher_for(wanted.student, points, y, weights, seed)
-        self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed)
+        told = reporting(self.network_callback, "student", self.network_epochs)
+        self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed, callback=told)
         return _stage(self.taught)
 
     def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
@@ -71,10 +74,11 @@ class BasisImagesSettings(DenseSettings):
     ) -> Teacher:
         given = self.teacher
         if isinstance(given, str | None):
-            text = wider(self.convolutions or "") if given is None else given
+            text = wider(str(self.convolutions)) if given is None else given
             settings = replace(self, convolutions=text, network_epochs=self.teacher_epochs)
             wanted = settings._network(points, weights)
-            return learned_teacher(wanted, points, y, weights, seed=seed)
+            told = reporting(self.network_callback, "teacher", self.teacher_epochs)
+            return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
         if hasattr(given, "forward"):
             teacher: Teacher = given
             return teacher
@@ -166,11 +170,22 @@ class BasisImagesClassifier(DenseClassifier):
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
-            lambda case: case.settings.convolutions is None,
+            lambda case: not isinstance(case.settings.convolutions, str),
             "basis images have a student, but its layers are not given; say them with "
             "{convolutions}, such as 8x3,max2",
         ),
     )
+
+    @classmethod
+    def searched(cls, room: Room) -> Searched:
+        """Return what is drawn for the extension, and the number of images."""
+        extension = super().searched(room)
+        return replace(
+            extension,
+            parameters={**extension.parameters, "basis_images": Among((8, 16, 32, 64))},
+            starts=tuple({**each, "basis_images": cls.basis_images} for each in extension.starts),
+            columns={**extension.columns, "M": ("basis_images",)},
+        )
 
     def training_settings(self) -> BasisImagesSettings:
         """Return what training reads: the parameters, as they are now."""

@@ -17,7 +17,7 @@ from protonn_edge.training.convolution.heads import DenseHead
 from protonn_edge.training.convolution.integers import integer_stages
 from protonn_edge.training.convolution.learning import Layers, Wanted
 from protonn_edge.training.convolution.network import Network, layers_of
-from protonn_edge.training.convolution.training import Images, OnEpoch, train_in_floats, trained
+from protonn_edge.training.convolution.training import OnEpoch, train_in_floats, trained
 from protonn_edge.training.points import Float32, Indices
 
 _AT_ONCE = 1_000  # points whose scores are computed together
@@ -130,7 +130,7 @@ def learned_teacher(
 ) -> NetworkTeacher:
     """Return a convolutional network in floats, trained on raw points (n, H W)."""
     generator = np.random.default_rng(seed)
-    images = _images(wanted, points, y, weights)
+    images = wanted.images(points, y, weights)
     head = DenseHead.random(wanted.n_features, images.Y.shape[1], generator)
     network = Network(layers_of(wanted.layouts, generator), head)
     train_in_floats(network, images, wanted.schedule, generator=generator, callback=callback)
@@ -167,11 +167,12 @@ def learned_student(
     Raises
     ------
     InputError
-        If the teacher has other classes, or the student's last layer is not possible.
+        If the teacher has other classes, the student's last layer is not possible, or all images
+        have the same weights in the end.
     """
     generator = np.random.default_rng([seed, 1])
     student = wanted.whole_student
-    images = _images(student, points, y, weights)
+    images = student.images(points, y, weights)
     if images.Y.shape[1] != teacher.n_classes:
         raise InputError(
             f"the teacher has {teacher.n_classes} classes, the points have {images.Y.shape[1]}; "
@@ -201,8 +202,3 @@ def teacher_predictions(teacher: Teacher, wanted: Wanted, points: Float32) -> In
         scores, _ = teacher.forward(images.reshape(len(images), -1))
         parts.append(scores.argmax(axis=1))
     return np.concatenate(parts)
-
-
-def _images(wanted: Wanted, points: Float32, y: Indices, weights: Float32 | None) -> Images:
-    Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
-    return Images(points, Y, weights, wanted.image_shape, wanted.to_bytes)

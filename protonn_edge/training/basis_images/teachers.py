@@ -15,7 +15,14 @@ from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.feature_stage import Shape
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.training.convolution.layers import Layer
-from protonn_edge.training.convolution.network import Network, folded
+from protonn_edge.training.convolution.network import (
+    Network,
+    backward_through,
+    flat,
+    folded,
+    forward_through,
+    unflat,
+)
 from protonn_edge.training.points import Float32
 
 
@@ -83,23 +90,15 @@ class NetworkTeacher:
 
     def forward(self, images: Float32) -> tuple[Float32, Any]:
         """Return the scores, and what each layer keeps."""
-        values = np.ascontiguousarray(images.T).reshape(1, *self.shape, len(images))
-        all_kept = []
-        for layer in self.layers:
-            values, kept = layer.forward(values)
-            all_kept.append(kept)
-        features = np.moveaxis(values, 0, 2).reshape(-1, len(images)).T
-        return features @ self.weights.T + self.biases, (all_kept, values.shape)
+        x = unflat(images, (1, *self.shape, len(images)))
+        values, all_kept = forward_through(self.layers, x)
+        return flat(values) @ self.weights.T + self.biases, (all_kept, values.shape)
 
     def backward(self, kept: Any, slope: Float32) -> Float32:
         """Return the derivatives by the images, through all layers."""
-        all_kept, (channels, *sides, n) = kept
-        back = (slope @ self.weights).T.reshape(*sides, channels, n)
-        back = np.ascontiguousarray(np.moveaxis(back, 2, 0))
-        for layer, of in zip(reversed(self.layers), reversed(all_kept), strict=True):
-            back, _ = layer.backward(of, back)
-        found: Float32 = np.ascontiguousarray(back.reshape(-1, n).T)
-        return found
+        all_kept, shape = kept
+        back, _ = backward_through(self.layers, all_kept, unflat(slope @ self.weights, shape))
+        return flat(back)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""From labelled images to the integer layers of a convolutional network that was trained on them.
+"""From labelled images to a convolutional network that was trained on them.
 
-The network's own head is left behind: the classifier that follows is trained on the bytes that
-these layers give.
+A device gets its layers. Its head is left behind, unless a linear classifier takes it: the
+classifier that follows is trained on the bytes that these layers give.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.stages.convolution.integers import IntegerConvolution
 from protonn_edge.stages.deskew.deskew import PixelScale
@@ -84,8 +83,31 @@ class Wanted:
             images = self.averages.run(images)
         return images.reshape(-1, *self.shape)
 
+    def images(self, points: Float32, y: Indices, weights: Float32 | None) -> Images:
+        """Return raw points (n, H W) of classes y as what the network is trained on."""
+        Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
+        return Images(points, Y, weights, self.image_shape, self.to_bytes)
 
-def learned_layers(
+
+@dataclass(frozen=True, eq=False)
+class LearnedNetwork:
+    """What was trained: a device's layers, and the head that they were trained with.
+
+    Attributes
+    ----------
+    layers : tuple of IntegerConvolution and IntegerPooling
+        What computes its features on a device, behind the averages.
+    head : Head
+    unit : float
+        What the head takes one of the last layer's integers for.
+    """
+
+    layers: Layers
+    head: Head
+    unit: float
+
+
+def learned_network(
     wanted: Wanted,
     points: Float32,
     y: Indices,
@@ -93,8 +115,8 @@ def learned_layers(
     *,
     seed: int,
     callback: OnEpoch | None = None,
-) -> Layers:
-    """Train a network and return what computes its features on a device, behind the averages.
+) -> LearnedNetwork:
+    """Train a network.
 
     Parameters
     ----------
@@ -116,28 +138,14 @@ def learned_layers(
         If the loss is no number any more, or all images have the same features in the end.
     """
     generator = np.random.default_rng(seed)
-    Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
-    images = Images(points, Y, weights, wanted.image_shape, wanted.to_bytes)
+    images = wanted.images(points, y, weights)
     network = _new_network(wanted, images, generator)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # it looks at the loss
         found = trained(
             network, images, wanted.schedule, wanted.bits, generator=generator, callback=callback
         )
     layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
-    _check_tells_apart(layers, wanted.to_bytes(points[:: max(1, len(points) // _LOOKED_AT)]))
-    return layers
-
-
-def _check_tells_apart(layers: Layers, images: NDArray[np.uint8]) -> None:
-    """Refuse layers of which no unit is left alive: rounding may do that to deep networks."""
-    values: NDArray[np.uint8] = images.reshape(len(images), -1)
-    for layer in layers:
-        values = layer.run(values)
-    if len(values) > 1 and not np.ptp(values, axis=0).any():
-        raise InputError(
-            f"all {len(values):,} images have the same features behind the convolutions; train "
-            "with more passes, wider or fewer layers, or another seed"
-        )
+    return LearnedNetwork(layers, found.head, found.unit)
 
 
 def untrained_layers(wanted: Wanted) -> Layers:

@@ -67,23 +67,12 @@ class Network:
         self, x: Float32, Y: Float32, weights: Float32 | None
     ) -> tuple[float, list[Float32]]:
         """Return the mean loss of images (h, w, n) and its derivatives by the parameters."""
-        values, all_kept = x[None], []
-        for layer in self.layers:
-            values, kept = layer.forward(values)
-            all_kept.append(kept)
-        features = _flat(values) * np.float32(self.unit)
-        loss, slope, gradient = self.head.gradient(features, Y, weights)
-        channels, *sides, n = values.shape
-        slope = np.ascontiguousarray(slope.T).reshape(*sides, channels, n)
-        slope = np.ascontiguousarray(np.moveaxis(slope, 2, 0)) * np.float32(self.unit)
-        for place in reversed(range(len(self.layers))):
-            layer, kept = self.layers[place], all_kept[place]
-            if place == 0 and isinstance(layer, Convolution | RoundedConvolution):
-                _, of = layer.backward(kept, slope, by_input=False)
-            else:
-                slope, of = layer.backward(kept, slope)
-            gradient = [*of, *gradient]
-        return loss, gradient
+        values, kept = forward_through(self.layers, x[None])
+        unit = np.float32(self.unit)
+        loss, by_features, of_head = self.head.gradient(flat(values) * unit, Y, weights)
+        slope = unflat(by_features, values.shape) * unit
+        _, of_layers = backward_through(self.layers, kept, slope, by_input=False)
+        return loss, [*of_layers, *of_head]
 
     def hold(self) -> None:
         """Keep the sums of rounded layers within 16 bits, in place."""
@@ -141,7 +130,33 @@ def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
     values = x[None]
     for layer in layers:
         values = layer.forward(values)[0]
-    return _flat(values)
+    return flat(values)
+
+
+def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[Any]]:
+    """Return what layers make of images x (channels, h, w, n), and what each keeps."""
+    values, all_kept = x, []
+    for layer in layers:
+        values, kept = layer.forward(values)
+        all_kept.append(kept)
+    return values, all_kept
+
+
+def backward_through(
+    layers: Sequence[Layer], all_kept: Sequence[Any], slope: Float32, *, by_input: bool = True
+) -> tuple[Float32, list[Float32]]:
+    """Return the derivatives by x and by the layers' parameters of those by the values.
+
+    Those by x may be empty where they are not wanted.
+    """
+    gradient: list[Float32] = []
+    for place, (layer, kept) in reversed(list(enumerate(zip(layers, all_kept, strict=True)))):
+        if not (by_input or place) and isinstance(layer, Convolution | RoundedConvolution):
+            slope, of = layer.backward(kept, slope, by_input=False)
+        else:
+            slope, of = layer.backward(kept, slope)
+        gradient = [*of, *gradient]
+    return slope, gradient
 
 
 def folded(layers: Sequence[Layer]) -> list[Layer]:
@@ -157,8 +172,14 @@ def folded(layers: Sequence[Layer]) -> list[Layer]:
     return found
 
 
-def _flat(values: Any) -> Float32:
+def flat(values: Float32) -> Float32:
     """Return (channels, h, w, n) as (n, h w channels), as the device has them."""
     moved = np.moveaxis(values, 0, 2)
-    flat: Float32 = np.ascontiguousarray(moved.reshape(-1, values.shape[-1]).T)
-    return flat
+    return np.ascontiguousarray(moved.reshape(-1, values.shape[-1]).T)
+
+
+def unflat(features: Float32, shape: tuple[int, ...]) -> Float32:
+    """Return (n, h w channels) as `shape`, (channels, h, w, n)."""
+    channels, *sides, n = shape
+    by_place = np.ascontiguousarray(features.T).reshape(*sides, channels, n)
+    return np.ascontiguousarray(np.moveaxis(by_place, 2, 0))

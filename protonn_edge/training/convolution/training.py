@@ -29,6 +29,35 @@ OnEpoch = Callable[[int, float, Network], object]
 
 
 @dataclass(frozen=True)
+class PassReport:
+    """What is known after a pass over the images in which a network is learned.
+
+    Attributes
+    ----------
+    network : {"layers", "teacher", "student"}
+        The one that is learned; the classifier behind it comes later, and has reports of its own.
+    number, passes : int
+        The one that ended, counted from 1, and how many there are.
+    loss : float
+        The mean on the way.
+    """
+
+    network: str
+    number: int
+    passes: int
+    loss: float
+
+
+def reporting(
+    callback: Callable[[PassReport], object] | None, network: str, passes: int
+) -> OnEpoch | None:
+    """Return what tells a callback of the passes of a network, if there is a callback."""
+    if callback is None:
+        return None
+    return lambda number, loss, _: callback(PassReport(network, number, passes, loss))
+
+
+@dataclass(frozen=True)
 class Schedule:
     """How a network is trained.
 
@@ -86,7 +115,13 @@ def trained(
     generator: np.random.Generator,
     callback: OnEpoch | None = None,
 ) -> Network:
-    """Return a network like the given one, which is used up, on integers."""
+    """Return a network like the given one, which is used up, on integers.
+
+    Raises
+    ------
+    InputError
+        If the loss is no number any more, or all images have the same features in the end.
+    """
     float_epochs = round(schedule.epochs * _FLOAT_SHARE)
     run = _Run(images, schedule, generator, callback)
     run.through(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
@@ -95,7 +130,17 @@ def trained(
     rounded = network.rounded(some * np.float32(_STEP), bits, _STEP, BYTE_MAXIMUM)
     rate = schedule.learning_rate * _ROUNDED_RATE
     run.through(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
+    _check_tells_apart(rounded.features(some))
     return rounded
+
+
+def _check_tells_apart(features: Float32) -> None:
+    """Refuse a network of which no unit is left alive: rounding may do that to deep ones."""
+    if len(features) > 1 and not np.ptp(features, axis=0).any():
+        raise InputError(
+            f"all {len(features):,} images have the same features behind the convolutions; train "
+            "with more passes, wider or fewer layers, or another seed"
+        )
 
 
 def train_in_floats(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from protonn_edge.errors import InputError
 from protonn_edge.model import common_range
 from protonn_edge.stages.average_pooling.areas import Areas
 from protonn_edge.stages.average_pooling.integers import IntegerAveragePooling
@@ -14,13 +16,14 @@ from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.training.convolution.learning import (
+    LearnedNetwork,
     Wanted,
-    learned_layers,
+    learned_network,
     untrained_layers,
 )
 from protonn_edge.training.convolution.notation import read_network
 from protonn_edge.training.convolution.rounding import ACTIVATION_BITS, Bits
-from protonn_edge.training.convolution.training import Schedule
+from protonn_edge.training.convolution.training import PassReport, Schedule, reporting
 from protonn_edge.training.features.images import ImageParameters
 from protonn_edge.training.options import PASSES, Counts, real
 from protonn_edge.training.points import Float32, Indices
@@ -46,11 +49,12 @@ class ConvolutionParameters(ImageParameters):
 
     Parameters
     ----------
-    convolutions : str, default=None
+    convolutions : str or Convolutions, default=None
         Layers of a small network over the image, such as ``"average2,5x3,8x3,11x3,max2"``: see
         `protonn_edge.training.convolution.notation`. It is trained first, behind a head of its own:
         prototypes for a ProtoNN, as many and of as many projections as that has, else weighted
-        sums. The classifier is then trained on the bytes that its last layer gives.
+        sums. The classifier is then trained on the bytes that its last layer gives. Or the
+        `feature_stage` of another model, whose layers are taken as they are.
     convolution_bits : {8, 4, 2}, default=8
         Of a weight; those of 2 bits are -1, 0 and 1.
     activation_bits : {8, 4}, default=8
@@ -60,26 +64,30 @@ class ConvolutionParameters(ImageParameters):
     network_moved_share : float in [0, 1], default=0.5
         Of the images of such a pass, those that are moved at random: see
         `protonn_edge.training.augmentation`.
+    network_callback : callable, default=None
+        Called with a `PassReport` after each of these passes, and after those of a teacher.
     """
 
-    convolutions: str | None = None
+    convolutions: str | Convolutions | None = None
     convolution_bits: int = 8
     activation_bits: int = 8
     network_epochs: int = 30
     network_moved_share: float = 0.5
+    network_callback: Callable[[PassReport], object] | None = None
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "convolutions"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "convolutions": [str, None],
+        "convolutions": [str, Convolutions, None],
         "convolution_bits": [Counts(WEIGHT_BITS)],
         "activation_bits": [Counts(ACTIVATION_BITS)],
         "network_epochs": [PASSES],
         "network_moved_share": [real(0, 1)],
+        "network_callback": [callable, None],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "convolutions": (
             "--convolutions",
-            "Learn layers of convolutions first, such as average2,5x3,8x3,11x3,max2.",
+            "Learn layers first, such as average2,5x3,8x3,11x3,max2; or take a model's (.npz).",
         ),
         "convolution_bits": ("--convolution-bits", "Of a convolution's weight: 8, 4 or 2."),
         "activation_bits": ("--activation-bits", "Of a convolution's value: 8 or 4."),
@@ -106,7 +114,7 @@ class ConvolutionParameters(ImageParameters):
         ),
         Refusal(
             lambda case: (
-                case.settings.convolutions is not None
+                isinstance(case.settings.convolutions, str)
                 and case.settings.cropped_shape not in (None, case.settings.image_shape)
                 and read_network(case.settings.convolutions)[0] == 1
             ),
@@ -149,6 +157,8 @@ class ConvolutionParameters(ImageParameters):
         """Return convolutions with random weights where convolutions are asked for."""
         if self.convolutions is None:
             return super().feature_stage_for(points, weights)
+        if isinstance(self.convolutions, Convolutions):
+            return _fitting(self.convolutions, points)
         wanted = self._network(points, weights)
         return Convolutions(untrained_layers(wanted), wanted.averages, wanted.pixels)
 
@@ -158,12 +168,19 @@ class ConvolutionParameters(ImageParameters):
         """Return convolutions that are learned, where they are asked for."""
         if self.convolutions is None:
             return super().learned_stage_for(points, y, weights, seed=seed)
+        if isinstance(self.convolutions, Convolutions):
+            return _fitting(self.convolutions, points)
         wanted = self._network(points, weights)
-        layers = learned_layers(wanted, points, y, weights, seed=seed)
-        return Convolutions(layers, wanted.averages, wanted.pixels)
+        told = reporting(self.network_callback, "layers", self.network_epochs)
+        network = learned_network(wanted, points, y, weights, seed=seed, callback=told)
+        self.keep_network(network)
+        return Convolutions(network.layers, wanted.averages, wanted.pixels)
+
+    def keep_network(self, network: LearnedNetwork) -> None:
+        """Keep what was learned, where the classifier takes more of it than its layers."""
 
     def _network(self, points: Float32, weights: Float32 | None) -> Wanted:
-        assert self.convolutions is not None
+        assert isinstance(self.convolutions, str)
         assert self.image_shape is not None  # or it is refused
         side, layouts = read_network(self.convolutions)
         cropped = self.cropped_shape or self.image_shape
@@ -187,3 +204,13 @@ class ConvolutionParameters(ImageParameters):
         d: int | None = getattr(self, "n_projections", None)
         m: int | None = getattr(self, "n_prototypes", None)
         return (d, m) if d and m else None
+
+
+def _fitting(stage: Convolutions, points: Float32) -> Convolutions:
+    """Return layers that were learned before, for points (n, features) like those."""
+    if stage.n_features != points.shape[1]:
+        raise InputError(
+            f"the layers are of images with {stage.n_features:,} pixels, the points have "
+            f"{points.shape[1]:,} features; take points like those that they were learned from"
+        )
+    return stage

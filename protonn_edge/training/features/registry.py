@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from protonn_edge.training.features.audio import AudioParameters
 from protonn_edge.training.features.average_pooling import AveragePoolingParameters
 from protonn_edge.training.features.convolutions import ConvolutionParameters
 from protonn_edge.training.features.gradients import GradientParameters
-from protonn_edge.training.features.window_features import WindowFeatureParameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AllFeatures(
     AveragePoolingParameters,
-    WindowFeatureParameters,
+    AudioParameters,
     GradientParameters,
     ConvolutionParameters,
 ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from protonn_edge.stages.audio.stage import AudioStage
 from protonn_edge.stages.feature_stage import FeatureStage, Shape
 from protonn_edge.stages.window_features import FeatureSet, WindowFeatureStage
 from protonn_edge.stages.window_features.stage import SAMPLE_RATES
@@ -23,6 +24,9 @@ from protonn_edge.training.refusals import (
 )
 
 KIND = WindowFeatureStage.kind
+
+_OF_SAMPLES = frozenset((KIND, AudioStage.kind))
+"""What `features` can ask for."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,7 +60,8 @@ class WindowFeatureParameters(FeatureParameters):
             "--features",
             (
                 "Project features of windows of samples, which the device makes: some of mean, "
-                "deviation, min, max, change, crossings and bands:4, parted by commas."
+                "deviation, min, max, change, crossings and bands:4, parted by commas; or "
+                "audio:12x20, energies of sound in 12 bands and 20 frames."
             ),
         ),
         "window_shape": (
@@ -74,12 +79,12 @@ class WindowFeatureParameters(FeatureParameters):
             "{features} out",
         ),
         Refusal(
-            lambda case: case.settings.window_shape is not None and KIND not in case.kinds,
+            lambda case: case.settings.window_shape is not None and not case.kinds & _OF_SAMPLES,
             "{window_shape} is given, but no features of windows are; say which with {features}, "
             "or leave it out",
         ),
         *but(
-            lambda case: KIND in case.kinds,
+            lambda case: bool(case.kinds & _OF_SAMPLES),
             "features are to be made of windows, but <but>; leave {features} out",
             SPARSE,
             OTHER_FEATURES,

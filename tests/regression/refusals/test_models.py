@@ -16,7 +16,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.gathering import known_image_shape
 from protonn_edge.model import load_model, save_model
 from protonn_edge.report.battery import Battery
-from protonn_edge.report.sections import _energy
+from protonn_edge.report.costs import energy_panels
 from protonn_edge.stages.deskew.deskew import PixelScale
 from protonn_edge.training import ProtoNNClassifier
 
@@ -108,6 +108,6 @@ def test_a_recorded_image_shape_that_is_none_is_left_out(shape):
 
 def test_a_run_that_took_no_time_has_no_battery_life():
     evidence = evidence_of(random_model(), n=20)
-    assert _energy(evidence, Battery())
+    assert energy_panels(evidence, Battery())
     still = tuple(dataclasses.replace(result, cycles=0) for result in evidence.results)
-    assert _energy(dataclasses.replace(evidence, results=still), Battery()) == []
+    assert energy_panels(dataclasses.replace(evidence, results=still), Battery()) == []

@@ -1,4 +1,4 @@
-"""What the Uno in the page is given: the firmware, how inputs become bytes, and test points."""
+"""What the script of the page is given: points, how they are drawn, and what runs on the Uno."""
 
 from __future__ import annotations
 
@@ -10,34 +10,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.hil import Result
 from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report.ink import levels_of, typical_drawing
+from protonn_edge.report.plane import plane_of
+from protonn_edge.report.points import chosen_points
+from protonn_edge.report.signals import trace_of
+from protonn_edge.stages.decision.rejection import UNKNOWN
 
-_POINT_BYTES = 64_000  # of all test points in a page
-_MOST_POINTS, _LEAST_POINTS = 200, 20
 _MOST_SLIDERS = 64
+_DIGITS = 5  # of the numbers of a map that gives places in px
 
 
-def payload(one: Evidence) -> dict[str, Any]:
-    """Return what the script of the page reads, as JSON can hold it; ``web/page.js`` knows it."""
+def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
+    """Return what the script of the page reads, as JSON can hold it; ``web/page.js`` knows it.
+
+    Parameters
+    ----------
+    one : Evidence
+        The run.
+    runs : bool
+        Whether the firmware can run in the page.
+    """
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
     fed = b""
     if one.points is not None:
         fed = one.points.fed[[point.index for point in points]].tobytes()
     return {
-        "program": base64.b64encode(one.firmware.program).decode(),
+        "program": base64.b64encode(one.firmware.program).decode() if runs else None,
         "model": {
             "hash": reference.model_sha256[: 2 * MODEL_HASH_BYTES],
             "features": reference.n_features,
+            "names": _names(one),
             "classes": list(reference.classes),
+            "unknown": UNKNOWN if reference.rejection is not None else None,
             "maximum": reference.features.maximum,
             "zero": _once(reference.features.zero),
             "step": _once(reference.features.step),
         },
         "board": {"clockHz": one.board.clock_hz, "watts": one.board.power_watts},
         "shape": _shape(one),
+        "channels": _channels(one),
         "levels": {
             "lower": _once(levels.lower),
             "upper": _once(levels.upper),
@@ -45,6 +58,8 @@ def payload(one: Evidence) -> dict[str, Any]:
             "shown": [_blank(one), levels.upper[0]] if levels.pixels else None,
         },
         "sliders": _sliders(one),
+        "plane": _plane(one),
+        "counts": one.confusion.tolist(),
         "points": [
             {
                 "index": point.index,
@@ -59,22 +74,29 @@ def payload(one: Evidence) -> dict[str, Any]:
     }
 
 
-def chosen_points(one: Evidence) -> list[Result]:
-    """Return results of points to pick from: evenly from all, and in them every kind of mistake.
-
-    There are as many as fit the page; of few points all are there.
-    """
-    answered = one.answered
-    if one.points is None or not answered:
+def _names(one: Evidence) -> list[str]:
+    """Return the features' names; none where they are pixels or samples."""
+    model = one.model
+    if one.image_shape is not None or trace_of(one) is not None:
         return []
-    most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINT_BYTES // one.reference.n_features))
-    if len(answered) <= most:
-        return answered
-    evenly = {answered[i].index for i in np.linspace(0, len(answered) - 1, most).astype(int)}
-    mistakes = [r for r in answered if r.predicted != r.label][: most // 4]
-    for result in mistakes:
-        evenly.add(result.index)
-    return [result for result in answered if result.index in evenly]
+    return list(model.feature_names or (f"feature {i}" for i in range(model.n_features)))
+
+
+def _channels(one: Evidence) -> dict[str, Any] | None:
+    trace = trace_of(one)
+    if trace is None:
+        return None
+    colours = [colour for colour, _ in trace.key] or ["ink"]
+    return {"names": list(trace.channels), "colours": colours, "rate": trace.rate}
+
+
+def _plane(one: Evidence) -> dict[str, Any] | None:
+    """Return the affine map to a place in the plane, where there is one."""
+    plane = plane_of(one, chosen_points(one))
+    if plane is None or plane.weights is None:
+        return None
+    short = [[float(f"{x:.{_DIGITS}g}") for x in row] for row in plane.weights.tolist()]
+    return {"source": plane.source, "weights": short, "offset": plane.offset.round(2).tolist()}
 
 
 def _shape(one: Evidence) -> dict[str, Any] | None:
@@ -88,17 +110,19 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
 
 def _sliders(one: Evidence) -> dict[str, Any] | None:
     """Return the ends of a slider per feature, where that is a way to enter them."""
-    n = one.model.n_features
-    if one.image_shape is not None or n > _MOST_SLIDERS:
+    if not 0 < len(_names(one)) <= _MOST_SLIDERS:
         return None
     inputs = one.model.inputs
-    names = one.model.feature_names or tuple(f"feature {i}" for i in range(n))
     return {
-        "names": list(names),
-        "lower": inputs.lower.tolist(),
-        "upper": inputs.upper.tolist(),
-        "start": inputs.mean.tolist(),
+        "lower": _short(inputs.lower),
+        "upper": _short(inputs.upper),
+        "start": _short(inputs.mean),
     }
+
+
+def _short(values: NDArray[np.float64]) -> list[float]:
+    """Return the shortest numbers that are these as float32, which data is."""
+    return [float(str(np.float32(value))) for value in values.tolist()]
 
 
 def _blank(one: Evidence) -> float:

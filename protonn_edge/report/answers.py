@@ -1,0 +1,260 @@
+"""The panels that tell how a run answered: accuracy, mistakes, and what lies behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from protonn_edge.evaluation.accuracy import class_figures, frequent_confusions, wilson_interval
+from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.hil import Result
+from protonn_edge.quantization import IntegerChain
+from protonn_edge.report.content import Cell, Gallery, Matrix, Panel, Picture, Table
+from protonn_edge.report.figures import (
+    bars_figure,
+    confusion_figure,
+    seen_figure,
+    threshold_figure,
+    trace_figure,
+)
+from protonn_edge.report.ink import Levels, levels_of
+from protonn_edge.report.pictures import image_picture
+from protonn_edge.report.plane import plane_of
+from protonn_edge.report.points import chosen_points
+from protonn_edge.report.signals import trace_of
+from protonn_edge.report.svg import figure
+from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic, margins
+
+_MISTAKES_SHOWN = 18
+_MATRIX_CLASSES = 30  # whose confusion matrix is a table that can be read
+_CONFUSIONS_SHOWN = 40
+_THRESHOLDS = 40
+_STATISTIC_NAMES: dict[Statistic, str] = {
+    "score": "winner's score",
+    "distance": "nearest prototype's RBF",
+    "margin": "margin between the two highest scores",
+}
+
+
+def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return the confusion matrix, a place for the points of a cell, and figures by class."""
+    counts, classes = one.confusion, one.reference.classes
+    right, n = int(counts.diagonal().sum()), len(one.results)
+    low, high = wilson_interval(right, n)
+    lost = n - len(one.answered)
+    words = f"{right:,} of {n:,} points are right: {100 * right / n:.2f} %, with 95 % confidence "
+    words += f"{100 * low:.1f} to {100 * high:.1f} % (Wilson)."
+    words += f" {lost:,} points got no answer." if lost else ""
+    words += _unknown_words(one)
+    if len(classes) <= _MATRIX_CLASSES:
+        shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
+    else:
+        drawn = confusion_figure(counts, classes, salt)
+        shown = Panel(
+            figure=figure(drawn, "Confusion matrix. " + words),
+            caption=words,
+            table=_confusions(counts, classes),
+            table_name="The most frequent mistakes",
+        )
+    by_class = Table(
+        ("class", "points", "precision", "recall"),
+        tuple(
+            (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
+            for name, each in zip(classes, class_figures(counts), strict=True)
+        ),
+    )
+    return [shown, Panel(table=by_class, table_name="By class", live="cell")]
+
+
+def _unknown_words(one: Evidence) -> str:
+    """Return what is to be said of points that were rejected, a sentence with a space in front."""
+    summary = one.summary
+    if one.reference.rejection is None:
+        return ""
+    if summary.unknown == 0:
+        return " None was answered 'unknown'."
+    verb = "was" if summary.unknown == 1 else "were"
+    share = 100 * summary.unknown / summary.n
+    words = f" {summary.unknown:,} {verb} answered 'unknown' ({share:.2f} %)"
+    right = summary.accuracy_of_classified
+    return words + ("." if right is None else f"; of the others {100 * right:.2f} % are right.")
+
+
+def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
+    """Return the confusion matrix, tinted by the share of the actual class."""
+    answers = (*classes, *["unknown"] * (counts.shape[1] - len(counts)))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+
+    def cell(row: int, column: int) -> Cell | None:
+        count = int(counts[row, column])
+        if count == 0:
+            return None
+        kind = "unknown" if column == len(classes) else "right" if row == column else "wrong"
+        of_class = f"{100 * shares[row, column]:.3g} % of the class"
+        points = "1 point" if count == 1 else f"{count:,} points"
+        words = f"{classes[row]}, answered {answers[column]}: {points}, {of_class}"
+        # A few mistakes of many must be seen; ink must stay readable on all of them.
+        return Cell(count, round(12 + 38 * float(np.sqrt(shares[row, column]))), kind, words)
+
+    columns = range(len(answers))
+    rows = tuple(tuple(cell(row, column) for column in columns) for row in range(len(classes)))
+    return Matrix(tuple(classes), answers, rows)
+
+
+def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
+    """Return what is confused most often."""
+    found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
+    return Table(
+        ("actual", "predicted", "points"),
+        tuple((classes[each.actual], classes[each.predicted], f"{each.n:,}") for each in found),
+        texts=frozenset({1}),
+    )
+
+
+def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return pictures of the wrong answers that were the surest of themselves."""
+    if one.points is None:
+        return []
+    wrong = sorted((r for r in one.answered if _is_mistake(r)), key=_confidence)
+    if not wrong:
+        return []
+    classes, levels = one.reference.classes, levels_of(one)
+    pictures = []
+    for place, result in enumerate(wrong[:_MISTAKES_SHOWN]):
+        assert result.predicted is not None
+        words = f"{classes[result.label]}, taken for {classes[result.predicted]}"
+        name = f"Point {result.index}: {words}"
+        raw = one.points.raw[result.index].astype(np.float64)
+        drawn = _picture(one, levels, raw, name, f"{salt}-{place}")
+        pictures.append(Picture(drawn, words, result.index))
+    more = len(wrong) - len(pictures)
+    trace = trace_of(one)
+    caption = "" if trace is None else f"Each line is a channel: {trace.words}. "
+    caption += f"{more:,} more are not shown." if more else ""
+    return [
+        Panel(
+            gallery=Gallery(tuple(pictures)),
+            caption=caption.strip(),
+            key=() if trace is None else trace.key,
+            live="mistakes",
+        )
+    ]
+
+
+def _is_mistake(result: Result) -> bool:
+    return result.predicted not in (result.label, UNKNOWN)
+
+
+def _confidence(result: Result) -> int:
+    """Return how far the true class's score is below the answer's, which is never above 0."""
+    if result.scores is None or result.predicted is None:
+        return 0
+    return result.scores[result.label] - result.scores[result.predicted]
+
+
+def _picture(
+    one: Evidence, levels: Levels, raw: NDArray[np.float64], name: str, salt: str
+) -> Markup:
+    if one.image_shape is not None and one.image_shape[0] > 1:
+        return Markup(image_picture(levels.of(raw).reshape(one.image_shape), name))  # noqa: S704
+    trace = trace_of(one)
+    if trace is None:
+        return figure(bars_figure(levels.of(raw), salt), name)
+    return figure(trace_figure(trace.lines(levels.of(raw)), salt), name)
+
+
+def space_panels(one: Evidence, salt: str) -> list[Panel]:  # noqa: ARG001  (as all of these)
+    """Return the plane with the points and the prototypes, and the classes to single out."""
+    chosen = chosen_points(one)
+    plane = plane_of(one, chosen)
+    if plane is None:
+        return []
+    shown = plane.scatter
+    words = f"The {plane.space} of {plane.dimensions} dimensions"
+    if plane.dimensions > 2:
+        share = f"{100 * plane.explained:.0f} %"
+        words += f" along its two principal axes, which show {share} of the points' variance"
+    words += f". Dots are {len(shown.points):,} test points in the colour of their class"
+    words += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
+    if shown.prototypes:
+        words += f"; squares are {len(shown.prototypes):,} prototypes"
+    words += f" ({plane.far:,} lie far outside)" if plane.far else ""
+    return [Panel(scatter=shown, caption=words + ".", live="plane")]
+
+
+def seen_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return what a feature stage looks at in one of the points, where it has a picture of it."""
+    stage = one.model.feature_stage
+    if one.points is None or stage is None or not one.results:
+        return []
+    index = next((each.index for each in one.answered), one.results[0].index)
+    seen = stage.seen(one.points.raw[index])
+    if seen is None:
+        return []
+    label = one.reference.classes[int(one.points.labels[index])]
+    caption = f"Point {index}, {label}. {seen.words}"
+    return [Panel(figure=figure(seen_figure(seen, salt), caption), caption=caption)]
+
+
+def unknown_panels(one: Evidence, salt: str) -> list[Panel]:
+    """Return how many points each threshold of a model that rejects would reject."""
+    reference = one.reference
+    if one.points is None or not isinstance(reference, IntegerChain):
+        return []
+    if reference.rejection is None:
+        return []
+    scores, nearest = reference.scores_and_nearest(one.points.fed)
+    values = {"score": scores.max(axis=1), "distance": nearest, "margin": margins(scores)}
+    right = scores.argmax(axis=1) == one.points.labels
+    set_to = {
+        "score": reference.rejection.score,
+        "distance": reference.rejection.rbf,
+        "margin": reference.rejection.margin,
+    }
+    return [
+        panel
+        for name in reference.rejection.statistics
+        for panel in _threshold_panels(
+            values[name], right, set_to[name], _STATISTIC_NAMES[name], f"{salt}-{name}"
+        )
+    ]
+
+
+def _threshold_panels(
+    values: NDArray[np.int64], right: NDArray[np.bool_], chosen: int, what: str, salt: str
+) -> list[Panel]:
+    steps = np.linspace(min(0, int(values.min())), int(values.max()) + 1, _THRESHOLDS)
+    thresholds = sorted({*np.round(steps).astype(int).tolist(), chosen})
+    groups = [("right answers", "limit", values[right])]
+    if not right.all():
+        groups.append(("wrong answers", "accent", values[~right]))
+    curves = [
+        (name, [float(np.mean(each < t)) if len(each) else 0.0 for t in thresholds])
+        for name, _, each in groups
+    ]
+    at = thresholds.index(chosen)
+    told = [f"{100 * shares[at]:.2f} % of the {name}" for name, shares in curves]
+    words = (
+        f"A point whose {what} is below {chosen:,} is answered 'unknown': {' and '.join(told)}. "
+        "A higher threshold rejects more of both."
+    )
+    key = tuple((colour, f"{name} rejected") for name, colour, _ in groups)
+    key = ((key[0][0], "right answers rejected (false alarms)"), *key[1:])
+    rows = tuple(
+        (f"{t:,}", *(f"{100 * shares[i]:.1f} %" for _, shares in curves))
+        for i, t in enumerate(thresholds)
+        if i % 4 == 0 or i == at
+    )
+    drawn = threshold_figure(thresholds, curves, chosen, what, salt)
+    table = Table(("threshold", *(name for name, _ in curves)), rows)
+    return [
+        Panel(figure=figure(drawn, words), caption=words, key=key),
+        Panel(table=table, table_name="Rejected by threshold"),
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"

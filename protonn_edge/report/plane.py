@@ -1,0 +1,229 @@
+"""The picture of a model's space: where it puts the points, and its prototypes among them.
+
+Of ProtoNN and Bonsai it is the space that they project to, of others that of the scores. Of more
+than two dimensions the plane is that of the two principal axes of the points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.hil import Result
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.report.content import Mark, Scatter
+
+Floats = NDArray[np.float64]
+
+WIDTH = 480
+"""Of the figure, in px."""
+
+_HEIGHTS = (260, 440)
+_MARGIN = 16
+_FAR = 0.35  # of the points' extent: prototypes farther off are left out
+_TOLERANCE = 0.005  # of the extent: by how much a place may be off that is computed in the page
+_MOST_NAMED = 6  # classes whose names the figure has room for
+_MOST_INPUTS = 1024  # of an affine map that the page is given
+_LEAST_POINTS = 3
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The figure, and how the page finds the place of another input.
+
+    Attributes
+    ----------
+    scatter : Scatter
+    space : str
+        What space it is of, for a sentence.
+    dimensions : int
+        Of that space.
+    explained : float
+        Share of the points' variance that the plane shows, 0..1.
+    far : int
+        Prototypes that are left out, since they lie far from all points.
+    source : {"bytes", "scores"} or None
+        What the place follows from; None where no affine map of the inputs gives it.
+    weights : ndarray of shape (2, k), float64, or None
+        The place in px is ``weights @ source + offset``.
+    offset : ndarray of shape (2,), float64
+    """
+
+    scatter: Scatter
+    space: str
+    dimensions: int
+    explained: float
+    far: int
+    source: str | None
+    weights: Floats | None
+    offset: Floats
+
+
+def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
+    """Return the picture of a run's space with the chosen points, or None where there is none."""
+    space = _space_of(one, chosen)
+    if space is None:
+        return None
+    axes, centre, explained = _axes_of(space.places)
+    flat = (space.places - centre) @ axes.T
+    prototypes = (space.prototypes - centre) @ axes.T
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    slack = _FAR * (high - low)
+    near = ((prototypes >= low - slack) & (prototypes <= high + slack)).all(axis=1)
+    frame = _Frame.around(np.vstack([flat, prototypes[near]]))
+    if frame is None:
+        return None
+    labels = [result.label for result in chosen]
+    wrong = [result.predicted != result.label for result in chosen]
+    weights, offset = space.affine_map
+    return Plane(
+        scatter=Scatter(
+            WIDTH,
+            frame.height,
+            _marks(frame.at(flat), labels, wrong),
+            _marks(frame.at(prototypes[near]), space.labels[near].tolist()),
+            one.reference.classes,
+            _class_names(frame.at(flat), np.array(labels), one.reference.classes),
+        ),
+        space=space.name,
+        dimensions=space.places.shape[1],
+        explained=explained,
+        far=int((~near).sum()),
+        source=None if weights is None else space.source,
+        weights=None if weights is None else frame.unit * (axes @ weights),
+        offset=frame.at((offset - centre) @ axes.T),
+    )
+
+
+def _marks(at: Floats, labels: list[int], wrong: list[bool] | None = None) -> tuple[Mark, ...]:
+    places = np.round(at, 1).tolist()
+    flags = wrong or [False] * len(labels)
+    return tuple(Mark(*place, *rest) for place, *rest in zip(places, labels, flags, strict=True))
+
+
+def _class_names(
+    at: Floats, labels: NDArray[np.int64], classes: tuple[str, ...]
+) -> tuple[tuple[float, float, str], ...]:
+    """Return the names of few classes, each in the middle of its points."""
+    if len(classes) > _MOST_NAMED:
+        return ()
+    middles = [
+        (name, np.median(at[labels == label], axis=0).round(1).tolist())
+        for label, name in enumerate(classes)
+        if (labels == label).any()
+    ]
+    return tuple((x, y, name) for name, (x, y) in middles)
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """Where a plane lies in the figure: y grows downwards there."""
+
+    height: int
+    unit: Floats  # (2, 1), px
+    corner: Floats
+
+    @classmethod
+    def around(cls, shown: Floats) -> _Frame | None:
+        low, extent = shown.min(axis=0), np.ptp(shown, axis=0)
+        if not extent.max() > 0:
+            return None
+        limits = np.array([WIDTH, _HEIGHTS[1]]) - 2 * _MARGIN
+        scale = float((limits / np.maximum(extent, 1e-12)).min())
+        height = round(max(_HEIGHTS[0], scale * float(extent[1]) + 2 * _MARGIN))
+        unit = np.array([[scale], [-scale]])
+        return cls(height, unit, np.array([WIDTH, height]) / 2 - unit[:, 0] * (low + extent / 2))
+
+    def at(self, flat: Floats) -> Floats:
+        """Return places in px of places in the plane (..., 2)."""
+        px: Floats = flat * self.unit[:, 0] + self.corner
+        return px
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """The space of a model.
+
+    Attributes
+    ----------
+    name, source : str
+        As those of `Plane`.
+    inputs : ndarray of shape (n, k), float64
+        What the places follow from.
+    places : ndarray of shape (n, d), float64
+    basis : ndarray of shape (k + 1, d), float64
+        The places of no input, and of 1 in each input in turn.
+    prototypes : ndarray of shape (m, d), float64
+    labels : ndarray of shape (m,), int64
+    """
+
+    name: str
+    source: str
+    inputs: Floats
+    places: Floats
+    basis: Floats
+    prototypes: Floats
+    labels: NDArray[np.int64]
+
+    @property
+    def affine_map(self) -> tuple[Floats | None, Floats]:
+        """Weights (d, k) and an offset (d,); without weights where the map is not affine."""
+        origin = self.basis[0]
+        weights = (self.basis[1:] - origin).T
+        off = np.abs(self.inputs @ weights.T + origin - self.places).max(initial=0)
+        fits = len(weights.T) == self.inputs.shape[1] and off <= _TOLERANCE * np.ptp(self.places)
+        return (weights if fits else None), origin
+
+
+def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
+    if one.points is None or len(chosen) < _LEAST_POINTS:
+        return None
+    model, rows = one.model, [result.index for result in chosen]
+    W = getattr(model, "projection", None)
+    if W is None:
+        return _space_of_scores(chosen)
+    W = W.astype(np.float64)
+    fed, features = one.points.fed[rows], one.reference.features
+    k = model.n_features
+    units = np.eye(k + 1, k, -1) if k <= _MOST_INPUTS else np.zeros((1, k))
+    prototypes, labels = np.zeros((0, len(W))), np.zeros(0, np.int64)
+    if isinstance(model, ProtoNNModel):
+        prototypes = model.prototypes.T.astype(np.float64)
+        labels = model.labels.argmax(axis=0)
+    return _Space(
+        name="projected space",
+        source="bytes",
+        inputs=fed.astype(np.float64),
+        places=model.normalized(features.zero + features.step * fed) @ W.T,
+        basis=model.normalized(features.zero + features.step * units) @ W.T,
+        prototypes=prototypes,
+        labels=labels,
+    )
+
+
+def _space_of_scores(chosen: list[Result]) -> _Space | None:
+    scores = [result.scores for result in chosen if result.scores is not None]
+    if len(scores) < len(chosen):
+        return None
+    table = np.array(scores, np.float64)
+    n = table.shape[1]
+    nobody, none = np.zeros((0, n)), np.zeros(0, np.int64)
+    return _Space("space of scores", "scores", table, table, np.eye(n + 1, n, -1), nobody, none)
+
+
+def _axes_of(places: Floats) -> tuple[Floats, Floats, float]:
+    """Return two axes (2, d) through the points (n, d), where they cross, and what they explain."""
+    dimensions = places.shape[1]
+    centre = places.mean(axis=0)
+    if dimensions <= 2:
+        return np.eye(2, dimensions), centre, 1.0
+    variances, vectors = np.linalg.eigh(np.cov((places - centre).T))
+    axes = vectors.T[::-1][:2]
+    # The sign of an axis is anyone's choice: its largest part is positive.
+    largest = np.abs(axes).argmax(axis=1)
+    axes = axes * np.sign(axes[[0, 1], largest])[:, None]
+    total = float(variances.sum())
+    return axes, centre, float(variances[-2:].sum()) / total if total > 0 else 1.0

@@ -1,0 +1,122 @@
+"""Plots of a classifier in a notebook, a call each.
+
+A confusion matrix is scikit-learn's own: ``ConfusionMatrixDisplay.from_estimator``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protonn_edge.errors import InputError
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.system.extras import require
+from protonn_edge.training.base import DeviceClassifier
+
+if TYPE_CHECKING:  # one of the extras
+    from matplotlib.axes import Axes
+
+_MOST_NAMED = 20
+
+
+def plot_training(classifier: DeviceClassifier, ax: Axes | None = None) -> Axes:
+    """Draw the accuracy of a fitted classifier over the reports of its training.
+
+    Parameters
+    ----------
+    classifier : DeviceClassifier
+        With ``fit(..., evaluate_on=(X_test, y_test))`` the accuracy on these points is drawn, too.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default in a new figure.
+
+    Raises
+    ------
+    InputError
+        If matplotlib is not installed.
+    """
+    ax = _axes(ax)
+    reports = classifier.history_
+    numbers = np.arange(1, len(reports) + 1)
+    ax.plot(numbers, [100 * each.accuracy for each in reports], label="training")
+    tested = [(i, each.test_accuracy) for i, each in enumerate(reports, 1)]
+    known = [(i, 100 * share) for i, share in tested if share is not None]
+    if known:
+        ax.plot(*zip(*known, strict=True), label="test")
+        ax.legend()
+    ax.set(xlabel="epoch", ylabel="accuracy, %")
+    return ax
+
+
+def plot_space(
+    classifier: DeviceClassifier, X: ArrayLike, y: ArrayLike, ax: Axes | None = None
+) -> Axes:
+    """Draw points where a ProtoNN projects them, with its prototypes as crosses.
+
+    Of more than two dimensions it is the plane of the two principal axes of the points.
+
+    Parameters
+    ----------
+    classifier : DeviceClassifier
+        A fitted one.
+    X : array of shape (n, D)
+        Raw features.
+    y : array of shape (n,)
+        Their labels.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default in a new figure.
+
+    Raises
+    ------
+    InputError
+        If the classifier has no prototypes, X is not of its features, or matplotlib is not
+        installed.
+    """
+    model = classifier.to_model()
+    if not isinstance(model, ProtoNNModel):
+        raise InputError(
+            f"a {type(classifier).__name__} has no prototypes to draw; give a ProtoNNClassifier"
+        )
+    ax = _axes(ax)
+    places = model.normalized(model.checked_points(X)) @ model.projection.T.astype(np.float64)
+    centre, axes = _plane(places)
+    prototypes = (model.prototypes.T - centre) @ axes.T
+    labels, names = np.asarray(y), classifier.classes_
+    for index, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
+        flat = (places[labels == name] - centre) @ axes.T
+        ax.scatter(
+            flat[:, 0], flat[:, 1], s=6, alpha=0.5, linewidths=0, color=colour, label=str(name)
+        )
+        own = prototypes[model.labels.argmax(axis=0) == index]
+        ax.scatter(
+            own[:, 0], own[:, 1], s=60, marker="X", edgecolors="black", linewidths=0.5, color=colour
+        )
+    ax.set(aspect="equal", xlabel="first axis", ylabel="second axis")
+    if len(names) <= _MOST_NAMED:
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), markerscale=3)
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    require("matplotlib")
+    from matplotlib import pyplot  # noqa: PLC0415 - one of the extras
+
+    return pyplot.subplots()[1]
+
+
+def _plane(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean (d,) of places (n, d) and their two principal axes (2, d); of d = 1, one."""
+    centre = places.mean(axis=0)
+    _, _, axes = np.linalg.svd(places - centre, full_matrices=False)
+    first = axes[:2]
+    return centre, np.vstack([first, np.zeros((2 - len(first), places.shape[1]))])
+
+
+def _colours(count: int) -> list[Any]:
+    from matplotlib import colormaps  # noqa: PLC0415 - one of the extras
+
+    known = colormaps["tab10" if count <= 10 else "tab20"]
+    return [known(index % known.N) for index in range(count)]

@@ -1,0 +1,141 @@
+"""Where a clip begins: the same sample in Python and in C, on the host and on the emulated Uno."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from audio_factory import audio_of, random_audio_model
+from avr_tools import EMULATED_AVR, skip_without
+from checkout import CHECKOUT
+from generated_programs import write_c
+
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import quantize
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.stages.audio.onset import check_onset, clip_of, onset_of
+
+STAGE = replace(audio_of(4, 2, 128), onset=6)
+
+# Prints the place of each sample at which a clip begins, and begins to listen again there.
+_ON_HOST = """
+#include "pnn_model.h"
+#include <stdio.h>
+int main(void)
+{
+    int sample, place = 0;
+    for (; (sample = getchar()) != EOF; ++place) {
+        if (pnn_onset((uint8_t)sample)) {
+            printf("%d\\n", place);
+            pnn_begin();
+        }
+    }
+    return 0;
+}
+"""
+
+
+def sounds(seed: int) -> np.ndarray:
+    """Return bytes of three tones with silence between them."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(400)
+    parts = [np.zeros(90)]
+    for loud in (9, 40, 120):
+        parts += [loud * np.sin(rng.uniform(0.3, 2) * t), np.zeros(90)]
+    return (128 + np.concatenate(parts) + rng.integers(0, 3, 4 * 90 + 3 * 400)).astype(np.uint8)
+
+
+def begins(b: np.ndarray) -> list[int]:
+    """Return where clips begin, if each ends with the sample that begins it."""
+    places, start = [], 0
+    while (found := onset_of(b[start:], STAGE.onset)) is not None:
+        places.append(start + found)
+        start += found + 1
+    return places
+
+
+def uno_says(uno: EmulatedUno, size: int) -> bytes:
+    """Return the first bytes that an emulated Uno sends."""
+    said = b""
+    with socket.create_connection(("127.0.0.1", uno.port)) as line:
+        line.settimeout(60.0)
+        while len(said) < size and (part := line.recv(65_536)):
+            said += part
+    return said[:size]
+
+
+def test_silence_has_no_onset() -> None:
+    assert onset_of(np.full(900, 77, np.uint8), 1) is None
+    assert onset_of(np.zeros(0, np.uint8), 1) is None
+    assert clip_of(np.full(900, 77, np.uint8), 100, 1) is None
+
+
+def test_a_clip_begins_with_the_sound_and_is_filled_at_its_end() -> None:
+    b = np.full(300, 128, np.uint8)
+    b[100:200:4] = 255
+    start = onset_of(b, 4)
+    assert start is not None
+    assert 100 < start < 110
+    clip = clip_of(b, 256, 4)
+    assert clip is not None
+    assert (clip == np.concatenate([b[start:], np.full(256 - 300 + start, b[-1])])).all()
+
+
+@pytest.mark.parametrize("onset", [0, 255])
+def test_a_threshold_out_of_range_is_refused(onset: int) -> None:
+    with pytest.raises(InputError, match="give 1 to 254"):
+        check_onset(onset)
+
+
+def test_host_c_finds_the_same_places(tmp_path: Path) -> None:
+    skip_without("cc")
+    write_c(quantize(random_audio_model(STAGE)), tmp_path)
+    (tmp_path / "main.c").write_text(_ON_HOST)
+    sources = [tmp_path / "main.c", tmp_path / "pnn_model.c"]
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    subprocess.run(["cc", *flags, *sources, "-o", tmp_path / "main"], check=True, timeout=60)
+    b = np.concatenate([sounds(seed) for seed in range(5)])
+    ran = subprocess.run([tmp_path / "main"], input=b.tobytes(), capture_output=True, check=True)
+    assert [int(line) for line in ran.stdout.split()] == begins(b) != []
+
+
+def test_an_emulated_uno_hears_clips_at_its_analog_input(tmp_path: Path) -> None:
+    """Compare what ``benchmarks/listening.c`` answers to a microphone with NumPy's answers."""
+    skip_without(*EMULATED_AVR)
+    model = quantize(random_audio_model(STAGE))
+    write_c(model, tmp_path, make_plan(model))
+    sources = [CHECKOUT / "benchmarks" / "listening.c", tmp_path / "pnn_model.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror"]
+    elf = tmp_path / "listening.elf"
+    subprocess.run([*command, f"-I{tmp_path}", *sources, "-o", elf], check=True, timeout=60)
+    t, quiet = np.arange(256), np.zeros(300)
+    tones = [90 * np.sin(turn * t) for turn in (0.4, 1.1, 2.3)]
+    recordings = [128 + np.concatenate([quiet, tone, quiet]) for tone in tones]
+    played = np.concatenate(recordings).astype(np.uint8)
+    counts = (4 * played.astype(np.int16) + 1)[:, None]
+    answer = np.dtype(
+        [
+            ("label", "u1"),
+            ("lost", "u1"),
+            ("sum", "<u4"),
+            ("latency", "<u4"),
+            ("most", "<u2"),
+            ("scores", f"<i{model.score_bits // 8}", model.n_classes),
+        ]
+    )
+    microphone = PlayedSensor(sensor_kind("microphone"), counts, 8_000.0)
+    with EmulatedUno(elf, sensors=[microphone]) as uno:
+        answers = np.frombuffer(uno_says(uno, len(tones) * answer.itemsize), answer)
+        assert uno.stats().faults == ()
+    clips = [clip_of(each.astype(np.uint8), 256, STAGE.onset) for each in recordings]
+    classes, scores = model.answers(np.array(clips))
+    assert (answers["scores"] == scores).all()
+    assert (answers["label"] == classes).all()
+    assert not answers["lost"].any()
+    assert answers["most"].max() < 1_990

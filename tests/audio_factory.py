@@ -1,0 +1,78 @@
+"""Models for clips of sound, and clips."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from model_factory import random_model
+
+from protonn_edge.model import InputStatistics, Normalizer, ProtoNNModel
+from protonn_edge.stages.audio.bands import BandPass, mel_bands
+from protonn_edge.stages.audio.stage import AudioStage
+
+
+def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> AudioStage:
+    """Return the stage of some bands by the mel scale whose samples are bytes."""
+    return AudioStage(mel_bands(bands, rate), frames, length, 0.0, 1.0, rate)
+
+
+def random_clips(seed: int, n: int, stage: AudioStage) -> np.ndarray:
+    """Return n clips of bytes, (n, samples): tones that fade, with noise, and extreme ones."""
+    rng = np.random.default_rng(seed)
+    t, shape = np.arange(stage.n_features), (n, 1)
+    tones = np.sin(
+        np.cumsum(rng.uniform(0.05, 3, shape) + rng.normal(0, 0.02, (n, len(t))), axis=1)
+    )
+    fading = np.exp(-t * rng.uniform(0, 8, shape) / len(t))
+    signals = 128 + rng.uniform(1, 120, shape) * tones * fading + rng.normal(0, 2, (n, len(t)))
+    Q = np.clip(signals, 0, 255).astype(np.uint8)
+    for row, extreme in enumerate((0 * t, 0 * t + 255, 255 * (t % 2), 255 * (t // 2 % 2))[:n]):
+        Q[row] = extreme
+    return Q
+
+
+def loudest(band: BandPass, samples: int) -> np.ndarray:
+    """Return the clip of bytes, (samples,), whose last y is as large as that of any clip."""
+    weights = np.zeros(samples)
+    h = np.zeros(samples)
+    known = band.response[:samples]
+    h[: len(known)] = known
+    for k in range(samples - 1):  # y of the last sample, by each difference
+        sign = -1 if band.mirrored and (samples - 1 - k) % 2 else 1
+        weights[samples - 1 - k] += sign * h[k]
+        weights[max(samples - 3 - k, 0)] -= sign * h[k]
+    return np.where(weights > 0, 255, 0)
+
+
+def extreme_clips(stage: AudioStage) -> np.ndarray:
+    """Return silence, square waves of each band's centre, and for each band the loudest clip."""
+    t = np.arange(stage.n_features)
+    waves = [0 * t, 0 * t + 255]
+    for band in stage.bands:
+        turns = band.centre(stage.rate) / stage.rate * (t + 0.5)
+        waves.append(255 * (turns % 1 < 0.5))
+        last = loudest(band, stage.n_features)
+        waves += [last, 255 - last]
+    return np.array(waves)
+
+
+def random_audio_model(stage: AudioStage, seed: int = 0) -> ProtoNNModel:
+    """Return a float model of clips, else as `random_model` makes one."""
+    model = random_model(seed, features=stage.n_outputs, projections=10, prototypes=20)
+    features = stage.of_bytes(random_clips(seed, 60, stage)).astype(np.float64)
+    scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
+    normalizer = Normalizer("standard", features.mean(axis=0), scale)
+    projected = normalizer.apply(features) @ model.projection.T.astype(np.float64)
+    chosen = projected[np.arange(model.n_prototypes)]
+    distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
+    gamma = 2.5 / max(1e-9, float(np.median(distances)))
+    widest = 25.0 / max(1e-9, float(np.ptp(chosen, axis=0).max()))  # that the integers hold
+    return replace(
+        model,
+        prototypes=chosen.T.astype(np.float32),
+        gamma=min(gamma, widest),
+        normalizer=normalizer,
+        inputs=InputStatistics.of(features).of_whole_numbers(127),
+        feature_stage=stage,
+    )

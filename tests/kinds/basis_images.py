@@ -1,0 +1,62 @@
+"""The part of basis images in the checks of all kinds: their model is a network's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kinds import dense
+
+from protonn_edge.training.basis_images.classifier import BasisImagesClassifier
+
+_STUDENT = ("--image-shape", "8x8", "--convolutions", "4x3/2")
+_BRIEF = ("--teacher-epochs", "2", "--network-epochs", "6", "--epochs", "15")
+_SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--image-parts", "2x1", "--hidden", "10")
+
+KIND = replace(
+    dense.KIND,
+    classifier=BasisImagesClassifier,
+    model="dense",
+    stage="dense",
+    images_only=True,
+    settings={
+        "image_shape": (8, 8),
+        "convolutions": "4x3/2",
+        "teacher_epochs": 2,
+        "basis_images": 8,
+        "network_epochs": 6,
+        "network_moved_share": 0.0,
+        "epochs": 15,
+    },
+    accuracy=0.8,
+    own_settings={"teacher": "6x3/2", "similarity": 0.2, "hidden": "7"},
+    facts={"trainer": "adam", "teacher_parameters": 610},
+    variants={"basis-images": _SMALL},
+    flags={
+        "--basis-images": "4",
+        "--image-parts": "2x1",
+        "--teacher": "9x3/2",
+        "--teacher-epochs": "3",
+        "--similarity": "0.2",
+        "--network-epochs": "7",
+        "--hidden": "12",
+        "--epochs": "16",
+        "--convolutions": "5x3,max2",
+        "--image-shape": "8x8",
+    },
+    tuning=(*_STUDENT, "--network-epochs", "4", "--trials", "1", "--max-latency-ms", "4"),
+    refused_options=(
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
+        (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
+        (("--image-parts", "6x6"), "basis images have 144 weights, a layer gives at most 128"),
+    ),
+    refused_settings=(
+        ({"convolutions": None}, "basis images have a student, but its layers are not given"),
+        ({"image_shape": None}, "the shape of the image is not given"),
+        ({"image_parts": (5, 5)}, "basis images have 200 weights, a layer gives at most 128"),
+        ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
+        ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
+        ({"teacher": "8x4"}, "a layer of convolutions is '8x4'"),
+        ({"teacher": object()}, "the teacher is a object; it must be a fitted MLPClassifier"),
+        ({"reduced_shape": (4, 4)}, "convolutions are to be learned, but"),
+    ),
+)

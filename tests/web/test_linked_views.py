@@ -1,0 +1,130 @@
+"""What is pointed at answers: cells of the matrix, marks of figures, dots of the model's space."""
+
+from __future__ import annotations
+
+import numpy as np
+
+NARROW = (390, 844)
+RING = "document.querySelector('#space .here').outerHTML"
+
+
+def a_mistake(evidence) -> tuple[int, int]:
+    """Return the actual class and the answer of a cell of mistakes."""
+    counts = evidence.confusion.copy()
+    np.fill_diagonal(counts, 0)
+    label, answer = np.argwhere(counts)[0].tolist()
+    return label, answer
+
+
+def indices(evidence, label: int, answer: int) -> list[str]:
+    return [str(r.index) for r in evidence.results if (r.label, r.predicted) == (label, answer)]
+
+
+def test_the_mouse_finds_the_points_of_a_cell_and_what_is_linked_to_them(show, digits):
+    shown = show(digits)
+    shown.wait_for_answer()
+    page, (label, answer) = shown.page, a_mistake(digits)
+    cell = page.locator(f'td[data-cell="{label} {answer}"]')
+    points = indices(digits, label, answer)
+
+    cell.hover()
+    assert f"{label}, answered {answer}: {len(points)} point" in page.inner_text(".tip")
+    thumbnails = page.locator(".thumbnails button")
+    assert [text.strip("#") for text in thumbnails.all_inner_texts()] == points
+    assert page.locator("#space circle.dim").count() == 0
+    cell.click()
+    assert page.locator("#space .points circle:not(.dim)").count() == len(points)
+
+    thumbnails.first.click()
+    assert shown.wait_for_answer(point=points[0])["label"] == str(answer)
+    assert page.inner_text("[data-part=verdict]") == f"wrong: it is {label}"
+    ring = page.locator("#space .here").bounding_box()
+    assert ring is not None
+    page.click("text=Show all")
+    assert page.locator("#space circle.dim").count() == 0
+    page.click(f"#space .classes button >> nth={label}")
+    listed = page.locator(f"[data-part=points] option:text-matches('is {label}(,|$)')").count()
+    assert page.locator("#space .points circle:not(.dim)").count() == listed > 0
+
+    page.locator("#mistakes .gallery button").first.click()
+    assert shown.wait_for_answer(point=page.get_attribute("#mistakes li", "data-index"))
+    assert page.locator("#mistakes [aria-pressed=true]").count() == 1
+    assert page.locator("#space .here").bounding_box() != ring
+
+    dot = page.locator("#space .points circle").nth(5)
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert page.locator(".tip").is_visible()
+    bar = page.locator("#latency .mark").nth(3)
+    bar.scroll_into_view_if_needed()
+    bar.hover()
+    assert " ms: " in page.inner_text(".tip")
+    page.locator("[data-part=preview]").hover()
+    assert page.inner_text(".tip").startswith("row ")
+    assert not shown.complaints
+
+
+def test_keys_and_a_narrow_window_are_enough(show, digits):
+    """Arrows go from cell to cell, from dot to dot and from value to value; Enter picks."""
+    shown = show(digits, size=NARROW)
+    shown.wait_for_answer()
+    page, (label, answer) = shown.page, a_mistake(digits)
+    press = page.keyboard.press
+    page.locator("#accuracy td[tabindex='0']").focus()
+    for _ in range(label):
+        press("ArrowDown")
+    for _ in range(answer):
+        press("ArrowRight")
+    points = indices(digits, label, answer)
+    assert f"{label}, answered {answer}: {len(points)} point" in page.inner_text(".tip")
+    press("Enter")
+    assert page.locator("td[aria-selected=true]").count() == 1
+    press("Tab")
+    press("Enter")
+    shown.wait_for_answer(point=points[0])
+
+    page.locator("svg.plane").focus()
+    press("ArrowRight")
+    press("ArrowRight")
+    told = page.inner_text(".tip")
+    press("Enter")
+    shown.wait_for_answer(point=told.split()[0].strip("#"))
+    for name in ("latency", "memory", "quantization", "training"):
+        page.locator(f"#{name} figure > svg").first.focus()
+        press("End")
+        assert any(letter.isdigit() for letter in page.inner_text(".tip"))
+        edges = page.locator(".tip").bounding_box()
+        assert edges["x"] >= 0
+        assert edges["x"] + edges["width"] <= NARROW[0]
+        press("Escape")
+        assert not page.locator(".tip").is_visible()
+    page.locator("[data-part=preview]").focus()
+    press("ArrowRight")
+    assert page.inner_text(".tip").startswith("row 0, column 0: ")
+    assert not shown.complaints
+
+
+def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
+    """Sliders are there where the input is no image."""
+    shown = show(hostile, size=NARROW)
+    first = shown.wait_for_answer(point=0)
+    sliders = shown.page.locator("[data-part=sliders] input")
+    assert sliders.count() == 12
+    assert shown.page.locator("[data-part=pad]").count() == 0
+    before = shown.page.evaluate(RING)
+    for i in range(3):
+        sliders.nth(i).focus()
+        shown.page.keyboard.press("End")
+    assert shown.wait_for_answer(point="")["scores"] != first["scores"]
+    last = shown.page.locator("[data-part=sliders] input").last
+    last.focus()
+    shown.page.keyboard.press("End")
+    shown.wait_for_answer(point="")
+    ends = shown.page.locator("[data-part=sliders] > div").last.locator("small, output")
+    low, value, high = ends.all_inner_texts()
+    assert value == high != low
+    strip = shown.page.locator("[data-part=strip]")
+    assert strip.is_visible()
+    assert 0 <= strip.bounding_box()["y"] < 844
+    shown.page.wait_for_function(f"(before) => {RING} !== before", arg=before)

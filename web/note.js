@@ -1,0 +1,38 @@
+/* A test point in words, with the way to the Uno that runs it, and perhaps its picture. */
+import { pictureOf } from "./preview.js";
+
+const SCORES = 3;
+const SIDE = 480; // px
+
+export class PointNote {
+    /** @param {boolean} pictured Whether there is a picture above the words. */
+    constructor(place, points, selection, pictured = false) {
+        this.points = points;
+        this.selection = selection;
+        this.pictured = pictured;
+        this.note = place.appendChild(document.createElement("div"));
+        this.note.className = "picked";
+        this.note.hidden = true;
+        selection.addEventListener("point", () => this.show(selection.point));
+    }
+
+    /** Show a point by its place in the list; null is none. */
+    show(i) {
+        this.note.hidden = i === null;
+        if (this.note.hidden) {
+            return;
+        }
+        const { points } = this;
+        const { scores } = points.list[i];
+        const best = [...(scores ?? []).keys()].sort((a, b) => scores[b] - scores[a]).slice(0, SCORES);
+        const told = best.map((k) => `${points.answer(k)}: ${scores[k].toLocaleString("en")}`);
+        const words = document.createElement("p");
+        words.textContent = `${points.words(i)}. `;
+        words.textContent += told.length ? `Highest scores: ${told.join("; ")}. ` : "";
+        const link = words.appendChild(document.createElement("a"));
+        link.href = "#uno";
+        link.textContent = "See it on the Uno";
+        link.addEventListener("click", () => this.selection.pick(i));
+        this.note.replaceChildren(...(this.pictured ? [pictureOf(points, i, SIDE)] : []), words);
+    }
+}

@@ -1,0 +1,66 @@
+/* The test points that the page has. */
+import { Features } from "./features.js";
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+
+export class Points {
+    constructor({ model, points, pointBytes, levels, shape, channels, counts }) {
+        this.features = new Features(model);
+        this.names = model.names;
+        this.classes = model.classes;
+        this.list = points;
+        this.all = counts.flat().reduce((sum, count) => sum + count, 0);
+        this.look = { shape, channels };
+        this.raw = bytesOf(pointBytes);
+        this.range = levels;
+    }
+
+    /** The bytes that the device is fed. */
+    bytes(i) {
+        const { count } = this.features;
+        return this.raw.subarray(i * count, (i + 1) * count);
+    }
+
+    /** Levels from 0 to 1 of what the device is fed. */
+    levels(bytes) {
+        const { shown, lower, upper } = this.range;
+        const raw = this.features.restore(bytes);
+        if (shown) {
+            return raw.map((value) => (value - shown[0]) / (shown[1] - shown[0]));
+        }
+        const at = (list, i) => list[list.length > 1 ? i : 0];
+        return raw.map((value, i) => {
+            const extent = at(upper, i) - at(lower, i);
+            return extent !== 0 ? Math.min(Math.max((value - at(lower, i)) / extent, 0), 1) : 0.5;
+        });
+    }
+
+    /** The name of an answer. */
+    answer(label) {
+        return this.classes[label] ?? "unknown";
+    }
+
+    /** The places in the list of the points of a cell; `answer` counts unknown as the last column. */
+    inCell({ label, answer }) {
+        const column = (point) => Math.min(point.predicted, this.classes.length);
+        return [...this.list.keys()].filter(
+            (i) => this.list[i].label === label && column(this.list[i]) === answer,
+        );
+    }
+
+    placeOf(index) {
+        return this.list.findIndex((point) => point.index === index);
+    }
+
+    /** A point in a few words, such as “#12 is 5, taken for 9”. */
+    words(i) {
+        const { index, label, predicted } = this.list[i];
+        const is = `#${index} is ${this.answer(label)}`;
+        if (predicted === label) {
+            return is;
+        }
+        return predicted < this.classes.length
+            ? `${is}, taken for ${this.answer(predicted)}`
+            : `${is}, answered unknown`;
+    }
+}
