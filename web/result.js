@@ -67,7 +67,7 @@ export class ResultView {
         const wrong = point !== undefined && answer.label !== point.label;
         this.root.classList.toggle("wrong", wrong);
         const right = point === undefined ? "" : "right";
-        this.part("verdict").textContent = wrong ? `wrong: it is ${this.classes[point.label]}` : right;
+        this.part("verdict").textContent = wrong ? `wrong: it is ${this.classes[point.label] ?? "unknown"}` : right;
     }
 
     #agreement(answer, point) {

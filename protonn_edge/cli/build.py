@@ -207,7 +207,8 @@ def _compared(
         activity, built = measure_activity(reference, Q), "integers"
         losses = stage_losses(model, X, y)
         record["stages"] = [asdict(loss) for loss in losses]
-        out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
+        if losses:
+            out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
     facts = [
         ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
         (f"accuracy, {built}", f"{100 * in_built:.2f} %"),

@@ -23,6 +23,8 @@ EXAMPLES = {
     "inspect": ["model.npz --data test.csv"],
     "predict": ["model.npz new.csv -o predicted.csv"],
     "build": ["model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"],
+    "upload": ["", "--port /dev/ttyACM0"],
+    "monitor": ["--project live", "--emulate --sensor mpu6050=wave.csv"],
     "export": ["model.npz --arduino digits", "model.npz --c digits --data test.csv"],
     "verify": ["model.npz test.csv"],
     "hil": ["test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"],

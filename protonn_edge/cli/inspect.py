@@ -55,7 +55,8 @@ def inspect_command(
         X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
-        out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
+        if losses:
+            out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
     out.finish(record)
 
 

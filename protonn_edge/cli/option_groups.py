@@ -14,9 +14,9 @@ _GROUPS = {
     "Images": "image-shape crop deskew average-pooling gradients directions augment moved-share",
     "Layers of convolutions": "convolutions convolution-bits activation-bits network-epochs "
     "network-moved-share",
-    "Windows of samples": "features window sample-rate",
+    "Windows of samples": "features window sample-rate onset",
     "Other people, days and sensors": "group-shift",
-    "Inputs of no class": "rejection rejection-by outlier-exposure",
+    "Inputs of no class": "rejection rejection-by outlier-exposure one-class normal",
     "Training of ProtoNN": "optimizer loss epochs batch-size learning-rate noise "
     "quantization-aware init-projection init-prototypes gamma gamma-numerator trained iterations "
     "pass-epochs step-sizes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -74,6 +75,24 @@ class Bytes(click.ParamType[int]):
         if not count:
             self.fail(f"{value!r} is no number of bytes, such as 16kB, 900B or 16000", param, ctx)
         return count
+
+
+class Level(click.ParamType[float]):
+    """A number above 0, or auto, which is 0."""
+
+    name = "LEVEL|auto"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number."""
+        try:
+            level = 0.0 if value == "auto" else float(value)
+        except ValueError:
+            level = -1.0
+        if not 0 <= level < math.inf or (level == 0 and value != "auto"):
+            self.fail(f"{value!r} is neither a number above 0 nor auto", param, ctx)
+        return level
 
 
 class Share(click.ParamType[float]):

@@ -46,7 +46,7 @@ def table_options(command: _F) -> _F:
     def with_options(
         *args: Any, label: str | None, drop: tuple[str, ...], delimiter: str | None, **others: Any
     ) -> Any:
-        return command(*args, table=TableOptions(label, _names_in(drop), delimiter), **others)
+        return command(*args, table=TableOptions(label, names_in(drop), delimiter), **others)
 
     decorated: Any = with_options
     for option in reversed(_OPTIONS):
@@ -55,13 +55,13 @@ def table_options(command: _F) -> _F:
     return wrapped
 
 
-def _names_in(lists: Sequence[str]) -> tuple[str, ...]:
+def names_in(lists: Sequence[str], flag: str = "--drop") -> tuple[str, ...]:
     """Return the names in lists of them, which may be in quotes as in a table's header."""
     try:
         return tuple(name for names in csv.reader(lists, skipinitialspace=True) for name in names)
     except csv.Error as error:
         raise InputError(
-            f"--drop {', '.join(lists)} is not a list of names; separate names by commas, and put "
+            f"{flag} {', '.join(lists)} is not a list of names; separate names by commas, and put "
             "one that has a comma or a line feed into double quotes"
         ) from error
 

@@ -20,15 +20,22 @@ from protonn_edge.cli.rejection import (
 )
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import classifier_options, new_classifier, was_given
-from protonn_edge.cli.trained import describe, sentence_of
-from protonn_edge.cli.training_data import load_grouped, settled_window, with_columns
+from protonn_edge.cli.trained import describe, one_class_report, sentence_of
+from protonn_edge.cli.training_data import load_grouped, settled_windows, with_columns
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
-from protonn_edge.datasets import Dataset, MultiLabelDataset, TableOptions, holdout
+from protonn_edge.datasets import (
+    Dataset,
+    MultiLabelDataset,
+    TableOptions,
+    hold_out_normal,
+    holdout,
+    of_normal_points,
+)
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.rows import is_sparse
 from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
-from protonn_edge.quantization import check_rate
+from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.decision.rejection import Statistic
 from protonn_edge.training import DeviceClassifier, ProtoNNClassifier
@@ -37,6 +44,7 @@ from protonn_edge.training.folds import check_classes_of_groups
 from protonn_edge.training.held_out import FOLDS
 
 _OUTLIER_EXPOSURE = 0.5  # with --rejection
+_FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 
 
 @click.command("train", cls=Command)
@@ -62,6 +70,11 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
     f"trains {FOLDS} more models to find out where."
 )
 @by_option
+@click.option(
+    "--normal",
+    metavar="LABEL",
+    help="With --one-class: the class that is normal, if DATA has others; these only test.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
@@ -93,6 +106,7 @@ def train_command(
     start_from: Path | None,
     rate: float | None,
     by: tuple[Statistic, ...],
+    normal: str | None,
     verbose: bool,
     table: TableOptions,
     as_json: bool,
@@ -106,20 +120,28 @@ def train_command(
     check_output(output)
     out = Output(as_json)
     learner = new_classifier(classifier, seed, options)
-    dataset = load_grouped(data, table, groups)
+    one_class = learner.training_settings().one_class
+    if normal is not None and not one_class:
+        raise click.UsageError("--normal says what --one-class learns; give both")
+    dataset = load_grouped(data, table, groups, least_classes=1 if one_class else 2)
+    if one_class:
+        dataset = _normal_points(dataset, normal, share, seed)
+        rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
     if start_from is not None and isinstance(learner, ProtoNNClassifier):
         learner.initial_model = _start_model(start_from, dataset, learner.normalization)
         dataset = with_columns(dataset, learner.initial_model.feature_names, str(data))
     if share is not None:
         dataset = holdout(dataset, share, seed)
-    learner.window_shape = settled_window(dataset, learner.features, learner.window_shape)
+    learner.window_shape, learner.sample_rate = settled_windows(
+        dataset, learner.features, learner.window_shape, learner.sample_rate
+    )
     by = by or DEFAULT_STATISTICS
-    if rate is not None:
+    if rate is not None and not one_class:
         _settle_strangers(learner, dataset)
     check_options(learner, dataset, rejecting=rate is not None)
     check_sizes(learner, dataset)
     if rate is not None:
-        _check_rejection(dataset, rate / len(by))
+        _check_rejection(dataset, rate, by)
     report = DataReport(dataset, dataset.notices, out)
     fit_classifier(learner, dataset, out, verbose=verbose, on_progress=report.say)
     report.say()
@@ -130,8 +152,16 @@ def train_command(
     model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, output)
     record = describe(model, dataset) | {"data": report.to_json()}
-    out.say(sentence_of(record), f"wrote {output}")
+    out.say(*one_class_report(record), sentence_of(record), f"wrote {output}")
     out.finish(record)
+
+
+def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:
+    """Return the points of --one-class: some normal ones are held out, if none are to test with."""
+    dataset = of_normal_points(dataset, normal)
+    if share is None and (dataset.y_test == 0).any():
+        return dataset
+    return hold_out_normal(dataset, share or _HELD_OUT, seed)
 
 
 def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
@@ -142,9 +172,10 @@ def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
         learner.strangers = _OUTLIER_EXPOSURE
 
 
-def _check_rejection(dataset: Dataset, rate: float) -> None:
+def _check_rejection(dataset: Dataset, rate: float, by: tuple[Statistic, ...]) -> None:
     """Refuse what would only fail after the training."""
-    check_rate(len(dataset.y_train), rate)
+    check_rate(len(dataset.y_train), rate / len(by))
+    check_margin(dataset.n_classes, by)
     if dataset.groups is not None:
         check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
 

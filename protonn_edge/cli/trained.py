@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from rich.console import RenderableType
 
 from protonn_edge.cli.rejection import rejection_record
 from protonn_edge.datasets import Dataset
@@ -13,6 +15,7 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.ranking import PLACES, precision_at
 from protonn_edge.model import Model
 from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.report.terminal import fact_table, one_class_facts
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 
@@ -33,17 +36,38 @@ def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
     if reason is not None:
         return record | {"accuracy": None, "paper_bytes": model.paper_bytes, "no_device": reason}
     integer_model = quantize(model)
-    in_integers = unknown = None
+    in_integers = unknown = found = None
     if len(y) > 0:
         Q = integer_model.quantize(dense_features(X, "the test part"))
         predicted = integer_model.predict(Q)
         in_integers, unknown = share_right(predicted, y), float(np.mean(predicted == UNKNOWN))
+        found = _one_class_figures(predicted == UNKNOWN, y == UNKNOWN)
     return record | {
         "accuracy": in_integers,
         "unknown_share": unknown if model.rejection is not None else None,
+        "one_class": found if model.n_classes == 1 else None,
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
     }
+
+
+def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
+    """Return how many points of either kind were tested, and were answered "unknown"."""
+    return {
+        "normal": int((~others).sum()),
+        "false_alarms": int((rejected & ~others).sum()),
+        "others": int(others.sum()),
+        "found": int((rejected & others).sum()),
+    }
+
+
+def one_class_report(record: dict[str, Any]) -> list[RenderableType]:
+    """Return what is said of a model of one class: false alarms, and how much else it finds."""
+    found = record.get("one_class")
+    if not found:
+        return []
+    facts = one_class_facts(**found)
+    return ["in integers, on points that were not trained on:", fact_table(facts)]
 
 
 def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:

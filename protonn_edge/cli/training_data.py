@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from protonn_edge.datasets import Dataset, TableOptions, load_dataset, with_groups
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.errors import InputError
 
 
-def load_grouped(data: Path, table: TableOptions, groups: str | None) -> Dataset:
+def load_grouped(
+    data: Path, table: TableOptions, groups: str | None, *, least_classes: Literal[1, 2] = 2
+) -> Dataset:
     """Return what DATA holds, with the groups that ``--groups`` names, if it does."""
     if groups is not None and not Path(groups).exists():
         table = replace(table, groups=groups)
-    dataset = load_dataset(data, table)
+    dataset = load_dataset(data, table, least_classes=least_classes)
     return dataset if groups is None else with_groups(dataset, groups, data)
 
 
@@ -35,12 +38,16 @@ def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Datase
     )
 
 
-def settled_window(
-    dataset: Dataset, features: str | None, shape: tuple[int, int] | None
-) -> tuple[int, int] | None:
-    """Return the shape of a window, that of the data's points where it is not given."""
-    if features is None or shape is not None:
-        return shape
+def settled_windows(
+    dataset: Dataset, features: str | None, shape: tuple[int, int] | None, rate: float | None
+) -> tuple[tuple[int, int] | None, float | None]:
+    """Return the shape and the rate of windows, those of the data's points where not given."""
+    if features is None:
+        return shape, rate
+    return shape or _window_of(dataset), rate or dataset.sample_rate
+
+
+def _window_of(dataset: Dataset) -> tuple[int, int]:
     if len(dataset.point_shape) > 2:
         raise InputError(
             f"--features is given, but a point of the data has the axes "

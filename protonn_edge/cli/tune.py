@@ -25,7 +25,7 @@ from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import any_classifier_option, feature_options, type_of
 from protonn_edge.cli.trained import describe
-from protonn_edge.cli.training_data import load_grouped, settled_window
+from protonn_edge.cli.training_data import load_grouped, settled_windows
 from protonn_edge.datasets import Dataset, TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.model import save_model
@@ -204,7 +204,9 @@ def tune_command(
     dataset = load_grouped(data, table, groups)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, dataset.notices, out)
-    fixed["window_shape"] = settled_window(dataset, fixed["features"], fixed["window_shape"])
+    fixed["window_shape"], fixed["sample_rate"] = settled_windows(
+        dataset, fixed["features"], fixed["window_shape"], fixed["sample_rate"]
+    )
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)

@@ -13,23 +13,28 @@ from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Command, FiniteRange, Output, json_option
 from protonn_edge.cli.paths import WINDOWS, OutputFile
-from protonn_edge.cli.tables import table_options
-from protonn_edge.datasets import (
-    Dataset,
-    MultiLabelDataset,
-    Notice,
-    TableOptions,
-    group_numbers,
-    load_dataset,
+from protonn_edge.cli.quantities import Level
+from protonn_edge.cli.tables import names_in, table_options
+from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.datasets.columns import is_called_as_time
+from protonn_edge.datasets.notices import listed, title
+from protonn_edge.datasets.recorded import Recording, read_recording
+from protonn_edge.datasets.recordings import (
+    Windows,
+    classes_that_move,
+    cut_windows,
+    last_takes,
+    runs_of,
 )
-from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.moments import moments_of
-from protonn_edge.datasets.notices import listed
-from protonn_edge.datasets.recordings import Windows, cut_windows, gaps
+from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
 from protonn_edge.stages.window_features import check_window
+from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.system.files import write_atomically
+
+_BEFORE_SHARE = 5  # of a window
 
 
 @click.command("windows", cls=Command)
@@ -46,18 +51,48 @@ from protonn_edge.system.files import write_atomically
     help="Samples from one training window's begin to the next one's.  [default: a whole window]",
 )
 @click.option(
+    "--trigger",
+    type=Level(),
+    help="Cut a window where movement begins, instead: where the channels' ranges over an eighth "
+    "of a window, added up, reach this level. auto finds one.",
+)
+@click.option(
+    "--before",
+    type=click.IntRange(0),
+    help="With --trigger: samples of a window before that.  [default: a fifth of a window]",
+)
+@click.option(
     "--test",
     "test_share",
     type=FiniteRange(0, 1, max_open=True),
     default=0.0,
     show_default=True,
-    help="Share at the end of each run of equal labels that becomes test windows.",
+    help="Share at the end of each run of equal labels, or of the takes in a folder, that becomes "
+    "test windows.",
+)
+@click.option(
+    "--channels",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns of a table that are channels: names or numbers, separated by commas.  "
+    "[default: all numbers but labels, times and sessions]",
 )
 @click.option(
     "--session",
     metavar="COLUMN",
     help="Which session, person or recording a row is from; no window spans two.  [default: a "
     "column called session, subject, person, user, ...]",
+)
+@click.option(
+    "--time",
+    metavar="COLUMN",
+    help="When a row was recorded; no window spans a gap.  [default: a column called time, "
+    "timestamp, t, ms, ...]",
+)
+@click.option(
+    "--rate",
+    type=FiniteRange(*SAMPLE_RATES),
+    help="Samples a second.  [default: what the recording says, or its times]",
 )
 @table_options
 @json_option
@@ -66,81 +101,90 @@ def windows_command(
     output: Path,
     window: int,
     stride: int | None,
+    trigger: float | None,
+    before: int | None,
     test_share: float,
+    channels: tuple[str, ...],
     session: str | None,
+    time: str | None,
+    rate: float | None,
     table: TableOptions,
     as_json: bool,
 ) -> None:
-    """Cut RECORDING, a table with a sample of all channels a row, into windows of equal labels.
+    """Cut RECORDING, samples of all channels in the order of time, into windows of equal labels.
 
-    RECORDING is what 'train' reads: a .csv with a column 'label', for example. Its rows are in the
-    order of time. Columns of times and sessions are no channels: no window spans two sessions, or a
-    gap in time. Sessions become the array 'groups' of the data set, for 'train --groups groups'.
+    RECORDING is what 'record' writes, a table with a sample a row, a WAV file, or a folder with a
+    file or a folder for each class. Columns of times and sessions are no channels: no window spans
+    two sessions, or a gap in time. Sessions, or the files of a folder, become the array 'groups' of
+    the data set, for 'train --groups groups'.
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")
+    if before is not None and trigger is None:
+        raise click.UsageError("--before is a part of --trigger; give both")
+    if stride is not None and trigger is not None:
+        raise click.UsageError("--stride is for a raster, and --trigger cuts by movement; give one")
     out = Output(as_json)
-    dataset = load_dataset(recording, replace(table, session=session))
-    if isinstance(dataset, MultiLabelDataset):
-        raise InputError(f"{recording} has sets of labels; give each sample one label")
-    samples = dense_features(dataset.X_train, str(recording))
-    channels = samples.shape[1]
-    check_window(window, channels)
-    seams, notices = _seams(dataset)
-    cut = cut_windows(samples, dataset.y_train, window, stride, test_share, seams)
-    counts = [np.bincount(y, minlength=dataset.n_classes) for y in (cut.y_train, cut.y_test)]
+    options = replace(table, session=session, time=time, channels=names_in(channels, "--channels"))
+    recorded = read_recording(recording, options)
+    if rate is not None:
+        recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
+    _check_window(window, recorded.samples.shape[1])
+    found = _trigger(recorded, window, trigger, before)
+    cut = _cut(recorded, window, stride, test_share, found)
+    arrays = _arrays(cut, recorded)
     content = io.BytesIO()
-    arrays, missing = _arrays(cut, dataset)
     np.savez_compressed(content, allow_pickle=False, **arrays)
     write_atomically(output, content.getvalue())
-    names = dataset.feature_names
-    which = f": {', '.join(names)}" if names else ""
-    facts = [
-        ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
-        ("samples", f"{window:,} of {channels:,} channels each{which}"),
-        ("classes", _counted(dataset.classes, *counts)),
-    ]
-    out.say(f"{output.name}:", fact_table(facts))
-    out.notice([*dataset.notices, *notices, *missing])
-    record: dict[str, Any] = {
-        "window": window,
-        "channels": channels,
-        "channel_names": list(names),
-        "n_train": len(cut.y_train),
-        "n_test": len(cut.y_test),
-        "classes": list(arrays["class_names"].tolist()),
-        "n_of_class": dict(zip(dataset.classes, counts[0].tolist(), strict=True)),
-        "groups": len(set(arrays["groups"].tolist())) if "groups" in arrays else None,
-    }
-    out.finish(record)
+    out.say(f"{output.name}:", fact_table(_facts(cut, recorded, found)))
+    out.notice([*recorded.notices, *_notices(cut, recorded, found)])
+    out.finish(_record(cut, recorded, found, arrays))
 
 
-def _seams(dataset: Dataset) -> tuple[NDArray[np.bool_] | None, list[Notice]]:
-    """Return at which rows another session or, after a gap in time, another recording begins."""
-    n = dataset.X_train.shape[0]
-    seams = np.zeros(n, dtype=np.bool_)
-    notices = []
-    if dataset.sessions is not None:
-        sessions = group_numbers(list(dataset.sessions), n)
-        seams[1:] |= np.diff(sessions) != 0
-    if dataset.times is not None:
-        times = moments_of(dataset.times)
-        if times is None:
-            text = "the times are in a notation that is not known, so gaps in time are not seen"
-            notices.append(Notice("times", text, warning=True))
-        else:
-            apart = gaps(times)
-            seams |= apart
-            if apart.any():
-                text = f"{int(apart.sum()):,} gaps in time, which no window spans"
-                notices.append(Notice("gaps", text))
-    return seams, notices
+def _check_window(window: int, channels: int) -> None:
+    """Refuse windows that no features can be made of; one channel may be the sound of a word."""
+    if channels > 1 or window > SAMPLE_LIMIT:
+        check_window(window, channels)
 
 
-def _arrays(cut: Windows, dataset: Dataset) -> tuple[dict[str, Any], list[Notice]]:
-    """Return what the file holds, and a warning if a class has no window to train with."""
+def _trigger(
+    recorded: Recording, window: int, level: float | None, before: int | None
+) -> Trigger | None:
+    """Return where windows begin, if not in a raster."""
+    if level is None:
+        return None
+    count = window // _BEFORE_SHARE if before is None else before
+    if count >= window:
+        raise InputError(f"--before is {count:,}, a window has {window:,} samples; give fewer")
+    runs = runs_of(recorded.dataset.y_train, recorded.seams)
+    return Trigger.of(recorded.samples, runs, window, count, level or None)
+
+
+def _cut(
+    recorded: Recording, window: int, stride: int | None, share: float, trigger: Trigger | None
+) -> Windows:
+    """Return the windows; of a folder, whole takes are those to test with."""
+    labels, tested = recorded.dataset.y_train, recorded.tested
+    if share and tested.any():
+        raise InputError("--test is given, but the folder has takes to test with; leave it out")
+    if share and recorded.take_of is not None and recorded.groups is not None:
+        tested, share = last_takes(recorded.take_of, labels, share), 0.0
+    return cut_windows(
+        recorded.samples,
+        labels,
+        window,
+        stride,
+        share,
+        recorded.seams,
+        tested=tested,
+        trigger=trigger,
+    )
+
+
+def _arrays(cut: Windows, recorded: Recording) -> dict[str, Any]:
+    """Return what the file holds: windows, the classes that have some, their rate and groups."""
+    dataset = recorded.dataset
     present = np.unique(cut.y_train)
-    missing = [dataset.classes[index] for index in range(dataset.n_classes) if index not in present]
     number = np.full(dataset.n_classes, -1)
     number[present] = np.arange(len(present))
     arrays: dict[str, Any] = {
@@ -151,14 +195,87 @@ def _arrays(cut: Windows, dataset: Dataset) -> tuple[dict[str, Any], list[Notice
     tested = number[cut.y_test] >= 0
     if tested.any():
         arrays |= {"X_test": cut.X_test[tested], "y_test": number[cut.y_test][tested]}
-    if dataset.feature_names:
-        arrays["channel_names"] = np.array(dataset.feature_names)
-    if dataset.sessions is not None:
-        arrays["groups"] = np.array([dataset.sessions[row].strip() for row in cut.begins])
-    if not missing:
-        return arrays, []
-    text = f"left out, as no run of them fills a window: {listed(missing)}"
-    return arrays, [Notice("no_window", text, warning=True)]
+    if recorded.channels:
+        arrays["channel_names"] = np.array(recorded.channels)
+    if recorded.rate is not None:
+        arrays["sample_rate"] = np.array(recorded.rate)
+    if recorded.groups is not None:
+        arrays["groups"] = np.array([recorded.groups[row].strip() for row in cut.begins])
+    return arrays
+
+
+def _facts(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list[tuple[str, str]]:
+    """Return the rows of what was cut."""
+    dataset = recorded.dataset
+    window, channels = cut.X_train.shape[1:]
+    names = f": {', '.join(recorded.channels)}" if recorded.channels else ""
+    facts = [
+        ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
+        ("samples", f"{window:,} of {channels:,} channels each{names}"),
+        ("classes", _counted(dataset.classes, *_counts(cut, dataset.n_classes))),
+    ]
+    if recorded.rate is not None:
+        facts.append(("rate", f"{recorded.rate:g} Hz"))
+    if trigger is not None:
+        facts.append(("trigger", f"{trigger.level:.4g}, {trigger.before:,} samples before it"))
+    return facts
+
+
+def _record(
+    cut: Windows, recorded: Recording, trigger: Trigger | None, arrays: dict[str, Any]
+) -> dict[str, Any]:
+    counts = _counts(cut, recorded.dataset.n_classes)[0]
+    return {
+        "window": cut.X_train.shape[1],
+        "channels": cut.X_train.shape[2],
+        "channel_names": list(recorded.channels),
+        "sample_rate": recorded.rate,
+        "trigger": None if trigger is None else trigger.level,
+        "n_train": len(cut.y_train),
+        "n_test": len(cut.y_test),
+        "classes": list(arrays["class_names"].tolist()),
+        "n_of_class": dict(zip(recorded.dataset.classes, counts.tolist(), strict=True)),
+        "groups": len(set(arrays["groups"].tolist())) if "groups" in arrays else None,
+    }
+
+
+def _notices(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list[Notice]:
+    """Return what of the recording is in no window, and what may not be a channel."""
+    dataset, window = recorded.dataset, cut.X_train.shape[1]
+    runs = runs_of(dataset.y_train, recorded.seams)
+    notices = []
+    for place, name in enumerate(recorded.channels, start=1):
+        if is_called_as_time(name):
+            text = (
+                f"{title(name, place)} is taken for a channel, as its numbers do not rise; leave "
+                f"it out with --drop, or say --time"
+            )
+            notices.append(Notice("time_channel", text, warning=True, columns=(name,)))
+    short = sum(end - first < window for first, end in runs)
+    if short:
+        text = f"{short:,} of {len(runs):,} runs of a label are shorter than a window"
+        notices.append(Notice("short_runs", text))
+    moving = (
+        frozenset(range(dataset.n_classes))
+        if trigger is None
+        else classes_that_move(dataset.y_train, runs, trigger)
+    )
+    still = [name for index, name in enumerate(dataset.classes) if index not in moving]
+    if still:
+        text = f"cut in a raster, as nothing moves there: {listed(still)}"
+        notices.append(Notice("still", text, columns=tuple(still)))
+    counts = _counts(cut, dataset.n_classes)[0]
+    missing = [dataset.classes[index] for index in np.flatnonzero(counts == 0)]
+    if missing:
+        text = f"left out, as no run of them fills a window: {listed(missing)}"
+        notices.append(Notice("no_window", text, warning=True))
+    return notices
+
+
+def _counts(cut: Windows, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many windows of each class there are to train and to test with."""
+    train, test = (np.bincount(y, minlength=n_classes) for y in (cut.y_train, cut.y_test))
+    return train, test
 
 
 def _counted(classes: tuple[str, ...], train: NDArray[np.int64], test: NDArray[np.int64]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.stages.input_quantizer.raw_units import unit_words
+from protonn_edge.stages.window_features import channel_names
 
 _LISTED_FEATURES = 64
 
@@ -21,7 +22,7 @@ class Sending:
     features : str
         Which: "3", "0..63", "all", or, of windows, "channel 2".
     name : str
-        The name of the one feature, as the training data has it, or "".
+        The name of the one feature, or channel, as the training data has it, or "".
     unit : str
         "hundredths"; "the training data's unit" where raw values are sent as they are.
     factor : str
@@ -49,6 +50,8 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
     names, prefix = [""] * n, ""
     if model.n_channels is not None:
         n, prefix = min(n, model.n_channels), "channel "
+        if not alike:
+            names = [*channel_names(model.feature_names, model.n_channels)] or names
     elif model.feature_names and not alike:
         names = list(model.feature_names)
     starts = np.arange(n)

@@ -5,6 +5,8 @@ from protonn_edge.datasets.groups import group_numbers as group_numbers
 from protonn_edge.datasets.groups import with_groups as with_groups
 from protonn_edge.datasets.label_sets import MultiLabelDataset as MultiLabelDataset
 from protonn_edge.datasets.notices import Notice as Notice
+from protonn_edge.datasets.one_class import hold_out_normal as hold_out_normal
+from protonn_edge.datasets.one_class import of_normal_points as of_normal_points
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_held_out_points as load_held_out_points
 from protonn_edge.datasets.reading import load_points as load_points

@@ -3,8 +3,8 @@
 In place of the X, ``x_train``, ``x_test`` and ``x`` will do, too.
 
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
-``channel_names`` for windows (n, time, channel). Other arrays are left unread. X may have more than
-two axes: all but the first are flattened, in C order.
+``channel_names`` and ``sample_rate`` for windows (n, time, channel). Other arrays are left unread.
+X may have more than two axes: all but the first are flattened, in C order.
 
 Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
 ``n_features``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``, or a
@@ -152,7 +152,22 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
     if sets is not None:
         return LabelSetTable(source, X, sets, names)
     check_class_names(classes, str(archive.path))
-    return Table(source, X, _labels(archive, labels, y, classes), names, point_shape)
+    rate = _rate(archive) if len(point_shape) == 2 else None
+    texts = _labels(archive, labels, y, classes)
+    return Table(source, X, texts, names, point_shape, sample_rate=rate)
+
+
+def _rate(archive: ArrayArchive) -> float | None:
+    """Return the samples a second of windows, where the file tells them."""
+    if "sample_rate" not in archive.names:
+        return None
+    rate = archive.read("sample_rate")
+    if rate.shape != () or rate.dtype.kind not in "fiu" or not 0 < float(rate) < math.inf:
+        raise InputError(
+            f"{archive.path}: array 'sample_rate' must be a single number of hertz; mend it or "
+            "leave it out"
+        )
+    return float(rate)
 
 
 def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -17,9 +17,12 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ":
 RECORDING_MARK = "# protonn-edge recording"
 """How the first line of a recording begins, which is a comment."""
 
+_RATE = re.compile(re.escape(RECORDING_MARK) + r".*; rate: ([0-9.e+-]+) Hz;.*")
+
 _SNIFFED = (",", ";", "\t", "|")
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _SNIFFED_ROWS = 100
+_LINE_LIMIT = 1_000
 _SNIFFED_CHARACTERS = 1 << 18
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*")
 
@@ -66,6 +69,16 @@ def rows_of(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"{path} is not a table ({str(error)[:80]}); write it again") from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+
+
+def recorded_rate(path: Path) -> float | None:
+    """Return the samples a second that the first line of a recording tells; None of a table."""
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        found = _RATE.match(stream.readline(_LINE_LIMIT))
+    try:
+        return None if found is None else float(found[1])
+    except ValueError:
+        return None
 
 
 def _uncommented(lines: Iterable[str]) -> Iterator[str]:

@@ -32,13 +32,17 @@ _TIME_NAME = re.compile(
 _SESSION_NAME = re.compile(
     r"(session|subject|person|user|participant|patient|recording|take|group)(_?id)?"
 )
+_PERSON_NAME = re.compile(r"(subject|person|user|participant|patient)(_?id)?")
+_STAMP_NAME = re.compile(
+    r"(time_?stamp|date_?time|unix_?time|epoch|milli(second)?s|micro(second)?s)(_?(s|ms|us|ns))?"
+)
 _INDEX_NAME = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|row|row_?id|no\.?|nr\.?|#|sample_?id")
 _MISSING = ("na", "n/a", "nan", "null", "none", "?", "-")
 _MOMENT = re.compile(
     r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})?[T ]?"
     r"(\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp][Mm])?)? ?(Z|UTC|[+-]\d\d:?\d\d)?\s*"
 )
-_RISING_SHARE = 0.95  # a log that was restarted begins anew
+_RISING_SHARE, _STAMPED_SHARE = 0.95, 0.5  # a log that was restarted begins anew
 _INDEX_ROWS = 10  # fewer numbers that count up may be anything
 _JUDGED_ROWS = 20  # fewer labels may all differ
 
@@ -57,15 +61,24 @@ class TableOptions:
         What separates columns, see `protonn_edge.datasets.cells.DELIMITERS`.
     session : str or None
         The column that says which recording a row is from.
+    time : str or None
+        The column that says when a row was recorded.
+    channels : tuple of str
+        The columns that are features, in this order; empty for all that are left.
     groups : str or None
         The same, if there is such a column; else it is something else than a column.
+    labelled : str or None
+        The label of all rows, which no column holds unless it is called ``label`` or the like.
     """
 
     label: str | None = None
     drop: tuple[str, ...] = ()
     delimiter: str | None = None
     session: str | None = None
+    time: str | None = None
+    channels: tuple[str, ...] = ()
     groups: str | None = None
+    labelled: str | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +171,12 @@ class Column:
     @property
     def may_be_time(self) -> bool:
         """Whether it may say when a row was recorded."""
-        return self.kind == "moment" or _TIME_NAME.fullmatch(self.name.lower()) is not None
+        return self.kind == "moment" or is_called_as_time(self.name)
+
+    @property
+    def may_be_person(self) -> bool:
+        """Whether it may say which person a row is from, who may have several sessions."""
+        return _PERSON_NAME.fullmatch(self.name.lower()) is not None
 
     @property
     def may_be_session(self) -> bool:
@@ -168,6 +186,11 @@ class Column:
     def may_be_index(self, header: bool) -> bool:
         """Return whether its name, or the lack of one, is that of an index."""
         return header and _INDEX_NAME.fullmatch(self.name.lower()) is not None
+
+
+def is_called_as_time(name: str) -> bool:
+    """Return whether a name is one of those that times have."""
+    return _TIME_NAME.fullmatch(name.lower()) is not None
 
 
 def has_header(first: Sequence[str]) -> bool:
@@ -407,7 +430,7 @@ def left_out_as(column: Column, header: bool) -> LeftOut | None:
     cells = column.cells
     if not any(cell.strip() for cell in cells):
         return LeftOut(column, "empty") if cells else None
-    if column.kind == "moment" or (column.may_be_time and _rises(cells)):
+    if column.kind == "moment" or (column.may_be_time and _rises(cells, column.name)):
         return LeftOut(column, "time")
     one = column.kind == "text" and len(set(cells)) == 1
     named = column.kind == "text" or _is_whole(column)
@@ -419,14 +442,18 @@ def left_out_as(column: Column, header: bool) -> LeftOut | None:
     return None
 
 
-def _rises(cells: Sequence[str]) -> bool:
-    """Return whether numbers rise from row to row, a few restarts aside."""
+def _rises(cells: Sequence[str], name: str) -> bool:
+    """Return whether numbers rise from row to row, a few restarts aside.
+
+    There may be more of them in a column that can hardly be called so for another reason.
+    """
+    share = _STAMPED_SHARE if _STAMP_NAME.fullmatch(name.lower()) else _RISING_SHARE
     try:
         numbers = [float(with_point(cell)) for cell in cells]
     except ValueError:
         return False
     rising = sum(after > before for before, after in pairwise(numbers))
-    return len(numbers) > 1 and rising >= _RISING_SHARE * (len(numbers) - 1)
+    return len(numbers) > 1 and rising >= share * (len(numbers) - 1)
 
 
 def counts_rows(numbers: NDArray[Any]) -> bool:

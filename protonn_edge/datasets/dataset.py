@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.datasets.naming import NO_CLASS, check_names, in_order
 from protonn_edge.datasets.notices import Notice
 from protonn_edge.datasets.rows import Sparse, is_sparse
 from protonn_edge.errors import InputError
@@ -45,6 +45,8 @@ class TableLayout:
         The columns that are neither label nor feature, in the same way.
     session : str
         The name of the column that says which recording a row is from, or empty.
+    time : str
+        The name of the column that says when a row was recorded, or empty.
     """
 
     delimiter: str
@@ -54,6 +56,7 @@ class TableLayout:
     label_found: str
     left_out: tuple[str, ...]
     session: str
+    time: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,10 @@ class Table:
         How a table of text was read.
     sessions, times : sequence of n str, or None
         Which recording each row of a table is from, and when it was recorded, where columns say so.
+    seams : ndarray of shape (n,), bool, or None
+        At which rows another session begins, by all columns that say so.
+    sample_rate : float or None
+        Samples a second, of a recording or of windows.
     """
 
     source: str
@@ -89,6 +96,8 @@ class Table:
     layout: TableLayout | None = None
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
+    seams: NDArray[np.bool_] | None = None
+    sample_rate: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +110,10 @@ class Dataset:
         Raw features, finite; a CSR matrix where a table of them would be too large. The test part
         may have no rows.
     y_train, y_test : ndarray of shape (n,), int64
-        Indices into `classes`.
+        Indices into `classes`; those of test points may be `NO_CLASS` where there is one class.
     classes : tuple of str
-        L >= 2 names; numbers in their order if all are whole numbers, else in the order of text. A
-        file that names its classes keeps its own order.
+        L >= 2 names, or one alone where that was allowed; numbers in their order if all are whole
+        numbers, else in the order of text. A file that names its classes keeps its own order.
     feature_names : tuple of str
         D names, or empty.
     point_shape : tuple of int
@@ -113,7 +122,7 @@ class Dataset:
         Which group each training point is of, such as a person; see `with_groups`.
     notices : tuple of Notice
         What is worth knowing of the data: how it was read, and what looks like a mistake.
-    layout, sessions, times
+    layout, sessions, times, sample_rate
         Of the training part as it was read, see `Table`.
     """
 
@@ -129,6 +138,7 @@ class Dataset:
     layout: TableLayout | None = None
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
+    sample_rate: float | None = None
 
     @property
     def n_features(self) -> int:
@@ -141,7 +151,13 @@ class Dataset:
         return len(self.classes)
 
 
-def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()) -> Dataset:
+def dataset_from(
+    train: Table,
+    test: Table | None,
+    classes: tuple[str, ...] = (),
+    *,
+    least_classes: Literal[1, 2] = 2,
+) -> Dataset:
     """Combine the parts of a data set and number its labels.
 
     Parameters
@@ -151,21 +167,25 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
     classes : tuple of str
         The names in their order, where the file gives them; else they are found in the training
         labels.
+    least_classes : {2, 1}
+        How many classes there must be. Beside a training part of one, test points may have other
+        labels: they are `NO_CLASS`.
 
     Raises
     ------
     InputError
-        If there are no training points, fewer than 2 or more than `CLASS_LIMIT` classes, unusable
+        If there are no training points, too few or more than `CLASS_LIMIT` classes, unusable
         names, another number of features in the test part, or a label that the training part lacks.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; give it at least one of each class")
     found = set(train.labels)
-    names = classes or in_order(found)
+    alone = least_classes == 1 == len(found)
+    names = tuple(found) if alone else classes or in_order(found)
     check_class_names(names, train.source)
     if not classes:
         _check_classes_are_no_measurements(found, train.X.shape[0], train.source)
-    if len(found) < 2:
+    if len(found) < least_classes:
         raise InputError(
             f"{train.source} has only one class, {next(iter(found))!r}; a classifier needs at "
             "least 2"
@@ -184,7 +204,7 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         X_train=train.X,
         y_train=class_indices(train, names, "class_names"),
         X_test=tested.X,
-        y_test=class_indices(tested, names, "the training part"),
+        y_test=class_indices(tested, names, "the training part", alone=alone),
         classes=names,
         feature_names=features,
         point_shape=train.point_shape,
@@ -192,6 +212,7 @@ def dataset_from(train: Table, test: Table | None, classes: tuple[str, ...] = ()
         layout=train.layout,
         sessions=train.sessions,
         times=train.times,
+        sample_rate=train.sample_rate,
     )
 
 
@@ -213,8 +234,12 @@ def _check_classes_are_no_measurements(labels: set[str], n: int, source: str) ->
         )
 
 
-def class_indices(table: Table, classes: Sequence[str], where: str) -> Indices:
+def class_indices(
+    table: Table, classes: Sequence[str], where: str, *, alone: bool = False
+) -> Indices:
     """Return the labels of a table as indices into `classes`, which `where` lists.
+
+    Other labels are `NO_CLASS` if the class stands `alone`.
 
     Raises
     ------
@@ -222,6 +247,8 @@ def class_indices(table: Table, classes: Sequence[str], where: str) -> Indices:
         If a label is not among the classes.
     """
     index_of = {name: index for index, name in enumerate(classes)}
+    if alone:
+        index_of = dict.fromkeys(table.labels, NO_CLASS) | index_of
     for row, label in enumerate(table.labels):
         if label not in index_of:
             known = ", ".join(repr(name) for name in list(classes)[:12])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -17,6 +18,10 @@ _FORMATS = (
     *_TIMES,
     *_DAYS,
 )
+
+_UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|us|micro(?:second)?s?|ns)$")
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("milli", 1e-3), ("us", 1e-6), ("micro", 1e-6), ("ns", 1e-9))
+_LONGEST_STEP_S, _LEAST_MILLISECONDS, _LEAST_MICROSECONDS = 0.5, 2, 1_000
 
 
 def moments_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
@@ -34,6 +39,22 @@ def moments_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
         zoned = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
         return np.array([(time - begin).total_seconds() for time in zoned])
     return None
+
+
+def seconds_of_a_unit(name: str, step: float) -> float | None:
+    """Return how many seconds a unit of times has, by a column's name, or else by the usual step.
+
+    Steps below 0.5 are of seconds, whole ones of 2 to 999 of milliseconds, longer ones of
+    microseconds, as an Arduino's clocks count them. None if it cannot be told.
+    """
+    found = _UNIT.search(name.lower())
+    if found is not None:
+        return next(seconds for unit, seconds in _UNITS if found[1].startswith(unit))
+    if 0 < step < _LONGEST_STEP_S:
+        return 1.0
+    if step < _LEAST_MILLISECONDS or step != round(step):
+        return None
+    return 1e-3 if step < _LEAST_MICROSECONDS else 1e-6
 
 
 def _reader(notation: str) -> Callable[[str], datetime]:

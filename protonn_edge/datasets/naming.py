@@ -9,6 +9,9 @@ from protonn_edge.errors import InputError
 
 NAME_LIMIT = 100
 
+NO_CLASS = 255
+"""The label of a point of none of a model's classes, and the answer that is right for it."""
+
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 

@@ -7,7 +7,8 @@ a path ending in            is read as
 ``.csv``, ``.tsv``          a table, see `protonn_edge.datasets.tables`
 ``.libsvm .svm .svmlight``  libsvm text, see `protonn_edge.datasets.libsvm`
 ``.txt .t .tr .scale``, "" libsvm text or a table with tabs, whichever its first line looks like
-a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout)
+a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
+                            for folders of recordings see `protonn_edge.datasets.recorded`
 =========================== ===================================================================
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from protonn_edge.datasets.arrays import read_npz
 from protonn_edge.datasets.columns import Expected, TableOptions
@@ -45,7 +47,9 @@ _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 
 
-def load_dataset(path: Path | str, options: TableOptions | None = None) -> Dataset:
+def load_dataset(
+    path: Path | str, options: TableOptions | None = None, *, least_classes: Literal[1, 2] = 2
+) -> Dataset:
     """Read labelled data; without a test part of its own all of it is training data, see `holdout`.
 
     Parameters
@@ -53,6 +57,8 @@ def load_dataset(path: Path | str, options: TableOptions | None = None) -> Datas
     path : Path or str
     options : TableOptions, optional
         What is known of a table; refused for other kinds of files.
+    least_classes : {2, 1}
+        How many classes there must be, see `dataset_from`.
 
     Returns
     -------
@@ -65,15 +71,29 @@ def load_dataset(path: Path | str, options: TableOptions | None = None) -> Datas
     InputError
         One sentence with the file and, where there is one, the line or the array.
     """
-    dataset = _dataset_of(*_parts(Path(path), options))
+    dataset = _dataset_of(*_parts(Path(path), options), least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
 
 
-def _dataset_of(train: Table, test: Table | None, names: tuple[str, ...] = ()) -> Dataset:
+def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, tuple[str, ...]]:
+    """Read the training part of labelled data as the file has it, and the classes if it names them.
+
+    Raises
+    ------
+    InputError
+        As `load_dataset`.
+    """
+    train, _, classes = _parts(path, options)
+    return train, classes
+
+
+def _dataset_of(
+    train: Table, test: Table | None, names: tuple[str, ...], least_classes: Literal[1, 2]
+) -> Dataset:
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
         return label_set_dataset(as_label_sets(train), tested, names)
-    return dataset_from(train, test, names)
+    return dataset_from(train, test, names, least_classes=least_classes)
 
 
 def load_points(
@@ -106,7 +126,7 @@ def load_points(
     -------
     X : ndarray of shape (n, D), float32
     y : ndarray of shape (n,), int64
-        Indices into `classes`.
+        Indices into `classes`; if that is one alone, other labels are `NO_CLASS`.
 
     Raises
     ------
@@ -171,7 +191,8 @@ def _points_of(
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; give it at least one")
     points = dense_features(table.X, table.source)
-    labels = class_indices(table, expected.classes, "the model")
+    alone = len(expected.classes) == 1
+    labels = class_indices(table, expected.classes, "the model", alone=alone)
     for notice in (*table.notices, *notices):
         if on_notice is not None:
             on_notice(notice)
@@ -195,7 +216,7 @@ def with_columns(table: Table, wanted: Sequence[str]) -> tuple[Table, tuple[Noti
 
 def refuse_options(path: Path, options: TableOptions | None) -> None:
     """Refuse what only a table of text can be told."""
-    given = TableOptions() if options is None else replace(options, groups=None)
+    given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     flags = [f"--{name}" for name, value in vars(given).items() if value]
     if flags:
         raise InputError(
@@ -212,7 +233,8 @@ def _tables(
         return _text_table(path, options, expected), None
     if not (path / "train.txt").is_file():
         raise InputError(
-            f"{path} is a folder without train.txt; name a file, or put train.txt there"
+            f"{path} is a folder without train.txt; name a file, put train.txt there, or let "
+            "'windows' cut a folder of recordings"
         )
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():

@@ -8,14 +8,17 @@ end of each run, which no training window reaches into.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError
 
-_GAP = 3.0  # steps: two samples lost in a row
+_GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
+_STEADY, _UNSTEADY = 0.9, 0.25  # a share of steps, and how far they may be off the usual one
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,9 @@ def cut_windows(
     stride: int | None = None,
     test_share: float = 0.0,
     seams: NDArray[np.bool_] | None = None,
+    *,
+    tested: NDArray[np.bool_] | None = None,
+    trigger: Trigger | None = None,
 ) -> Windows:
     """Cut a recording into windows.
 
@@ -62,9 +68,12 @@ def cut_windows(
         Test windows never do.
     test_share : float
         0 <= share < 1, of each run: its end is cut into test windows.
-
-    seams : ndarray of shape (rows,), optional
+    seams : ndarray of shape (rows,), bool, optional
         True at each row that does not follow the one before it, as where another session begins.
+    tested : ndarray of shape (rows,), bool, optional
+        Rows of runs that become test windows as a whole.
+    trigger : Trigger, optional
+        Where windows begin, in place of a raster, in runs of classes that move at all.
 
     Raises
     ------
@@ -77,16 +86,20 @@ def cut_windows(
             f"windows of {window} samples every {step}, {test_share:g} of them for testing: give "
             "at least 2 samples, a stride of at least 1, and a share from 0 to below 1"
         )
-    changed = np.diff(labels) != 0
-    if seams is not None:
-        changed |= seams[1:]
-    ends = np.append(np.flatnonzero(changed) + 1, len(labels)).tolist()
+    runs = runs_of(labels, seams)
+    moving = frozenset[int]() if trigger is None else classes_that_move(labels, runs, trigger)
     train: list[int] = []
     test: list[int] = []
-    for first, end in zip([0, *ends[:-1]], ends, strict=True):
-        tested = end - math.floor((end - first) * test_share)
-        train += range(first, tested - window + 1, step)
-        test += range(tested, end - window + 1, window)
+    for first, end in runs:
+        parted = end - math.floor((end - first) * test_share)
+        if tested is not None and tested[first]:
+            parted = first
+        if trigger is not None and int(labels[first]) in moving:
+            train += trigger.begins(first, parted)
+            test += trigger.begins(parted, end)
+        else:
+            train += range(first, parted - window + 1, step)
+            test += range(parted, end - window + 1, window)
     if not train:
         raise InputError(
             f"no run of equal labels has the {window} samples of a window for training; use "
@@ -99,15 +112,51 @@ def cut_windows(
     )
 
 
+def runs_of(
+    labels: NDArray[np.int64], seams: NDArray[np.bool_] | None = None
+) -> list[tuple[int, int]]:
+    """Return the first row, and the one after the last, of each run of a label without a seam."""
+    changed = np.diff(labels) != 0
+    if seams is not None:
+        changed |= seams[1:]
+    ends = np.append(np.flatnonzero(changed) + 1, len(labels)).tolist()
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def classes_that_move(
+    labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: Trigger
+) -> frozenset[int]:
+    """Return the classes, of labels (rows,), whose runs have movement in more than every other."""
+    moved: dict[int, list[bool]] = {}
+    for first, end in runs:
+        moved.setdefault(int(labels[first]), []).append(bool(trigger.moving[first:end].any()))
+    return frozenset(label for label, found in moved.items() if 2 * sum(found) > len(found))
+
+
+def last_takes(
+    take_of: NDArray[np.int64], labels: NDArray[np.int64], share: float
+) -> NDArray[np.bool_]:
+    """Return the rows (rows,) of the last share of each class's takes, but not of all of them."""
+    tested = np.zeros(len(take_of), np.bool_)
+    for label in np.unique(labels):
+        takes = np.unique(take_of[labels == label])
+        count = min(round(share * len(takes)), len(takes) - 1)
+        tested |= np.isin(take_of, takes[len(takes) - count :])
+    return tested
+
+
 def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return at which rows (rows,) a recording was interrupted: time went back, or stood out.
 
-    A step of more than `_GAP` usual ones is a gap; the usual one is the median of those that rise.
+    The usual step is the median of those that rise. A step is a gap from 1.5 usual ones on, which
+    is a single lost sample, if the clock is steady: if nearly all steps are the usual one. Else it
+    is one above 3.
     """
     steps = np.diff(times)
     rising = steps[steps > 0]
     usual = float(np.median(rising)) if len(rising) else 0.0
-    apart = (steps < 0) | (steps > _GAP * usual)
+    steady = len(rising) > 0 and np.mean(np.abs(rising - usual) <= _UNSTEADY * usual) >= _STEADY
+    apart = (steps < 0) | (steps > (_GAP_OF_STEADY if steady else _GAP) * usual)
     return np.concatenate([[False], apart])
 
 

@@ -108,11 +108,11 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
 
 
 def _counts(y: Any, n_classes: int) -> list[int]:
-    """Return how many points have each label."""
+    """Return how many points have each label; those of no class are not counted."""
     if is_sparse(y):
         counts = np.asarray(y.sum(axis=0)).ravel()
     else:
-        counts = np.bincount(y, minlength=n_classes)
+        counts = np.bincount(y, minlength=n_classes)[:n_classes]
     return [int(count) for count in counts]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
 
@@ -19,11 +19,13 @@ from protonn_edge.datasets.cells import (
     DELIMITERS,
     delimiter_called,
     is_number,
+    recorded_rate,
     rows_of,
     sniffed_delimiter,
     with_point,
 )
 from protonn_edge.datasets.columns import (
+    LABEL_NAMES,
     Column,
     Expected,
     FoundLabel,
@@ -79,73 +81,49 @@ def read_table(
     """
     options = options or TableOptions()
     file = _opened(path, delimiter, options)
-    dropped = {find_column(file.columns, text, "--drop", path) for text in options.drop}
-    kept = [column for column in file.columns if column not in dropped]
-    if options.label is None:
-        candidates = label_candidates(path, kept, file.header, expected, first=label_first)
-    else:
-        candidates = [find_column(file.columns, options.label, "--label", path)]
-        dropped.intersection_update(candidates)
-        if dropped:
-            raise InputError(
-                f"--label and --drop both name {candidates[0].title} of {path}; leave one out"
-            )
-    if not kept:
-        raise InputError(f"--drop names all columns of {path}; keep the label and the features")
-    session = next((each for each in kept if each.name and each.name == options.groups), None)
-    if options.session is not None:
-        session = find_column(file.columns, options.session, "--session", path)
-    possible = set(candidates)
-    texts = [
-        column
-        for column in kept
-        if column in possible
-        or column is session
-        or column.kind != "number"
-        or column.may_be_time
-        or column.may_be_session
-        or column.may_be_index(file.header)
-    ]
+    roles = _roles(file, options, expected, label_first=label_first)
+    texts = [column for column in roles.kept if roles.needs_cells(column, file.header)]
     as_text = set(texts)
-    content = _read(file, texts, [column for column in kept if column not in as_text])
-    if options.label is not None:
-        found = FoundLabel(candidates[0], "as --label says")
-    elif (label_first and not file.header) or not content.rows:
-        found = FoundLabel((candidates or kept)[0], "the first one")
-    else:
-        near = _neighbour_ranges(file, content)
-        found = choose_label(path, kept, candidates, near, expected)
-    label = found.column
-    others = [column for column in kept if column is not label]
-    features, left_out = _features(file, content, others, session, expected)
+    content = _read(file, texts, [column for column in roles.kept if column not in as_text])
+    found = _label(file, content, roles, options, expected, label_first=label_first)
+    label = None if found is None else found.column
+    others = [column for column in roles.kept if column is not label]
+    features, left_out = _features(file, content, others, roles, expected)
     if not features:
-        raise InputError(
-            f"{path} has no column of features beside {label.title}, the label; add one, or say "
-            "--label"
-        )
-    labels = _labels(file, label)
+        beside = "" if label is None else f" beside {label.title}, the label"
+        raise InputError(f"{path} has no column of features{beside}; add one, or say --label")
+    labels = [str(options.labelled)] * content.rows if label is None else _labels(file, label)
     used = {label, *features}
     X = _matrix(file, content, features)
     if content.decimals.comma:
         file.notices.append(Notice("decimal_comma", "numbers have decimal commas"))
-    roles = {each.kind: each.column.cells for each in left_out if each.kind in ("session", "time")}
+    sessions = [each.column for each in left_out if each.kind == "session"]
+    session = _whose(sessions, roles.session)
+    time = next((each.column for each in left_out if each.kind == "time"), None)
     return Table(
         str(path),
         X,
         labels,
         tuple(column.name for column in features) if file.header else (),
-        notices=(*file.notices, *found.notices, *(each.notice for each in left_out)),
+        notices=(
+            *file.notices,
+            *(() if found is None else found.notices),
+            *(each.notice for each in left_out),
+        ),
         layout=TableLayout(
             delimiter=file.delimiter,
             header=file.header,
             decimal_comma=content.decimals.comma,
-            label=label.title,
-            label_found=found.how,
+            label="the file's name" if label is None else label.title,
+            label_found="as nothing else says it" if found is None else found.how,
             left_out=tuple(column.title for column in file.columns if column not in used),
-            session=next((each.column.name for each in left_out if each.kind == "session"), ""),
+            session="" if session is None else session.name,
+            time="" if time is None else time.name,
         ),
-        sessions=roles.get("session"),
-        times=roles.get("time"),
+        sessions=None if session is None else session.cells,
+        times=None if time is None else time.cells,
+        seams=_seams(sessions, content.rows),
+        sample_rate=recorded_rate(path),
     )
 
 
@@ -178,6 +156,116 @@ def read_features(
         return None
     content = _read(file, [], kept)
     return content.numbers, (*file.notices, *notices)
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """What is known of columns before all rows are read.
+
+    Attributes
+    ----------
+    kept : list of Column
+        Those that are not dropped.
+    labels : list of Column
+        Those that may hold the labels.
+    session, time : Column or None
+        Those that options name.
+    channels : list of Column
+        Those that alone are features; empty if nobody said so.
+    """
+
+    kept: list[Column]
+    labels: list[Column]
+    session: Column | None
+    time: Column | None
+    channels: list[Column]
+
+    def needs_cells(self, column: Column, header: bool) -> bool:
+        """Return whether a column may be something else than a feature."""
+        if column in self.labels or column in (self.session, self.time):
+            return True
+        return (
+            bool(self.channels and column not in self.channels)
+            or column.kind != "number"
+            or column.may_be_time
+            or column.may_be_session
+            or column.may_be_index(header)
+        )
+
+    def left_out_as(self, column: Column, header: bool) -> LeftOut | None:
+        """Return why a column is no feature, or None if it may be one."""
+        if column is self.session:
+            return LeftOut(column, "session")
+        if column is self.time:
+            return LeftOut(column, "time")
+        return left_out_as(column, header)
+
+
+def _roles(
+    file: _File, options: TableOptions, expected: Expected | None, *, label_first: bool
+) -> _Roles:
+    """Return what the options, the header and the first rows say of the columns."""
+    path, columns = file.path, file.columns
+    dropped = {find_column(columns, text, "--drop", path) for text in options.drop}
+    channels = [find_column(columns, text, "--channels", path) for text in options.channels]
+    kept = [column for column in columns if column not in dropped]
+    if options.label is not None:
+        candidates = [find_column(columns, options.label, "--label", path)]
+        for flag, others in (("--drop", dropped), ("--channels", channels)):
+            if candidates[0] in others:
+                raise InputError(
+                    f"--label and {flag} both name {candidates[0].title} of {path}; leave one out"
+                )
+    elif options.labelled is not None:
+        candidates = [column for column in kept if column.is_called(LABEL_NAMES)][:1]
+    else:
+        unclaimed = [column for column in kept if column not in channels]
+        candidates = label_candidates(path, unclaimed, file.header, expected, first=label_first)
+    if not kept:
+        raise InputError(f"--drop names all columns of {path}; keep the label and the features")
+    session = next((each for each in kept if each.name and each.name == options.groups), None)
+    if options.session is not None:
+        session = find_column(columns, options.session, "--session", path)
+    time = None if options.time is None else find_column(columns, options.time, "--time", path)
+    return _Roles(kept, candidates, session, time, channels)
+
+
+def _label(
+    file: _File,
+    content: _Content,
+    roles: _Roles,
+    options: TableOptions,
+    expected: Expected | None,
+    *,
+    label_first: bool,
+) -> FoundLabel | None:
+    """Return the column of labels; None where the file's name is the label."""
+    if options.label is not None:
+        return FoundLabel(roles.labels[0], "as --label says")
+    if options.labelled is not None:
+        return FoundLabel(roles.labels[0], "by its name") if roles.labels else None
+    if (label_first and not file.header) or not content.rows:
+        return FoundLabel((roles.labels or roles.kept)[0], "the first one")
+    near = _neighbour_ranges(file, content)
+    return choose_label(file.path, roles.kept, roles.labels, near, expected)
+
+
+def _whose(sessions: Sequence[Column], named: Column | None) -> Column | None:
+    """Return the column that groups rows: the named one, that of persons, or the first."""
+    if named is not None:
+        return named
+    persons = [column for column in sessions if column.may_be_person]
+    return next(iter([*persons, *sessions]), None)
+
+
+def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
+    """Return at which rows another session begins, (rows,); None if no column says so."""
+    if not sessions:
+        return None
+    seams = np.zeros(rows, np.bool_)
+    for column in sessions:
+        seams[1:] |= [after != before for before, after in pairwise(column.cells)]
+    return seams
 
 
 @dataclass
@@ -220,7 +308,7 @@ def _opened(path: Path, usual: str, options: TableOptions) -> _File:
     first_line, first = next(rows, (0, []))
     if not first:
         raise InputError(f"{path} has no rows; give it at least one of each class")
-    if len(first) < 2:
+    if len(first) < 2 and options.labelled is None:
         raise InputError(
             f"{path}:{first_line} has one column; a table needs a label and features, separated by "
             f"{DELIMITERS[delimiter]}, or by what --delimiter says"
@@ -370,7 +458,7 @@ def _features(
     file: _File,
     content: _Content,
     columns: list[Column],
-    session: Column | None,
+    roles: _Roles,
     expected: Expected | None,
 ) -> tuple[list[Column], list[LeftOut]]:
     """Return which columns are features, in the model's order, and which are left out and why."""
@@ -384,9 +472,12 @@ def _features(
         if len(columns) == expected.n_features:
             return columns, []
     left_out: list[LeftOut] = []
+    if roles.channels:
+        others = [column for column in columns if column not in roles.channels]
+        known = [roles.left_out_as(column, file.header) for column in others]
+        return roles.channels, [each for each in known if each is not None]
     for column in columns:
-        found = LeftOut(column, "session") if column is session else None
-        found = found or left_out_as(column, file.header) or _index(column, content)
+        found = roles.left_out_as(column, file.header) or _index(column, content)
         if found is not None:
             left_out.append(found)
     gone = {each.column for each in left_out}

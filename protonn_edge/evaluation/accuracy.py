@@ -47,16 +47,16 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
 def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.int64]:
     """Return the answers' confusion matrix (L, L), or (L, L + 1) of a model that rejects.
 
-    The last column then has the points of each class that were answered "unknown".
+    The last column then has the points of each class that were answered "unknown". Where points of
+    no class are among them, the matrix is (L + 1, L + 1), and these are its last row.
     """
     n = model.n_classes
     answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
     pairs = np.array(answered, np.int64).reshape(-1, 2)
-    rejected = pairs[:, 0] == UNKNOWN
-    counts = confusion_matrix(pairs[~rejected, 0], pairs[~rejected, 1], n)
-    if model.rejection is None:
-        return counts
-    return np.column_stack([counts, np.bincount(pairs[rejected, 1], minlength=n)])
+    pairs[pairs == UNKNOWN] = n
+    counts = confusion_matrix(pairs[:, 0], pairs[:, 1], n + 1)
+    rows = n + int(any(result.label == UNKNOWN for result in results))
+    return counts[:rows] if model.rejection is not None else counts[:n, :n]
 
 
 @dataclass(frozen=True)

@@ -151,9 +151,10 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
     n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)
-        rejected = result.predicted == UNKNOWN and reference.rejection is not None
-        predicted = 0 if rejected else result.predicted or 0
-        if max(result.label, predicted) >= n or scores != n:
+        named = {result.label, result.predicted or 0}
+        if reference.rejection is not None:
+            named -= {UNKNOWN}
+        if max(named, default=0) >= n or scores != n:
             raise InputError(
                 f"{path} has a class or scores at index {result.index} that the model with its {n} "
                 "classes does not have; run `protonn-edge hil` again"

@@ -34,6 +34,7 @@ from protonn_edge.evaluation.verification import (
 from protonn_edge.hil import Result
 from protonn_edge.model import Model
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
+from protonn_edge.stages.window_features import channel_names
 from protonn_edge.toolchain.host import has_compiler
 
 TOLERATED_LOSS = 0.005
@@ -185,7 +186,8 @@ class LibraryWay:
         channels = self.model.n_channels
         if channels is not None:
             steps = steps.reshape(-1, channels).sum(axis=0)
-            names = [f"channel {channel}" for channel in range(channels)]
+            names = [*channel_names(self.model.feature_names, channels)]
+            names = names or [f"channel {channel}" for channel in range(channels)]
         worst = np.argsort(-steps, kind="stable")[:_NAMED].tolist()
         return tuple(names[i] if names else f"feature {i}" for i in worst if steps[i] > 0)
 

@@ -74,7 +74,7 @@ class Result:
     index : int
         The row of the test data.
     label : int
-        Index of the true class.
+        Index of the true class, or `UNKNOWN` for a point of none of them.
     predicted : int or None
         Index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost:
         no answer came.
@@ -326,10 +326,13 @@ class Summary:
     lost : int
         Points that got no answer.
     unknown : int
-        Points that were answered "unknown", which is not right, whatever they are.
+        Points that were answered "unknown", which is right for those of no class alone.
     cycles, latency_ms, energy_mj : Spread or None
         Of one prediction, over the points that were answered; None if none was. Energy is the
         board's power times the time (ProtoNN paper, section 5).
+    others, others_found : int
+        Points of no class, which a model of one class may be given, and those of them that were
+        answered "unknown".
     """
 
     accuracy: float
@@ -340,12 +343,20 @@ class Summary:
     cycles: Spread | None
     latency_ms: Spread | None
     energy_mj: Spread | None
+    others: int = 0
+    others_found: int = 0
+
+    @property
+    def false_alarms(self) -> int:
+        """Points of the model's classes that were answered "unknown"."""
+        return self.unknown - self.others_found
 
     @property
     def accuracy_of_classified(self) -> float | None:
         """Share of the points answered with a class that are of that class; None without any."""
         classified = self.n - self.lost - self.unknown
-        return self.accuracy * self.n / classified if classified else None
+        right = self.accuracy * self.n - self.others_found
+        return right / classified if classified else None
 
     def to_json(self) -> dict[str, object]:
         """Return the summary as what `json.dumps` takes."""
@@ -380,6 +391,8 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         cycles=spread,
         latency_ms=spread and _scaled(spread, board.milliseconds(1)),
         energy_mj=spread and _scaled(spread, board.millijoules(1)),
+        others=sum(r.label == UNKNOWN for r in results),
+        others_found=sum(r.label == r.predicted == UNKNOWN for r in results),
     )
 
 

@@ -52,6 +52,8 @@ class Model(Sized):
         What a file calls the arrays that other kinds do not have.
     OPTIONAL_ARRAYS : tuple of str
         The same for those that not every file of the kind has.
+    LEAST_CLASSES : int
+        How many classes there are at least: of one, points are told from all others by rejection.
     statistics : tuple of str
         What points may be rejected by; see `stages.decision.rejection`.
     normalizer : Normalizer
@@ -93,6 +95,7 @@ class Model(Sized):
     kind: ClassVar[str]
     ARRAYS: ClassVar[tuple[str, ...]]
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
+    LEAST_CLASSES: ClassVar[int] = 2
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
 
     normalizer: Normalizer
@@ -124,7 +127,7 @@ class Model(Sized):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        if self.threshold is None and self.n_classes < 2:
+        if self.threshold is None and self.n_classes < self.LEAST_CLASSES:
             raise InputError("the model has one class; a classifier needs at least 2 classes")
         if self.activity is not None:
             Activity.of_array(self.activity.to_array(), self.n_inputs, self.activity_sizes)

@@ -57,6 +57,7 @@ class ProtoNNModel(SizedByMatrices, Model):
     """
 
     kind: ClassVar[str] = "protonn"
+    LEAST_CLASSES: ClassVar[int] = 1
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "B", "Z", "gamma", "cutoff")
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("projection_bits",)

@@ -69,6 +69,16 @@ class InputStatistics:
             upper=self.upper - np.where(rests_high, band, 0.0),
         )
 
+    def reaching(self, share: float) -> InputStatistics:
+        """Return the statistics with each range longer by that share of it at either end.
+
+        Whole numbers are what they are.
+        """
+        if self.whole:
+            return self
+        longer = share * (self.upper - self.lower)
+        return replace(self, lower=self.lower - longer, upper=self.upper + longer)
+
     def with_one_range(self) -> InputStatistics:
         """Return the statistics with the range of all features together, which rest at its begin.
 

@@ -27,6 +27,7 @@ from protonn_edge.quantization.quantizer import (
 )
 from protonn_edge.quantization.rejection import (
     Statistics,
+    check_margin,
     check_rate,
     check_statistics,
     rejection_for,
@@ -49,6 +50,7 @@ __all__ = [
     "StageLoss",
     "Statistics",
     "check_counts",
+    "check_margin",
     "check_rate",
     "check_statistics",
     "dequantize",

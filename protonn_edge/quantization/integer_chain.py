@@ -213,8 +213,13 @@ class IntegerChain(FedBytes):
 
     @cached_property
     def confidence(self) -> Confidence | None:
-        """What tells the probability of an answer from its scores; None where nobody knows."""
-        return None if self.sharpness is None else Confidence.of(self.sharpness * self.score_scale)
+        """What tells the probability of an answer from its scores; None where nobody knows.
+
+        Nor is it there for a single class, which has nothing to be compared with.
+        """
+        if self.sharpness is None or self.n_classes == 1:
+            return None
+        return Confidence.of(self.sharpness * self.score_scale)
 
     @property
     def model_bytes(self) -> int:

@@ -118,6 +118,15 @@ def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
                 f"a {model.title} model has no {name} to reject points by; take "
                 f"{' or '.join(model.statistics)}"
             )
+    check_margin(model.n_classes, by)
+
+
+def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
+    """Refuse to reject points by the lead over a second class where there is none."""
+    if "margin" in by and n_classes < 2:
+        raise InputError(
+            "a model of one class has no margin to reject points by; take score or distance"
+        )
 
 
 def check_rate(n: int, rate: float) -> int:

@@ -41,11 +41,15 @@ def stage_losses(
 ) -> tuple[StageLoss, ...]:
     """Return what each stage of quantization costs on raw points X, (n, D), of classes y, n >= 1.
 
+    That is how many points change their class; a model of one class has no other one.
+
     Raises
     ------
     InputError
         If the points do not fit the model, or the model cannot be quantized.
     """
+    if model.n_classes == 1:
+        return ()
     integers, kind = quantize(model), INTEGER_KINDS[model.kind]
     found: dict[str, list[NDArray[np.int64]]] = {}
     for i in range(0, len(X), _ROWS_AT_ONCE):

@@ -26,7 +26,13 @@ from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import chosen_points
 from protonn_edge.report.signals import trace_of
 from protonn_edge.report.svg import figure
-from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic, margins
+from protonn_edge.stages.decision.rejection import (
+    UNKNOWN,
+    Statistic,
+    answer_name,
+    answer_names,
+    margins,
+)
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # whose confusion matrix is a table that can be read
@@ -63,7 +69,9 @@ def accuracy_panels(one: Evidence, salt: str) -> list[Panel]:
         ("class", "points", "precision", "recall"),
         tuple(
             (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
-            for name, each in zip(classes, class_figures(counts), strict=True)
+            for name, each in zip(
+                answer_names(len(counts), classes), class_figures(counts), strict=True
+            )
         ),
     )
     return [shown, Panel(table=by_class, table_name="By class", live="cell")]
@@ -85,31 +93,33 @@ def _unknown_words(one: Evidence) -> str:
 
 def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
     """Return the confusion matrix, tinted by the share of the actual class."""
-    answers = (*classes, *["unknown"] * (counts.shape[1] - len(counts)))
+    answers = answer_names(counts.shape[1], classes)
+    actual = answer_names(len(counts), classes)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
     def cell(row: int, column: int) -> Cell | None:
         count = int(counts[row, column])
         if count == 0:
             return None
-        kind = "unknown" if column == len(classes) else "right" if row == column else "wrong"
+        kind = "right" if row == column else "unknown" if column == len(classes) else "wrong"
         of_class = f"{100 * shares[row, column]:.3g} % of the class"
         points = "1 point" if count == 1 else f"{count:,} points"
-        words = f"{classes[row]}, answered {answers[column]}: {points}, {of_class}"
+        words = f"{actual[row]}, answered {answers[column]}: {points}, {of_class}"
         # A few mistakes of many must be seen; ink must stay readable on all of them.
         return Cell(count, round(12 + 38 * float(np.sqrt(shares[row, column]))), kind, words)
 
     columns = range(len(answers))
-    rows = tuple(tuple(cell(row, column) for column in columns) for row in range(len(classes)))
-    return Matrix(tuple(classes), answers, rows)
+    rows = tuple(tuple(cell(row, column) for column in columns) for row in range(len(actual)))
+    return Matrix(actual, answers, rows)
 
 
 def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> Table:
     """Return what is confused most often."""
+    names = answer_names(counts.shape[1], classes)
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return Table(
         ("actual", "predicted", "points"),
-        tuple((classes[each.actual], classes[each.predicted], f"{each.n:,}") for each in found),
+        tuple((names[each.actual], names[each.predicted], f"{each.n:,}") for each in found),
         texts=frozenset({1}),
     )
 
@@ -125,7 +135,7 @@ def mistake_panels(one: Evidence, salt: str) -> list[Panel]:
     pictures = []
     for place, result in enumerate(wrong[:_MISTAKES_SHOWN]):
         assert result.predicted is not None
-        words = f"{classes[result.label]}, taken for {classes[result.predicted]}"
+        words = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
         name = f"Point {result.index}: {words}"
         raw = one.points.raw[result.index].astype(np.float64)
         drawn = _picture(one, levels, raw, name, f"{salt}-{place}")
@@ -150,7 +160,7 @@ def _is_mistake(result: Result) -> bool:
 
 def _confidence(result: Result) -> int:
     """Return how far the true class's score is below the answer's, which is never above 0."""
-    if result.scores is None or result.predicted is None:
+    if result.scores is None or result.predicted is None or result.label == UNKNOWN:
         return 0
     return result.scores[result.label] - result.scores[result.predicted]
 
@@ -194,7 +204,7 @@ def seen_panels(one: Evidence, salt: str) -> list[Panel]:
     seen = stage.seen(one.points.raw[index])
     if seen is None:
         return []
-    label = one.reference.classes[int(one.points.labels[index])]
+    label = answer_name(one.reference.classes, int(one.points.labels[index]))
     caption = f"Point {index}, {label}. {seen.words}"
     return [Panel(figure=figure(seen_figure(seen, salt), caption), caption=caption)]
 

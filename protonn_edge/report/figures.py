@@ -24,6 +24,7 @@ from protonn_edge.report.svg import (
     mark,
     variable,
 )
+from protonn_edge.stages.decision.rejection import answer_names
 from protonn_edge.stages.feature_stage import Seen
 
 _CURVE_MARKS = 12  # of a curve of many values
@@ -38,10 +39,10 @@ _SEEN_LOWEST = 60
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: str) -> str:
     """Return the confusion matrix of many classes: a row per actual, a column per predicted class.
 
-    It is (L, L), or (L, L + 1) with a last column for "unknown".
+    It is (L, L), or (L, L + 1) with a last column for "unknown", and perhaps such a row.
     """
     n, columns = counts.shape
-    answers = [*classes, *["unknown"] * (columns - n)]
+    answers = answer_names(columns, classes)
     with axes(WIDTH, salt) as (area, drawn):
         area.set(xlim=(-0.5, columns - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
         area.grid(visible=False)
@@ -54,7 +55,7 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str], salt: st
             alpha = round(0.12 + 0.4 * float(np.sqrt(shares[row, column])), 2)
             square = area.add_patch(_square((column - 0.47, row - 0.47), 0.94, colour, alpha))
             told = _points(int(counts[row, column]))
-            words = f"{classes[row]}, answered {answers[column]}: {told}"
+            words = f"{answers[row]}, answered {answers[column]}: {told}"
             square.set_gid(mark(words))
     return drawn[0]
 

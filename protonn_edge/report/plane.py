@@ -15,6 +15,7 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.hil import Result
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.report.content import Mark, Scatter
+from protonn_edge.stages.decision.rejection import answer_names
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +77,9 @@ def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
     frame = _Frame.around(np.vstack([flat, prototypes[near]]))
     if frame is None:
         return None
-    labels = [result.label for result in chosen]
+    classes = one.reference.classes
+    labels = [min(result.label, len(classes)) for result in chosen]  # those of none come last
+    classes = answer_names(max(len(classes), *(label + 1 for label in labels)), classes)
     wrong = [result.predicted != result.label for result in chosen]
     weights, offset = space.affine_map
     return Plane(
@@ -85,8 +88,8 @@ def plane_of(one: Evidence, chosen: list[Result]) -> Plane | None:
             frame.height,
             _marks(frame.at(flat), labels, wrong),
             _marks(frame.at(prototypes[near]), space.labels[near].tolist()),
-            one.reference.classes,
-            _class_names(frame.at(flat), np.array(labels), one.reference.classes),
+            classes,
+            _class_names(frame.at(flat), np.array(labels), classes),
         ),
         space=space.name,
         dimensions=space.places.shape[1],

@@ -85,13 +85,9 @@ def plot_space(
     labels, names = np.asarray(y), classifier.classes_
     for index, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
         flat = (places[labels == name] - centre) @ axes.T
-        ax.scatter(
-            flat[:, 0], flat[:, 1], s=6, alpha=0.5, linewidths=0, color=colour, label=str(name)
-        )
         own = prototypes[model.labels.argmax(axis=0) == index]
-        ax.scatter(
-            own[:, 0], own[:, 1], s=60, marker="X", edgecolors="black", linewidths=0.5, color=colour
-        )
+        _draw(ax, flat, s=6, alpha=0.5, linewidths=0, color=colour, label=str(name))
+        _draw(ax, own, s=60, marker="X", edgecolors="black", linewidths=0.5, color=colour)
     ax.set(aspect="equal", xlabel="first axis", ylabel="second axis")
     if len(names) <= _MOST_NAMED:
         ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), markerscale=3)
@@ -105,6 +101,10 @@ def _axes(ax: Axes | None) -> Axes:
     from matplotlib import pyplot  # noqa: PLC0415 - one of the extras
 
     return pyplot.subplots()[1]
+
+
+def _draw(ax: Axes, places: NDArray[np.float64], **style: Any) -> None:
+    ax.scatter(places[:, 0], places[:, 1], **style)
 
 
 def _plane(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

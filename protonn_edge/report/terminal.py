@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.evaluation.accuracy import ClassFigures, frequent_confusions, wilson_interval
+from protonn_edge.stages.decision.rejection import answer_names
 
 if TYPE_CHECKING:  # they make what is shown; a command imports those that it uses
     from protonn_edge.boards import Board
@@ -83,7 +84,10 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
         ("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"),
         ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
     ]
-    if summary.unknown:
+    if summary.others:
+        normal = summary.n - summary.others
+        rows += one_class_facts(normal, summary.false_alarms, summary.others, summary.others_found)
+    elif summary.unknown:
         rows.append(("unknown", _unknown(summary)))
     if summary.lost:
         rows.append(("lost", f"{summary.lost:,} points"))
@@ -155,7 +159,7 @@ def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Tabl
     table.add_column("class", style="bold", overflow="fold")
     for heading in ("points", "precision", "recall"):
         table.add_column(heading, justify="right")
-    for name, each in zip(classes, figures, strict=True):
+    for name, each in zip(answer_names(len(figures), classes), figures, strict=True):
         shares = ("-" if s is None else f"{100 * s:.1f} %" for s in (each.precision, each.recall))
         table.add_row(_short(name, _NAME_WIDTH), f"{each.n:,}", *shares)
     return table
@@ -167,9 +171,9 @@ def confusion_parts(
     """Return a sentence and a table: the confusion matrix, or what is most often confused.
 
     The latter where the matrix does not fit a terminal. Of a model that rejects, the matrix has one
-    more column, "unknown".
+    more column, "unknown", and perhaps such a row.
     """
-    every = (*classes, *["unknown"] * (counts.shape[1] - len(counts)))
+    every = answer_names(counts.shape[1], classes)
     for longest in (_NAME_WIDTH, _LABEL_WIDTH):
         names = [_short(name, longest) for name in every]
         widths = [
@@ -205,6 +209,22 @@ def _confusions_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table
     for each in frequent_confusions(counts, _CONFUSIONS_SHOWN):
         table.add_row(names[each.actual], names[each.predicted], f"{each.n:,}")
     return table
+
+
+def one_class_facts(
+    normal: int, false_alarms: int, others: int, found: int
+) -> list[tuple[str, str]]:
+    """Return the rows of what a model of one class calls unknown, with their 95 % intervals."""
+    rows = []
+    for name, part, whole, what in (
+        ("false alarms", false_alarms, normal, "normal points"),
+        ("found", found, others, "other points"),
+    ):
+        if whole:
+            low, high = wilson_interval(part, whole)
+            share = f"{100 * part / whole:.2f} % of {whole:,} {what}"
+            rows.append((name, f"{share} ({100 * low:.2f} to {100 * high:.2f} %)"))
+    return rows
 
 
 def _unknown(summary: Summary) -> str:

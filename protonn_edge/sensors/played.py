@@ -10,7 +10,6 @@ import csv
 import math
 import re
 import struct
-import wave
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, sensor_kind
+from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
 
 MOST_RATE = 100_000.0
@@ -35,7 +35,6 @@ _KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _NO_CHANNELS = ("label", "session", "time")  # of a recording that `record` made
-_AUDIO_COUNTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,7 @@ def read_sensor(option: str) -> PlayedSensor:
     given = None if found[3] is None else _number(found[3], path)
     check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
     if path.suffix.lower() == ".wav":
-        values, rate = _read_wav(path)
+        values, rate = read_wave(path)
     else:
         values, said = _read_csv(path)
         if given is None and said is None:
@@ -197,22 +196,3 @@ def _counts(path: Path, number: int, line: str, columns: int, kept: list[int]) -
     if not all(-(1 << 15) <= count < 1 << 15 for count in counts):
         raise InputError(f"{path}:{number} has a value that 16 bits do not hold; give the counts")
     return counts
-
-
-def _read_wav(path: Path) -> tuple[NDArray[np.int16], float]:
-    """Return the first channel of a recording as counts of an analog input, and its rate."""
-    try:
-        with wave.open(str(path), "rb") as recording:
-            width, channels = recording.getsampwidth(), recording.getnchannels()
-            rate = float(recording.getframerate())
-            content = recording.readframes(recording.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise InputError(f"{path} is no WAV file with PCM samples ({error}); convert it") from error
-    if width not in (1, 2):
-        raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
-    content = content[: len(content) // (width * channels) * width * channels]
-    if width == 1:
-        counts = np.frombuffer(content, np.uint8).astype(np.int16) * (_AUDIO_COUNTS >> 8)
-    else:
-        counts = (np.frombuffer(content, "<i2") >> 6) + np.int16(_AUDIO_COUNTS // 2)
-    return counts.reshape(-1, channels)[:, :1].astype(np.int16), rate

@@ -35,8 +35,10 @@ from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.compatibility import check_compatible, refusal_of
 from protonn_edge.training.features.registry import AllFeatures
 from protonn_edge.training.given_points import (
+    check_number_of_classes,
     given_label_sets,
     given_points,
+    normal_labels,
     points_to_report_on,
 )
 from protonn_edge.training.held_out import held_out_statistics
@@ -176,7 +178,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     def fit(
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
@@ -193,7 +195,8 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
             and points with sets of labels, are in memory.
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
             Labels of any type, at least two different ones. Or sets of labels: a matrix, dense or
-            sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple.
+            sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple. May
+            be left out where `one_class` is set, for points that are "normal".
         sample_weight : array of shape (n,), optional
             What each point counts, not negative. A point of weight 2 is the same as two points.
         groups : array of shape (n,), optional
@@ -214,6 +217,8 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
             or training diverges.
         """
         settings = self.training_settings()
+        if y is None and settings.one_class:
+            y = normal_labels(X)
         self.multilabel_ = are_label_sets(y)
         self._sparse_labels = bool(issparse(y))
         take = given_label_sets if self.multilabel_ else given_points
@@ -222,6 +227,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
         case = Case.of(settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None)
         check_compatible(case, self.refusals)
+        check_number_of_classes(given.classes, one_class=settings.one_class)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_thread():  # faster for such small products, and the same everywhere
             moved = numbers if settings.group_shift > 0 else None

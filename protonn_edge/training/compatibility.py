@@ -85,6 +85,14 @@ def _decided_by_budget(name: str, given: Condition) -> Refusal:
     )
 
 
+_OF_OPTIMIZERS = frozenset(
+    (
+        *("optimizer", "loss", "epochs", "iterations", "pass_epochs", "step_sizes", "batch_size"),
+        *("learning_rate", "input_noise", "quantization_aware", "gamma_numerator", "trained"),
+    )
+)
+
+
 def _starts_from_neighbourhoods(case: Case) -> bool:
     kind = case.settings.init_projection
     return case.model is None and isinstance(kind, str) and kind == "nca"
@@ -224,6 +232,49 @@ REFUSALS: tuple[Refusal, ...] = (
         "'sleec', 'gaussian' or 'pca'",
         replace(LABEL_SETS, reads=("init_projection",)),
         replace(SPARSE, reads=("init_projection",)),
+    ),
+    # Normal points alone.
+    *but(
+        lambda case: case.settings.one_class,
+        "{one_class} is set, but <but>; leave one of the two out",
+        *_NOT_CLASSES_IN_MEMORY,
+        AUGMENTED,
+        Refusal(lambda case: case.in_parts, "partial_fit was called, which optimizes"),
+        Refusal(
+            lambda case: case.settings.initial_model is not None, "there is a model to start from"
+        ),
+        Refusal(lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"),
+        Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
+        Refusal(
+            lambda case: "convolutions" in case.kinds,
+            "convolutions are to be learned, which needs several classes",
+        ),
+        Refusal(
+            lambda case: case.settings.normalizer_kind == "l2",
+            "the {normalization} is l2, which no device can do",
+        ),
+        Refusal(
+            lambda case: case.settings.budget is not None,
+            "{budget} shares bytes among several classes",
+            ("budget",),
+        ),
+        Refusal(
+            lambda case: (
+                isinstance(case.settings.init_projection, str)
+                and case.settings.init_projection in ("nca", "sleec")
+            ),
+            "{init_projection} is {settings.init_projection}, which needs several classes",
+            ("init_projection",),
+        ),
+        Refusal(
+            lambda case: min(case.settings.sparsity) < 1,
+            "matrices are to be sparse, which takes an optimizer",
+            ("sparsity",),
+        ),
+        Refusal(
+            lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
+            "options of an optimizer are given, and there is none",
+        ),
     ),
     # Rejection.
     Refusal(

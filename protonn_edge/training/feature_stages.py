@@ -11,6 +11,7 @@ from protonn_edge.datasets.rows import Sparse
 from protonn_edge.model import InputStatistics
 from protonn_edge.stages.feature_stage import FeatureStage
 from protonn_edge.training.augmentation import check_image_shape
+from protonn_edge.training.one_class import with_reach
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.settings import TrainingSettings
 
@@ -53,6 +54,8 @@ class FeatureMaking:
             What is random in learning follows from it.
         """
         _check_image(settings, points)
+        if settings.one_class:
+            points, weights = with_reach(points, weights)
         given = settings.initial_model
         stage = (
             settings.learned_stage_for(points, y, weights, seed=seed)

@@ -64,7 +64,7 @@ class GivenPoints:
 
 
 def given_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: Any, kind: str
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any, kind: str
 ) -> GivenPoints:
     """Return points and labels, checked; their features are those of the estimator from now on.
 
@@ -76,13 +76,12 @@ def given_points(
     Raises
     ------
     ValueError
-        If they are unusable, or of one class.
+        If they are unusable.
     """
     points, labels = labelled_points(estimator, X, y, kind)
     class_weight: ClassWeight = estimator.class_weight
     weights = point_weights(points, labels, sample_weight, class_weight)
     classes = np.unique(labels if weights is None else labels[weights > 0])
-    _check_number(classes)
     return GivenPoints(points, np.searchsorted(classes, labels), weights, classes)
 
 
@@ -96,12 +95,11 @@ def given_label_sets(
     if not sets.nnz:
         raise InputError("no point has a label; give the labels of each point")
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
-    _check_number(classes)
     return GivenPoints(points, sets, weights, classes)
 
 
 def labelled_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, kind: str, *, reset: bool = True
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, kind: str, *, reset: bool = True
 ) -> tuple[Any, NDArray[Any]]:
     """Return points and labels, checked; large ones are checked when they are read."""
     if is_large(X):
@@ -178,9 +176,20 @@ def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> ND
     return classes
 
 
-def _check_number(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
+def check_number_of_classes(classes: NDArray[Any], *, one_class: bool) -> None:
+    """Refuse a single class, or any other number where one is to be learned."""
+    if one_class and len(classes) != 1:
+        raise InputError(
+            f"the training data has {len(classes):,} classes, and one_class is set; give the "
+            "normal points alone"
+        )
+    if not one_class and len(classes) < 2:
         raise InputError("the training data has only one class; a classifier needs at least 2")
+
+
+def normal_labels(X: Any) -> NDArray[np.str_]:
+    """Return the labels (n,) of points X (n, D) that were given none, and are normal."""
+    return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
 
 def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:

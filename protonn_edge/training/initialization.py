@@ -17,6 +17,11 @@ from protonn_edge.datasets.rows import constant_columns
 from protonn_edge.errors import InputError
 from protonn_edge.model import mean_and_deviation
 from protonn_edge.training.objective import Parameters
+from protonn_edge.training.one_class import (
+    PARTS_OF_ONE_CLASS,
+    STARTS_OF_ONE_CLASS,
+    reaching_gamma,
+)
 from protonn_edge.training.points import Float32, Indices
 
 _SHRINKAGE = 0.1
@@ -43,6 +48,7 @@ def initial_parameters(
     projection: str | Float32 = "lda",
     prototypes: str = "per_class",
     gamma: float | None = None,
+    one_class: bool = False,
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
@@ -66,8 +72,15 @@ def initial_parameters(
         B and Z; see `clustered_prototypes` and `sampled_prototypes`.
     gamma : float, optional
         In place of the median's.
+    one_class : bool
+        Whether the RBF's width is to suit thresholds of distances, see `one_class.reaching_gamma`.
     """
-    W = initial_projection(projection, X, y, n_projections, weights, generator)
+    starts = STARTS_OF_ONE_CLASS if one_class else 1
+    told_apart = y
+    if one_class:
+        seed = int(generator.integers(2**31))
+        told_apart = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]
+    W = initial_projection(projection, X, told_apart, n_projections, weights, generator)
     W[:, constant_columns(X)] = 0.0
     if X.shape[0] > _CLUSTERED_POINTS:
         chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
@@ -77,8 +90,12 @@ def initial_parameters(
         B, Z = sampled_prototypes(projected, y, n_prototypes, generator, weights)
     else:
         together = prototypes == "kmeans"
-        B, Z = clustered_prototypes(projected, y, n_prototypes, generator, weights, together)
-    if gamma is None:
+        B, Z = clustered_prototypes(
+            projected, y, n_prototypes, generator, weights, together, starts
+        )
+    if gamma is None and one_class:
+        gamma = reaching_gamma(projected, B.T)
+    elif gamma is None:
         gamma = median_gamma(projected, B, gamma_numerator, generator)
     fold = np.float32(gamma)
     return Parameters(W * fold, B * fold, Z, np.array([_SHARPNESS], dtype=np.float32)), gamma
@@ -204,18 +221,19 @@ def clustered_prototypes(
     generator: np.random.Generator,
     weights: Float32 | None = None,
     together: bool = False,
+    starts: int = 1,
 ) -> tuple[Float32, Float32]:
     """Return B (d, m) and Z (L, m) from k-means in the projected space (paper, section 4).
 
     With at least as many prototypes as classes, the points of each class are clustered on their
     own, prototypes shared evenly, and each is labelled with its class. With fewer, or if `together`
     is set, all points are clustered together and a prototype is labelled with the shares of the
-    classes around it.
+    classes around it. The best of so many starts of k-means is taken.
     """
     seed = int(generator.integers(2**31))
     counts = np.bincount(y, weights=weights)
     if together or n_prototypes < len(counts):
-        centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
+        centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights, starts)
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
         np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
         around = Z.sum(axis=0)
@@ -234,6 +252,7 @@ def clustered_prototypes(
                 seed,
                 generator,
                 None if weights is None else weights[y == label],
+                starts,
             )[0]
             for label, share in enumerate(shares)
         ]
@@ -279,6 +298,7 @@ def cluster_centres(
     seed: int,
     generator: np.random.Generator,
     weights: Float32 | None,
+    starts: int = 1,
 ) -> tuple[Float32, Indices]:
     """Return `count` cluster centres and each point's cluster; too few points are used again.
 
@@ -287,7 +307,9 @@ def cluster_centres(
     clusters = min(count, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # points that are equal after rounding
-        found = KMeans(clusters, n_init=1, random_state=seed).fit(points, sample_weight=weights)
+        found = KMeans(clusters, n_init=starts, random_state=seed).fit(
+            points, sample_weight=weights
+        )
     centres = found.cluster_centers_.astype(np.float32)
     again = generator.integers(clusters, size=count - clusters)
     spread = np.float32(0.05 * float(points.std()) + 1e-6)

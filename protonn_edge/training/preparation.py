@@ -18,6 +18,7 @@ from protonn_edge.training.feature_stages import FeatureMaking
 from protonn_edge.training.given_points import GivenPoints
 from protonn_edge.training.label_sets import best_threshold
 from protonn_edge.training.normalization import normalized, normalizer_from
+from protonn_edge.training.one_class import REACH
 from protonn_edge.training.outlier_exposure import make_exposure_points
 from protonn_edge.training.points import Float32, Indices, Source, TrainingSet, distinct_points
 from protonn_edge.training.running_statistics import RunningInputs
@@ -211,6 +212,8 @@ class PreparedPoints:
         inputs = self.making.statistics(self.raw, self._features, self._weights)
         if self._stored is not None:
             inputs = self.running.inputs(inputs.background)
+        if self.settings.one_class:
+            inputs = inputs.reaching(REACH)
         return inputs.with_dead_zone(float(self.settings.dead_zone))
 
     def _add_exposure_points(self) -> None:

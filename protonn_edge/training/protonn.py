@@ -151,6 +151,10 @@ class ProtoNNClassifier(DeviceClassifier):
         Joint: made-up points of no class a training point, from which the model learns to tell what
         is none of its classes; 0.5 is a good number where it shall reject such points. Give
         `image_shape` where points are images: see `protonn_edge.training.outlier_exposure`.
+    one_class : bool, default=False
+        Whether to learn from normal points alone what is normal: `fit` takes points of one class,
+        or no targets at all, and `calibrate_rejection` finds how far from all prototypes a point is
+        unknown. See `protonn_edge.training.one_class`.
 
     References
     ----------
@@ -196,6 +200,7 @@ class ProtoNNClassifier(DeviceClassifier):
     moved_share: float = 1.0
     group_shift: float = 1.5
     strangers: float = 0.0
+    one_class: bool = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_projections": [COUNT],
@@ -226,6 +231,7 @@ class ProtoNNClassifier(DeviceClassifier):
         "moved_share": [SHARE],
         "group_shift": [MULTIPLE],
         "strangers": [MULTIPLE],
+        "one_class": ["boolean"],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "n_projections": ("--projection-dim", "d, outputs of the projection."),
@@ -280,6 +286,10 @@ class ProtoNNClassifier(DeviceClassifier):
         "strangers": (
             "--outlier-exposure",
             "Made-up points of no class a training point. With --rejection: 0.5 if not given.",
+        ),
+        "one_class": (
+            "--one-class/--all-classes",
+            "Learn from normal points alone, and call all else unknown; see --rejection, --normal.",
         ),
     }
     _online: OnlineTraining | None = field(init=False, default=None)
@@ -445,6 +455,8 @@ class ProtoNNClassifier(DeviceClassifier):
     @property
     def planned_epochs(self) -> int:
         """Epochs that the last report will have counted."""
+        if self.one_class:
+            return 1
         if self.optimizer == "alternating":
             return len(self.trained) * self.iterations * self.pass_epochs
         return self.epochs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from protonn_edge.training.joint import Augment, Schedule, minimize
 from protonn_edge.training.label_start import initial_label_parameters, sparse_projection
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Parameters
+from protonn_edge.training.one_class import as_it_starts
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
@@ -27,6 +29,7 @@ from protonn_edge.training.validation import check_prototype_count
 from protonn_edge.training.warm_start import parameters_of
 
 PROTOTYPES_PER_CLASS = 4
+_PROTOTYPES_OF_ONE_CLASS = 32
 _PROTOTYPES_PER_LABEL = 2  # the paper's
 _PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
 _BATCH_SIZE = 256
@@ -58,6 +61,8 @@ class ProtoNNTraining:
             data = self.prepared.training_set()  # whether training diverged is looked at throughout
             augment = self._augmentation(data)
             start = self._start(data)
+            if self._settings.one_class:
+                return as_it_starts(start, data.X)
             if self._settings.optimizer == "alternating":
                 return self._train_in_turn(start, data)
             return self._train_jointly(start, data, augment)
@@ -169,7 +174,8 @@ class ProtoNNTraining:
     def _new_start(self, data: TrainingSet) -> Parameters:
         settings, kind = self._settings, self._settings.init_projection
         sizes = self._sizes(data.X.shape[1])
-        start_from = initial_label_parameters if data.multilabel else initial_parameters
+        of_classes = partial(initial_parameters, one_class=settings.one_class)
+        start_from = initial_label_parameters if data.multilabel else of_classes
         start, self._gamma = start_from(
             data.X,
             data.y,
@@ -218,6 +224,8 @@ def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
 
     The number of points has no say in it: a point of weight 2 counts as two.
     """
+    if n_classes == 1:
+        return _PROTOTYPES_OF_ONE_CLASS
     if multilabel:
         return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
     return n_classes * PROTOTYPES_PER_CLASS

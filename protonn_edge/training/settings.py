@@ -24,7 +24,7 @@ class TrainingSettings(AllFeatures):
 
     Attributes
     ----------
-    augment, group_shift, strangers, initial_model
+    augment, group_shift, strangers, one_class, initial_model
         See `ProtoNNClassifier`; the others are those of `DeviceClassifier`.
     """
 
@@ -36,6 +36,7 @@ class TrainingSettings(AllFeatures):
     augment: bool = False
     group_shift: float = 0.0
     strangers: float = 0.0
+    one_class: bool = False
     initial_model: ProtoNNModel | None = None
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -136,3 +136,102 @@ def test_a_data_set_of_another_name_is_refused(recording: Path) -> None:
     done = run("windows", recording, "-o", recording.with_suffix(".txt"), "--window", 20)
     assert done.exit_code == 2
     assert "must end in .npz" in done.output
+
+
+# --- recordings as people have them --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a log of two people at 50 Hz: they wave or push every 4 seconds, and rest."""
+    rng = np.random.default_rng(0)
+    lines = ["ms,activity,person,ax,ay,az"]
+    for n in range(4800):
+        label, at = ("wave", "push", "rest")[n // 1600], n % 200 - 90
+        moves = label != "rest" and 0 <= at < 40
+        turn = np.sin(at / (3 if label == "wave" else 12)) if moves else 0
+        values = np.rint(rng.normal([400 * turn, 100 * turn, 1000], 6)).astype(int)
+        person = ("anna", "ben")[n // 800 % 2]
+        lines.append(",".join([str(20 * n), label, person, *map(str, values)]))
+    path = tmp_path_factory.mktemp("log") / "log.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_gestures_are_cut_where_they_move(log: Path, tmp_path: Path) -> None:
+    options = ["--window", 50, "--trigger", "auto", "--channels", "az,ax", "--test", 0.25]
+    record = json.loads(run("windows", log, "-o", tmp_path / "w.npz", *options, "--json").stdout)
+    assert record["n_of_class"] == {"push": 6, "rest": 24, "wave": 6}
+    assert record["n_test"] == 4 + 8
+    assert record["channel_names"] == ["az", "ax"]
+    assert (record["sample_rate"], record["groups"]) == (50, 2)
+    assert record["trigger"] > 0
+    (still,) = (each for each in record["notices"] if each["kind"] == "still")
+    assert still["columns"] == ["rest"]
+
+
+def test_the_rate_and_the_channels_reach_the_model(log: Path, tmp_path: Path) -> None:
+    windows, model = tmp_path / "w.npz", tmp_path / "m.npz"
+    done = run("windows", log, "-o", windows, "--window", 50)
+    assert done.exit_code == 0, done.output
+    words = ["--features", "mean,max", "--epochs", 2, "--groups", "groups"]
+    done = run("train", windows, "-o", model, *words)
+    assert done.exit_code == 0, done.output
+    trained = load_model(model)
+    assert trained.feature_stage is not None
+    assert trained.feature_stage.rate == 50
+    assert trained.feature_names[:3] == ("ax[0]", "ay[0]", "az[0]")
+    done = run("export", model, "--c", tmp_path / "c")
+    assert done.exit_code == 0, done.output
+    assert " ay " in (tmp_path / "c" / "README.md").read_text()
+
+
+def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
+    rest = [
+        line for line in log.read_text().splitlines() if line.split(",")[1] not in ("wave", "push")
+    ]
+    (tmp_path / "rest.csv").write_text("\n".join(rest) + "\n")
+    windows = tmp_path / "w.npz"
+    done = run("windows", tmp_path / "rest.csv", "-o", windows, "--window", 20)
+    assert done.exit_code == 0, done.output
+    words = ["--features", "mean,max,deviation", "--one-class", "--rejection", "5%"]
+    done = run("train", windows, "-o", tmp_path / "m.npz", *words)
+    assert done.exit_code == 0, done.output
+    assert "false alarms" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--before", 5], "--before is a part of --trigger"),
+        (["--trigger", "auto", "--stride", 5], "--stride is for a raster"),
+        (["--trigger", "auto", "--before", 50], "--before is 50, a window has 50 samples"),
+        (["--trigger", "often"], "neither a number above 0 nor auto"),
+        (["--channels", "ax,bx"], "--channels is 'bx', which is no column"),
+        (["--time", "when"], "--time is 'when', which is no column"),
+    ],
+)
+def test_cutting_that_cannot_be_meant_is_one_sentence(
+    log: Path, tmp_path: Path, options: list[object], sentence: str
+) -> None:
+    done = run("windows", log, "-o", tmp_path / "w.npz", "--window", 50, *options)
+    assert done.exit_code == 2
+    assert sentence in " ".join(done.output.split())
+
+
+def test_a_window_is_no_longer_than_training_takes(log: Path, tmp_path: Path) -> None:
+    done = run("windows", log, "-o", tmp_path / "w.npz", "--window", 257)
+    assert done.exit_code == 2
+    assert "1 to 256" in " ".join(done.output.split())
+
+
+def test_a_channel_called_as_a_time_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"{n % 3},{n % 7},{'ab'[n // 20]}" for n in range(40)]
+    path.write_text("\n".join(["t,ax,label", *rows]) + "\n")
+    done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 5, "--json")
+    (told,) = (
+        each for each in json.loads(done.stdout)["notices"] if each["kind"] == "time_channel"
+    )
+    assert told["warning"]
+    assert told["columns"] == ["t"]

@@ -13,7 +13,7 @@ from checkout import CHECKOUT, skip_unless_checked_out
 import protonn_edge
 
 GITHUB = CHECKOUT / ".github"
-SOURCES = ("results", "gradients", "sensors")
+SOURCES = ("results", "gradients", "sensors", "audio")
 
 
 @pytest.fixture(autouse=True)
@@ -60,13 +60,16 @@ def test_every_python_that_is_promised_is_tested() -> None:
     assert all((CHECKOUT / name).is_dir() for name in named)
 
 
-@pytest.mark.parametrize("path", sorted(GITHUB.rglob("*.y*ml")), ids=lambda path: path.name)
+SETTINGS = [*sorted(GITHUB.rglob("*.y*ml")), CHECKOUT / ".pre-commit-config.yaml"]
+
+
+@pytest.mark.parametrize("path", SETTINGS, ids=lambda path: path.name)
 def test_settings_are_yaml(path: Path) -> None:
     assert isinstance(yaml.safe_load(path.read_text("utf-8")), dict)
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    citation = yaml.safe_load((GITHUB / "CITATION.cff").read_text("utf-8"))
+    citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == protonn_edge.__version__
     assert f"## {protonn_edge.__version__}\n" in (CHECKOUT / "CHANGELOG.md").read_text("utf-8")
 

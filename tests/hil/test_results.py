@@ -218,6 +218,8 @@ def test_the_json_has_the_names_that_all_commands_use():
         "lost",
         "unknown",
         "accuracy_of_classified",
+        "others",
+        "others_found",
         "cycles",
         "latency_ms",
         "energy_mj",
@@ -250,3 +252,12 @@ def test_unknown_answers_are_counted_apart():
     assert summary.to_json()["unknown"] == 1
     nothing = summarize([Result(0, 0, UNKNOWN, 9)], load_board("uno"))
     assert nothing.accuracy_of_classified is None
+
+
+def test_points_of_no_class_are_right_if_they_are_unknown():
+    answers = [(0, 0), (0, 255), (255, 255), (255, 255), (255, 0)]
+    results = [Result(i, label, said, 9) for i, (label, said) in enumerate(answers)]
+    summary = summarize(results, load_board("uno"))
+    assert summary.accuracy == pytest.approx(3 / 5)
+    assert (summary.others, summary.others_found, summary.false_alarms) == (3, 2, 1)
+    assert summary.accuracy_of_classified == pytest.approx(1 / 2)

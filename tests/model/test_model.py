@@ -168,7 +168,6 @@ def test_identity_normalizer_changes_nothing() -> None:
         ({"feature_names": ("x",)}, "'feature_names' has 1 names for 5"),
         ({"prototypes": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
         ({"labels": np.zeros((2, 9), dtype=np.float32)}, "'Z' has 9 columns"),
-        ({"labels": np.zeros((1, 4), dtype=np.float32), "classes": ("a",)}, "at least 2 classes"),
         ({"projection": np.full((3, 5), 1e300)}, "'W' has a value"),
         ({"projection": np.zeros((3, 0), dtype=np.float32)}, "'W' has the shape"),
         ({"normalizer": Normalizer.identity(6)}, "6 features, 'W' has 5"),

@@ -53,6 +53,7 @@ OF_KEPT_ZEROS = {"initial_model": trained(clip=0.05, normalization="none")}
 SPARSE, BLOCKS, SETS = {"sparse": True}, {"in_blocks": 768}, {"multilabel": True}
 PARTS, GROUPS = {"in_parts": True}, {"in_groups": True}
 IN_TURN = {"optimizer": "alternating"}
+ONE = {"one_class": True}
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, PARTS | SETS, "partial_fit learns one label a point"),
@@ -164,6 +165,20 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"n_prototypes": 4, "prototypes_per_class": 2}, {}, "is 2; give only one of the two"),
     ({"init_projection": "nca"}, SETS, "is 'nca', but points have sets of labels"),
     ({"init_projection": "nca"}, SPARSE, "is 'nca', but the points are sparse"),
+    (ONE, SETS, "one_class is set, but points have sets of labels"),
+    (ONE, SPARSE, "one_class is set, but the points are sparse"),
+    (ONE, BLOCKS, "one_class is set, but the points are read in blocks"),
+    (ONE | IMAGES | {"augment": True}, {}, "one_class is set, but augment moves images"),
+    (ONE, PARTS, "one_class is set, but partial_fit was called"),
+    (ONE | {"initial_model": PLAIN}, {}, "one_class is set, but there is a model to start from"),
+    (ONE | {"strangers": 0.5}, {}, "one_class is set, but strangers is 0.5"),
+    (ONE | {"clip": 0.1}, {}, "one_class is set, but clip is 0.1"),
+    (ONE | CONVOLUTIONS, {}, "one_class is set, but convolutions are to be learned"),
+    (ONE | {"normalization": "l2"}, {}, "one_class is set, but the normalization is l2"),
+    (ONE | {"budget": 900}, {}, "one_class is set, but budget shares bytes"),
+    (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
+    (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but matrices are to be sparse"),
+    (ONE, {"given": {"epochs"}}, "options of an optimizer are given, and there is none"),
     ({}, {"given": {"by"}}, "by is given without rate"),
     ({"normalization": "l2"}, {"rejecting": True}, "rate is for models of one class a point"),
 ]
@@ -266,6 +281,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "half of them": {"moved_share": 0.5},
     "no group shift": {"group_shift": 0.0},
     "strangers": {"strangers": 0.5},
+    "one class": ONE,
     "dead zone": {"dead_zone": 0.1},
     "clip": {"clip": 0.05},
     "callbacks": {"callback": lambda _: None, "network_callback": lambda _: None},
@@ -306,7 +322,7 @@ def train_or_be_refused(pair: tuple[str, str], patch: pytest.MonkeyPatch) -> Non
         patch.setattr(stored_points, "LARGE_BYTES", 100)
     classifier = ProtoNNClassifier(**BRIEF | CHOICES[pair[0]] | CHOICES[pair[1]])
     points = csr_array(X) if "sparse points" in pair else X
-    labels = LABELS if "sets of labels" in pair else Y
+    labels = LABELS if "sets of labels" in pair else 0 * Y if "one class" in pair else Y
     more: dict[str, Any] = {}
     if "weights" in pair:
         more["sample_weight"] = 1.0 + np.arange(24) % 3

@@ -16,16 +16,21 @@ file of the model has them in the float model's units.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 
-UNKNOWN = 255
+UNKNOWN = NO_CLASS
 """What is answered in place of a class; ``PNN_UNKNOWN`` in the generated C."""
+
+UNKNOWN_NAME = "unknown"
+"""What people are shown for it."""
 
 Statistic = Literal["score", "distance", "margin"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
@@ -133,8 +138,20 @@ def _whole(threshold: float) -> int:
     return max(1, round(threshold)) if threshold > 0 else 0
 
 
+def answer_name(classes: Sequence[str], answer: int) -> str:
+    """Return the name of an answer, which is one of the classes or `UNKNOWN`."""
+    return UNKNOWN_NAME if answer == UNKNOWN else classes[answer]
+
+
+def answer_names(count: int, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of so many answers: the classes, and perhaps `UNKNOWN` after them."""
+    return (*classes, UNKNOWN_NAME)[:count]
+
+
 def margins(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the largest of the scores (n, L), L >= 2, less the second, (n,)."""
+    """Return the largest of the scores (n, L) less the second, (n,); all of a single score."""
+    if scores.shape[1] < 2:
+        return scores[:, 0]
     two = np.partition(scores, -2, axis=1)[:, -2:]
     difference: NDArray[Any] = two[:, 1] - two[:, 0]
     return difference

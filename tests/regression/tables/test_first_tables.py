@@ -253,6 +253,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
         "label_found": "by its name",
         "left_out": ["column 1"],
         "session": "",
+        "time": "",
     }
     assert record["features"][0] == {
         "name": "sepal length",

@@ -1,0 +1,269 @@
+"""Recordings as people have them: a table, a WAV file, a folder with a file or a folder a class.
+
+All of them become samples in the order of time, each with a label, and where one does not follow
+the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.columns import TableOptions
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
+from protonn_edge.datasets.label_sets import LabelSetTable
+from protonn_edge.datasets.moments import moments_of, seconds_of_a_unit
+from protonn_edge.datasets.notices import Notice, listed
+from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_columns
+from protonn_edge.datasets.recordings import gaps
+from protonn_edge.datasets.remarks import remarks
+from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in
+from protonn_edge.errors import InputError
+from protonn_edge.sensors.kinds import MICROPHONE
+from protonn_edge.sensors.wave_files import read_wave
+from protonn_edge.system.files import check_file
+
+_SAME_RATE = 0.05  # what the rates of two files may differ by
+_DIGITS = 4  # of a rate that was measured
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Labelled samples of some channels.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        A sample of all channels a point, in the order of time; no test part.
+    seams : ndarray of shape (n,), bool
+        True at each sample that does not follow the one before it.
+    take_of : ndarray of shape (n,), int64, or None
+        The number of the file that each sample is from, of a folder.
+    tested : ndarray of shape (n,), bool
+        Which samples are there to test with.
+    groups : sequence of n str, or None
+        Which person, session or take each sample is from.
+    notices : tuple of Notice
+        What is worth knowing of it, that of `dataset` with it.
+    """
+
+    dataset: Dataset
+    seams: NDArray[np.bool_]
+    take_of: NDArray[np.int64] | None
+    tested: NDArray[np.bool_]
+    groups: Sequence[str] | None
+    notices: tuple[Notice, ...]
+
+    @property
+    def samples(self) -> NDArray[np.float32]:
+        """The samples, (n, channels)."""
+        return dense_features(self.dataset.X_train, "the recording")
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of the channels, or none."""
+        return self.dataset.feature_names
+
+    @property
+    def rate(self) -> float | None:
+        """Samples a second, where they are known."""
+        return self.dataset.sample_rate
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """One file: its samples, and where they do not follow one another."""
+
+    table: Table
+    seams: NDArray[np.bool_]
+    notices: tuple[Notice, ...]
+    classes: tuple[str, ...] = ()
+
+
+def read_recording(path: Path, options: TableOptions | None = None) -> Recording:
+    """Read a recording.
+
+    Parameters
+    ----------
+    path : Path
+        Whatever `load_dataset` reads, a WAV file, or a folder of takes: see `datasets.takes`.
+    options : TableOptions, optional
+        What is known of tables.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, has sets of labels, or its files do not have the same channels.
+    """
+    options = options or TableOptions()
+    if path.is_dir() and not (path / "train.txt").is_file():
+        return _of_takes(path, options)
+    if path.suffix.lower() in WAVES:
+        piece = _piece_of_wave(path, label_of(path))
+    else:
+        table, classes = load_table(path, options)
+        piece = replace(_piece(table), classes=classes)
+    rows = len(piece.seams)
+    return _recording(piece, None, np.zeros(rows, np.bool_), piece.table.sessions)
+
+
+def _of_takes(folder: Path, options: TableOptions) -> Recording:
+    takes = takes_in(folder)
+    pieces = _alike([_piece_of(take, options) for take in takes])
+    tables = [piece.table for piece in pieces]
+    counts = [len(piece.seams) for piece in pieces]
+    for piece in pieces:
+        piece.seams[:1] = True
+    seams = np.concatenate([piece.seams for piece in pieces])
+    of_several = _are_groups(takes)
+    groups = [
+        name
+        for take, table in zip(takes, tables, strict=True)
+        for name in table.sessions or [take.name if of_several else ""] * len(table.labels)
+    ]
+    together = replace(
+        tables[0],
+        source=str(folder),
+        X=np.concatenate([dense_features(table.X, table.source) for table in tables]),
+        labels=[label for table in tables for label in table.labels],
+        notices=(),
+        sample_rate=_one_rate(takes, tables),
+        sessions=None,
+        times=None,
+    )
+    piece = _Piece(together, seams, _distinct(note for each in pieces for note in each.notices))
+    take_of = np.repeat(np.arange(len(takes)), counts)
+    tested = np.array([take.tested for take in takes])[take_of]
+    return _recording(piece, take_of, tested, groups if all(groups) else None)
+
+
+def _recording(
+    piece: _Piece,
+    take_of: NDArray[np.int64] | None,
+    tested: NDArray[np.bool_],
+    groups: Sequence[str] | None,
+) -> Recording:
+    dataset = dataset_from(piece.table, None, piece.classes, least_classes=1)
+    notices = (*dataset.notices, *piece.notices, *remarks(dataset))
+    return Recording(dataset, piece.seams, take_of, tested, groups, notices)
+
+
+def _are_groups(takes: Sequence[Take]) -> bool:
+    """Return whether each class has several takes, which may then be held out."""
+    labels = [take.label for take in takes]
+    return all(labels.count(label) > 1 for label in set(labels))
+
+
+def _piece_of(take: Take, options: TableOptions) -> _Piece:
+    if take.is_wave:
+        return _piece_of_wave(take.path, take.label)
+    table, _ = load_table(take.path, replace(options, labelled=take.label))
+    return _piece(table)
+
+
+def _piece_of_wave(path: Path, label: str) -> _Piece:
+    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+    samples, rate = read_wave(path)
+    if not len(samples):
+        raise InputError(f"{path} has no samples; record it again, or leave it out")
+    labels = [label] * len(samples)
+    X = samples.astype(np.float32)
+    table = Table(str(path), X, labels, MICROPHONE.channels, sample_rate=rate)
+    return _Piece(table, np.zeros(len(X), np.bool_), ())
+
+
+def _piece(table: Table) -> _Piece:
+    """Return a table with its seams: other sessions, gaps in time; and its rate."""
+    if isinstance(table, LabelSetTable):
+        raise InputError(f"{table.source} has sets of labels; give each sample one label")
+    rows = int(table.X.shape[0])
+    seams = np.zeros(rows, np.bool_) if table.seams is None else table.seams.copy()
+    if table.times is None or not rows:
+        return _Piece(table, seams, ())
+    times = moments_of(table.times)
+    if times is None:
+        text = "the times are in a notation that is not known, so gaps in time are not seen"
+        return _Piece(table, seams, (Notice("times", text, warning=True),))
+    apart = gaps(times)
+    notices = []
+    if apart.any():
+        text = f"{int(apart.sum()):,} gaps in time, which no window spans"
+        notices.append(Notice("gaps", text))
+    if table.sample_rate is None:
+        table, told = _with_rate(table, times)
+        notices += told
+    return _Piece(table, seams | apart, tuple(notices))
+
+
+def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[Notice]]:
+    """Return a table with the rate that its times tell, and a word about it."""
+    steps = np.diff(times)
+    rising = steps[steps > 0]
+    step = float(np.median(rising)) if len(rising) else 0.0
+    name = "" if table.layout is None else table.layout.time
+    seconds = 1.0 if _are_dates(table) else seconds_of_a_unit(name, step)
+    if not step or seconds is None:
+        return table, []
+    usual = rising[rising < 2 * step].mean()  # the mean of whole milliseconds is no whole one
+    rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
+    unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
+    text = f"{rate:g} samples a second, as times are in {unit}; --rate says otherwise"
+    return replace(table, sample_rate=rate), [Notice("rate", text)]
+
+
+def _are_dates(table: Table) -> bool:
+    first: Any = None if table.times is None else table.times[0]
+    try:
+        float(str(first).replace(",", "."))
+    except ValueError:
+        return True
+    return False
+
+
+def _alike(pieces: list[_Piece]) -> list[_Piece]:
+    """Return the pieces with the channels of the first one, matched by name."""
+    wanted, first = pieces[0].table.feature_names, pieces[0].table
+    alike = []
+    for piece in pieces:
+        table, notices = with_columns(piece.table, wanted)
+        if table.X.shape[1] != first.X.shape[1] or bool(table.feature_names) != bool(wanted):
+            raise InputError(
+                f"{table.source} has {_channels(table)}, {first.source} has {_channels(first)}; "
+                "give all files the same channels, or choose some with --channels"
+            )
+        alike.append(_Piece(table, piece.seams, (*table.notices, *piece.notices, *notices)))
+    return alike
+
+
+def _channels(table: Table) -> str:
+    names = listed(table.feature_names)
+    return f"the channels {names}" if names else f"{table.X.shape[1]:,} channels without names"
+
+
+def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:
+    """Return the rate of all files that tell theirs."""
+    told = [
+        (take.name, table.sample_rate)
+        for take, table in zip(takes, tables, strict=True)
+        if table.sample_rate is not None
+    ]
+    if not told:
+        return None
+    name, rate = told[0]
+    for other, its in told[1:]:
+        if abs(its - rate) > _SAME_RATE * rate:
+            raise InputError(
+                f"{name} has {rate:g} samples a second, {other} has {its:g}; give recordings of "
+                "the same rate"
+            )
+    return float(np.median([rate for _, rate in told]))
+
+
+def _distinct(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """Return notices, of several files, each once."""
+    return tuple({(note.kind, note.text): note for note in notices}.values())

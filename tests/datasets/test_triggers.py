@@ -1,0 +1,55 @@
+"""Windows begin where movement does, with a little before it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets.recordings import cut_windows, last_takes, runs_of
+from protonn_edge.datasets.triggers import Trigger
+
+RNG = np.random.default_rng(0)
+WINDOW, BEFORE = 40, 8
+MOVES = (100, 250, 400)
+
+
+def samples(*, moving: bool = True) -> np.ndarray:
+    """Return 500 samples of two channels at rest, one with an offset, that move for 30 at MOVES."""
+    found = np.stack([RNG.normal(0, 1, 500), 8000 + RNG.normal(0, 1, 500)], axis=1)
+    for begin in MOVES if moving else ():
+        found[begin : begin + 30, 1] += 500 * np.sin(np.arange(30) / 3)
+    return found.astype(np.float32)
+
+
+@pytest.mark.parametrize("level", [None, 100.0])
+def test_a_window_begins_a_little_before_each_movement(level: float | None) -> None:
+    signal, labels = samples(), np.zeros(500, np.int64)
+    trigger = Trigger.of(signal, runs_of(labels), WINDOW, BEFORE, level)
+    cut = cut_windows(signal, labels, WINDOW, trigger=trigger)
+    assert np.abs(cut.begins - (np.array(MOVES) - BEFORE)).max() <= 3
+    assert cut.X_train.shape == (3, WINDOW, 2)
+
+
+def test_a_class_in_which_nothing_moves_is_cut_in_a_raster() -> None:
+    signal = np.concatenate([samples(), samples(moving=False)])
+    labels = np.repeat([0, 1], 500)
+    trigger = Trigger.of(signal, runs_of(labels), WINDOW, BEFORE)
+    cut = cut_windows(signal, labels, WINDOW, trigger=trigger)
+    assert np.bincount(cut.y_train).tolist() == [3, 500 // WINDOW]
+
+
+def test_no_window_spans_a_seam_or_reaches_into_the_test_part() -> None:
+    signal, labels = samples(), np.zeros(500, np.int64)
+    seams = np.zeros(500, np.bool_)
+    seams[MOVES[1] - 2] = True
+    trigger = Trigger.of(signal, runs_of(labels, seams), WINDOW, BEFORE)
+    cut = cut_windows(signal, labels, WINDOW, None, 0.3, seams, trigger=trigger)
+    assert MOVES[1] - 2 in cut.begins
+    assert not ((cut.begins < MOVES[1] - 2) & (cut.begins + WINDOW > MOVES[1] - 2)).any()
+    assert len(cut.y_test) > 0
+
+
+def test_takes_to_test_with_are_the_last_of_each_class() -> None:
+    take_of, labels = np.repeat(np.arange(6), 5), np.repeat([0, 1], 15)
+    assert np.unique(take_of[last_takes(take_of, labels, 0.4)]).tolist() == [2, 5]
+    assert np.unique(take_of[last_takes(take_of, labels, 0.99)]).tolist() == [1, 2, 4, 5]
