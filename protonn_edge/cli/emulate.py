@@ -58,7 +58,7 @@ def emulate_command(
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
     Its serial line is a TCP port, or with --pty a device, that any terminal program opens, and to
-    which 'pio run -t upload' uploads with --bootloader. Opening it resets the board. A fault of the
+    which 'upload' uploads with --bootloader. Opening it resets the board. A fault of the
     firmware is printed when it happens.
     """
     if port is not None and device is not None:
@@ -128,7 +128,7 @@ def _introduce(
     out.say(f"  a terminal:  {python} -m serial.tools.miniterm {name} {board.baud}")
     out.say(f"  test points: protonn-edge hil test.csv{of_board} --port {name}")
     if bootloader:
-        out.say(f"  upload:      pio run -t upload --upload-port {shlex.quote(upload_port)}")
+        out.say(f"  upload:      protonn-edge upload --port {name}")
     out.say("opening the line resets the board; Ctrl-C ends it")
     out.finish(
         {

@@ -32,6 +32,7 @@ _QUANTIZE_CYCLES = 250
 _KEEP_CYCLES = 100
 _SENT_BYTE_CYCLES = 600  # besides the line's time
 _WINDOW_CYCLES = 2_000
+_OUTPUT_CYCLES = 1_000  # of what the first stage gives when a window ends, each
 _SHARE = 0.9  # of the time that is left, to be on the safe side
 _HEAD_BYTES = 12
 _SAID_BYTES = 40
@@ -132,7 +133,7 @@ class Windowing:
         if not self.overlapping:  # each sample is a call
             computed += plan.push.call * self.window
         whole = computed + self._window_bytes * byte + _WINDOW_CYCLES
-        burst = whole + self._said_bytes * byte
+        said = self._said_bytes * byte
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
                 f"a window takes up to {self._board.milliseconds(whole):.1f} ms with what is sent "
@@ -140,14 +141,15 @@ class Windowing:
                 "try a larger --hop, or a lower --rate"
             )
         if self.overlapping:
-            return self.window + self._meanwhile(burst, free)
+            return self.window + self._meanwhile(whole + said, free)
         feeding = min(fed, computed / self.window)
         if feeding > _SHARE * free * period:
             raise CheckFailed(
                 f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, and one "
                 f"comes every {period:,}; try a lower --rate"
             )
-        return self._meanwhile(max(fed, burst - fed * (self.window - 1)), free)
+        end = whole - computed + min(computed, fed + _end_cycles(plan))
+        return self._meanwhile(end + said, free)
 
     def _meanwhile(self, cycles: float, free: float) -> int:
         """Return the samples that come while so much is computed."""
@@ -194,6 +196,13 @@ class Windowing:
             "baud": self._board.baud,
             "baud_divisor": baud_divisor(self._board, self._board.baud),
         }
+
+
+def _end_cycles(plan: Plan) -> int:
+    """Return what ``pnn_finish`` takes, at most: plans tell of it with all that was pushed."""
+    outputs = plan.kernels[1].stage.n_inputs
+    following = sum(step.worst for cost in plan.costs[1:] for step in cost.steps)
+    return _OUTPUT_CYCLES * outputs + following
 
 
 def windowing_of(

@@ -113,7 +113,7 @@ def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -
     board = emulate(firmware, "--tcp", port, "--bootloader")
     assert board.record["url"] == f"socket://127.0.0.1:{port}"
     assert board.record["upload_port"] == f"net:127.0.0.1:{port}"
-    assert f"--upload-port net:127.0.0.1:{port}" in board.say_until("upload")
+    assert f"protonn-edge upload --port socket://127.0.0.1:{port}" in board.say_until("upload")
 
     taken = run("emulate", firmware, "--tcp", port)
     assert taken.exit_code == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from audio_factory import audio_of, random_audio_model
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from logger_builds import listening, noise
@@ -23,7 +24,7 @@ from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
-from protonn_edge.sensors import MPU6050, PlayedSensor, sensor_kind
+from protonn_edge.sensors import MICROPHONE, MPU6050, PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.stages.window_features.channels import sample_names
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
@@ -52,9 +53,11 @@ def compiled(folder: Path, files: dict[str, str]) -> Path:
     return build_firmware(folder)
 
 
-def answers_of(elf: Path, played: np.ndarray, rate: float, count: int) -> list[WindowAnswer]:
+def answers_of(
+    elf: Path, played: np.ndarray, rate: float, count: int, kind: SensorKind = MPU6050
+) -> list[WindowAnswer]:
     stream, found = AnswerStream(), []
-    with EmulatedUno(elf, sensors=[PlayedSensor(MPU6050, played, rate)]) as uno:
+    with EmulatedUno(elf, sensors=[PlayedSensor(kind, played, rate)]) as uno:
         with listening(uno.url) as line:
             while len(found) < count:
                 data = line.read(20.0)
@@ -99,6 +102,18 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
     for answer in answers:
         teller.tell(answer.label, answer.first + windows.window)
         assert answer.told == teller.told
+
+
+@needs_emulated_avr
+def test_sound_at_8_khz_loses_no_sample_while_a_window_ends(tmp_path: Path) -> None:
+    model = random_audio_model(audio_of(12, 10, 200))
+    windows = windows_of(model, 8000.0, "microphone")
+    elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
+    played = noise(7001, 1, 0, 255)
+    answers = answers_of(elf, played, 8000.0, 6, MICROPHONE)
+    assert [answer.first for answer in answers] == list(range(0, 12_000, 2000))
+    assert {answer.lost for answer in answers} == {0}
+    assert_computed(windows, answers, played)
 
 
 @needs_emulated_avr
