@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -31,9 +32,11 @@ os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")
 # PlatformIO compiles what many tests link once: the processes share its cache of object files.
 if "PLATFORMIO_BUILD_CACHE_DIR" not in os.environ:
     _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
+    atexit.register(_OBJECTS.cleanup)
     os.environ["PLATFORMIO_BUILD_CACHE_DIR"] = _OBJECTS.name
 if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
     _REPLAYED = TemporaryDirectory(prefix="protonn-edge-builds-")
+    atexit.register(_REPLAYED.cleanup)
     os.environ["PROTONN_EDGE_REPLAYED_BUILDS"] = _REPLAYED.name
 _BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
 

@@ -8,6 +8,7 @@ the model is part of what is measured.
 
 from __future__ import annotations
 
+import atexit
 import socket
 import subprocess
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ _SOURCES = ("cycle_counter.c", "uart.c", "watchdog.c")
 """What is the same for all models; `prediction.c` is not."""
 
 _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
+atexit.register(_OBJECTS.cleanup)
 _DEADLINE_S = 30.0
 
 

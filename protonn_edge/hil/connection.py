@@ -17,7 +17,7 @@ from protonn_edge.hil.link import Host, Line, LinkError
 from protonn_edge.hil.protocol import Content, HelloReply, HelloRequest
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
-MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
+MEND = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
 LONGEST_REPLY_BYTES = len(protocol.ScoresReply(0, 0, (0,) * 255).payload())
 
 # Handshakes only: every HELLO frame is then the same, and in none of its bytes would Optiboot see a

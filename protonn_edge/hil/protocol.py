@@ -200,7 +200,7 @@ class HelloReply:
             raise VersionError(
                 f"the device speaks protocol {payload[0]}, this program speaks {PROTOCOL_VERSION}; "
                 "remove the folder firmware, run `protonn-edge build --board uno model.npz`, then "
-                "`pio run -t upload`"
+                "`protonn-edge upload`"
             )
         _expect_length("HELLO reply", payload, cls._LAYOUT.size)
         return cls(*cls._LAYOUT.unpack(payload))

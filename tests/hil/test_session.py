@@ -14,7 +14,7 @@ from protonn_edge.hil import LinkError, NoReplyError, Prediction, Session, frami
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
-MEND = "run `protonn-edge build --board uno model.npz`, then `pio run -t upload`"
+MEND = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
 
 
 def connect(device, **options):
