@@ -106,7 +106,7 @@ def hello(**changed):
     [
         (
             {"protocol_version": 1},
-            "speaks protocol 1, this program speaks 2; .*`pio run",
+            "speaks protocol 1, this program speaks 2; .*`protonn-edge upload`",
         ),
         ({"feature_type": 7}, "takes features of type 7"),
         ({"features": 16}, "model has 16 features, not 4"),
@@ -223,7 +223,7 @@ def test_a_device_that_comes_back_with_another_model_is_refused(device, model_ha
         assert session.predict(X).label == 1
         device.model_hash = bytes(8)
         device.unplug()
-        with pytest.raises(CheckFailed, match="runs model 0000000000000000, not .*pio run"):
+        with pytest.raises(CheckFailed, match="runs model 0000000000000000, not .*protonn-edge upload"):
             session.predict(X)
 
 
