@@ -84,7 +84,7 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
             return Project(folder)
         pytest.fail(
             f"no model was built in {folder}; run `protonn-edge build --board {board.name} "
-            "model.npz` there, then `pio run -t upload`, or name another folder with --build-dir",
+            "model.npz` there, then `protonn-edge upload`, or name another folder with --build-dir",
             pytrace=False,
         )
     _need_avr_tools()
