@@ -223,7 +223,9 @@ def test_a_device_that_comes_back_with_another_model_is_refused(device, model_ha
         assert session.predict(X).label == 1
         device.model_hash = bytes(8)
         device.unplug()
-        with pytest.raises(CheckFailed, match="runs model 0000000000000000, not .*protonn-edge upload"):
+        with pytest.raises(
+            CheckFailed, match="runs model 0000000000000000, not .*protonn-edge upload"
+        ):
             session.predict(X)
 
 

@@ -104,9 +104,14 @@ def kind_of(name: str) -> Kind:
     return found
 
 
-MODELS = tuple(kind for kind in KINDS if not kind_of(kind).model)
-"""Those that have a kind of model to themselves."""
-OF_ANY_FEATURES = tuple(kind for kind in KINDS if not kind_of(kind).images_only)
+def kinds_with_models() -> tuple[str, ...]:
+    """Return those that have a kind of model to themselves."""
+    return tuple(kind for kind in KINDS if not kind_of(kind).model)
+
+
+def kinds_of_any_features() -> tuple[str, ...]:
+    """Return those that do not want images."""
+    return tuple(kind for kind in KINDS if not kind_of(kind).images_only)
 
 
 def pairs_of(name: str, kinds: Sequence[str] = KINDS) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinds.kind import KINDS, OF_ANY_FEATURES, kind_of, pairs_of
+from kinds.kind import KINDS, kind_of, kinds_of_any_features, pairs_of
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -26,7 +26,7 @@ SOME = slice(0, 600)
 X_SOME, Y_SOME = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
-every_kind_of_any_features = pytest.mark.parametrize("kind", OF_ANY_FEATURES)
+every_kind_of_any_features = pytest.mark.parametrize("kind", kinds_of_any_features())
 
 
 def new(kind: str, **settings: Any) -> DeviceClassifier:
@@ -41,7 +41,7 @@ def fitted(kind: str) -> DeviceClassifier:
 
 
 @parametrize_with_checks(
-    [kind_of(kind).classifier(**kind_of(kind).settings) for kind in OF_ANY_FEATURES]
+    [kind_of(kind).classifier(**kind_of(kind).settings) for kind in kinds_of_any_features()]
 )
 def test_scikit_learns_conventions_hold(estimator: DeviceClassifier, check: Any) -> None:
     with warnings.catch_warnings():

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kinds.kind import MODELS, kind_of, pairs_of
+from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model, model_bytes, save_model
 from protonn_edge.stages.decision.rejection import UNKNOWN, Rejection
 
-every_kind = pytest.mark.parametrize("kind", MODELS)
+every_kind = pytest.mark.parametrize("kind", kinds_with_models())
 
 
 def test_a_kind_without_a_part_fails() -> None:
@@ -60,7 +60,7 @@ def test_a_file_gives_the_same_model(kind: str, classes: int, tmp_path: Path) ->
     assert model_bytes(loaded) == model_bytes(model)
 
 
-@pytest.mark.parametrize(("kind", "number"), pairs_of("damages", MODELS))
+@pytest.mark.parametrize(("kind", "number"), pairs_of("damages", kinds_with_models()))
 def test_a_damaged_array_is_one_sentence(kind: str, number: int, tmp_path: Path) -> None:
     own, path = kind_of(kind), tmp_path / "model.npz"
     name, array, words = own.damages[number]
