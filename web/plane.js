@@ -97,7 +97,7 @@ export class PlaneView {
         }
         const others = (label) => this.label !== undefined && this.label !== label;
         this.dots.forEach((dot, i) => {
-            const left = inCell ? !inCell.has(i) : others(this.points.list[i].label);
+            const left = inCell ? !inCell.has(i) : others(this.points.row(this.points.list[i].label));
             dot.classList.toggle("dim", left);
         });
         for (const prototype of this.prototypes) {

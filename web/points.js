@@ -42,10 +42,14 @@ export class Points {
 
     /** The places in the list of the points of a cell; `answer` counts unknown as the last column. */
     inCell({ label, answer }) {
-        const column = (point) => Math.min(point.predicted, this.classes.length);
         return [...this.list.keys()].filter(
-            (i) => this.list[i].label === label && column(this.list[i]) === answer,
+            (i) => this.row(this.list[i].label) === label && this.row(this.list[i].predicted) === answer,
         );
+    }
+
+    /** The row or column of the matrix of a label; unknown is the last one. */
+    row(label) {
+        return Math.min(label, this.classes.length);
     }
 
     placeOf(index) {

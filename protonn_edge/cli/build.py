@@ -112,8 +112,12 @@ def build_command(
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
+    if uploads and not board.is_chip:
+        raise click.UsageError("a program for this computer is not uploaded; leave out --upload")
+    if port is not None and not uploads:
+        raise click.UsageError("--port is where --upload goes; give both, or neither")
     if live.sensors:
-        _check_alone(data, precision, max_flash, max_sram, kernel)
+        _check_alone(data, precision, max_flash, max_sram, kernel, table)
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live)
         out.finish(done | _uploaded(out, output, board, uploads, port))
@@ -169,10 +173,10 @@ def _uploaded(
 
 
 def _check_alone(*others: object) -> None:
-    if others != (None, PRECISIONS[0], None, None, None):
+    if others != (None, PRECISIONS[0], None, None, None, TableOptions()):
         raise click.UsageError(
-            "--data, --precision, --max-flash, --max-sram and --plan are not for firmware with a "
-            "--sensor; leave them out"
+            "--data and its options, --precision, --max-flash, --max-sram and --plan are not for "
+            "firmware with a --sensor; leave them out"
         )
 
 

@@ -169,7 +169,7 @@ def _cut(
         raise InputError("--test is given, but the folder has takes to test with; leave it out")
     if share and recorded.take_of is not None and recorded.groups is not None:
         tested, share = last_takes(recorded.take_of, labels, share), 0.0
-    return cut_windows(
+    cut = cut_windows(
         recorded.samples,
         labels,
         window,
@@ -179,6 +179,8 @@ def _cut(
         tested=tested,
         trigger=trigger,
     )
+    known = np.isin(cut.y_test, cut.y_train)  # a class without training has no number
+    return replace(cut, X_test=cut.X_test[known], y_test=cut.y_test[known])
 
 
 def _arrays(cut: Windows, recorded: Recording) -> dict[str, Any]:
@@ -192,9 +194,8 @@ def _arrays(cut: Windows, recorded: Recording) -> dict[str, Any]:
         "y_train": number[cut.y_train],
         "class_names": np.array(dataset.classes)[present],
     }
-    tested = number[cut.y_test] >= 0
-    if tested.any():
-        arrays |= {"X_test": cut.X_test[tested], "y_test": number[cut.y_test][tested]}
+    if len(cut.y_test):
+        arrays |= {"X_test": cut.X_test, "y_test": number[cut.y_test]}
     if recorded.channels:
         arrays["channel_names"] = np.array(recorded.channels)
     if recorded.rate is not None:
@@ -267,7 +268,7 @@ def _notices(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list
     counts = _counts(cut, dataset.n_classes)[0]
     missing = [dataset.classes[index] for index in np.flatnonzero(counts == 0)]
     if missing:
-        text = f"left out, as no run of them fills a window: {listed(missing)}"
+        text = f"left out, as no run to train with fills a window: {listed(missing)}"
         notices.append(Notice("no_window", text, warning=True))
     return notices
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,7 +54,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     """
     if not isinstance(pipeline, Pipeline):
         raise InputError(f"a {type(pipeline).__name__} is no Pipeline; give the whole pipeline")
-    *scalers, (_, classifier) = pipeline.steps
+    *scalers, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
         raise InputError(
             f"the pipeline ends in a {type(classifier).__name__}, which is no classifier of "
@@ -62,10 +63,16 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     check_fitted(classifier)
     names = tuple(map(str, getattr(pipeline, "feature_names_in_", ())))
     model = classifier.to_model(feature_names=names or None)
-    scaling = affine_map(scalers, int(pipeline.n_features_in_))
+    scaling = affine_map(scalers, _features_of(scalers, model))
     if scalers:
         model = _behind(scaling, model)
-    return model if X is None else model.with_units_of(np.asarray(X, dtype=np.float32))
+    return model if X is None else model.with_units_of(model.checked_points(X))
+
+
+def _features_of(scalers: list[tuple[str, Any]], model: Model) -> int:
+    """Return how many features the first scaler takes, or else the model."""
+    fitted = (getattr(scaler, "n_features_in_", None) for _, scaler in scalers)
+    return int(next((count for count in fitted if count is not None), model.n_features))
 
 
 def _behind(scaling: AffineMap, model: Model) -> Model:

@@ -142,7 +142,7 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
             f"{archive.path}: array {labels!r} has the shape {y.shape}, {points!r} has "
             f"{X.shape[0]:,} points; give one label a point"
         )
-    names = _names(archive, "feature_names") or _names_of_samples(archive, point_shape)
+    names = names_of(archive, point_shape)
     if names and len(names) != X.shape[1]:
         raise InputError(
             f"{archive.path}: array 'feature_names' has {len(names):,} names, {points!r} has "
@@ -168,6 +168,11 @@ def _rate(archive: ArrayArchive) -> float | None:
             "leave it out"
         )
     return float(rate)
+
+
+def names_of(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the names of features, or of a window's samples, or none; see the module's text."""
+    return _names(archive, "feature_names") or _names_of_samples(archive, point_shape)
 
 
 def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ _FORMATS = (
 _UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|us|micro(?:second)?s?|ns)$")
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("milli", 1e-3), ("us", 1e-6), ("micro", 1e-6), ("ns", 1e-9))
 _LONGEST_STEP_S, _LEAST_MILLISECONDS, _LEAST_MICROSECONDS = 0.5, 2, 1_000
+_LEAST_NANOSECONDS = 1_000_000
 
 
 def moments_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
@@ -45,7 +46,8 @@ def seconds_of_a_unit(name: str, step: float) -> float | None:
     """Return how many seconds a unit of times has, by a column's name, or else by the usual step.
 
     Steps below 0.5 are of seconds, whole ones of 2 to 999 of milliseconds, longer ones of
-    microseconds, as an Arduino's clocks count them. None if it cannot be told.
+    microseconds, as an Arduino's clocks count them, and from a million on of nanoseconds, as
+    telephones do. None if it cannot be told.
     """
     found = _UNIT.search(name.lower())
     if found is not None:
@@ -54,7 +56,9 @@ def seconds_of_a_unit(name: str, step: float) -> float | None:
         return 1.0
     if step < _LEAST_MILLISECONDS or step != round(step):
         return None
-    return 1e-3 if step < _LEAST_MICROSECONDS else 1e-6
+    if step < _LEAST_MICROSECONDS:
+        return 1e-3
+    return 1e-6 if step < _LEAST_NANOSECONDS else 1e-9
 
 
 def _reader(notation: str) -> Callable[[str], datetime]:

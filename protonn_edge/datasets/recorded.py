@@ -209,7 +209,8 @@ def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[No
     seconds = 1.0 if _are_dates(table) else seconds_of_a_unit(name, step)
     if not step or seconds is None:
         return table, []
-    usual = rising[rising < 2 * step].mean()  # the mean of whole milliseconds is no whole one
+    # The mean of whole milliseconds is no whole one; a coarse clock stands still for some samples.
+    usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
     text = f"{rate:g} samples a second, as times are in {unit}; --rate says otherwise"

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError
 
+_LIMIT_BYTES = 2**31  # of windows while they are cut
+_INDEX_BYTES = 8
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
 _STEADY, _UNSTEADY = 0.9, 0.25  # a share of steps, and how far they may be off the usual one
 
@@ -140,7 +142,7 @@ def last_takes(
     tested = np.zeros(len(take_of), np.bool_)
     for label in np.unique(labels):
         takes = np.unique(take_of[labels == label])
-        count = min(round(share * len(takes)), len(takes) - 1)
+        count = min(max(1, round(share * len(takes))), len(takes) - 1)
         tested |= np.isin(take_of, takes[len(takes) - count :])
     return tested
 
@@ -163,5 +165,11 @@ def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _windows_at(
     samples: NDArray[np.float32], labels: NDArray[np.int64], begins: list[int], window: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    needed = len(begins) * window * (samples.shape[1] * samples.itemsize + _INDEX_BYTES)
+    if needed > _LIMIT_BYTES:
+        raise InputError(
+            f"{len(begins):,} windows of {window:,} samples take {needed:,} B of memory, the limit "
+            f"is {_LIMIT_BYTES:,}; use a longer --stride"
+        )
     rows = np.array(begins, dtype=np.int64)[:, None] + np.arange(window)
     return samples[rows], labels[rows[:, 0]]

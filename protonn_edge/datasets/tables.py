@@ -147,7 +147,7 @@ def read_features(
     kept = [column for column in file.columns if column not in dropped]
     names = [column.name for column in kept] if file.header else []
     notices: tuple[Notice, ...] = ()
-    if set(expected.feature_names) <= set(names) and expected.feature_names:
+    if expected.feature_names and names:
         match = match_columns(names, expected.feature_names, str(path))
         kept = kept if match.columns is None else [kept[index] for index in match.columns]
     elif len(kept) == expected.n_features:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES, has_features, points_of
+from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES, has_features, names_of, points_of
 from protonn_edge.datasets.columns import Expected, TableOptions
 from protonn_edge.datasets.dataset import Features, Float32, dense_features
-from protonn_edge.datasets.notices import OnNotice
+from protonn_edge.datasets.matching import match_columns
+from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.reading import load_points, refuse_options
 from protonn_edge.datasets.tables import read_features
 from protonn_edge.errors import InputError
@@ -44,7 +45,10 @@ def load_features(
     suffix = path.suffix.lower()
     if suffix == ".npz" and not path.is_dir():
         refuse_options(path, options)
-        return _checked(_of_archive(path), n_features, path)
+        X, names = _of_archive(path)
+        match = match_columns(names, feature_names, str(path))
+        _tell(match.notices, on_notice)
+        return _checked(X if match.columns is None else X[:, list(match.columns)], n_features, path)
     expected = Expected(n_features, tuple(feature_names), classes)
     if suffix in (".csv", ".tsv"):
         check_file(path, limit_bytes=_LIMIT_BYTES)
@@ -52,9 +56,7 @@ def load_features(
         table = read_features(path, delimiter=delimiter, options=options, expected=expected)
         if table is not None:
             X, notices = table
-            for notice in notices:
-                if on_notice is not None:
-                    on_notice(notice)
+            _tell(notices, on_notice)
             return _checked(X, n_features, path)
     X, _ = load_points(
         path,
@@ -67,11 +69,18 @@ def load_features(
     return X
 
 
-def _of_archive(path: Path) -> Features:
+def _tell(notices: Sequence[Notice], on_notice: OnNotice | None) -> None:
+    if on_notice is not None:
+        for notice in notices:
+            on_notice(notice)
+
+
+def _of_archive(path: Path) -> tuple[Features, tuple[str, ...]]:
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         for name in _ARRAYS:
             if has_features(archive, name):
-                return points_of(archive, name)[0]
+                X, shape = points_of(archive, name)
+                return X, names_of(archive, shape)
     raise InputError(f"{path} has no array 'X' of points; name the array so")
 
 

@@ -149,10 +149,11 @@ def _check_sketch(windowing: Windowing, plan: Plan, board: Board) -> None:
     ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
     needed = plan.state_bytes + ring_bytes + SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:
+        hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
         raise CheckFailed(
-            f"a sketch needs about {needed:,} B SRAM, {ring_bytes:,} of them for a ring of samples "
-            f"of windows that overlap, and {board.name} has {board.sram_bytes:,}; give --hop "
-            f"{windowing.window}, or train on shorter windows or fewer channels"
+            f"a sketch needs about {needed:,} B SRAM, {ring_bytes:,} of them for samples that "
+            f"wait, and {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or "
+            "fewer channels"
         )
 
 

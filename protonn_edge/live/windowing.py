@@ -234,14 +234,15 @@ def windowing_of(
     """
     channels = sampling.channels
     n = model.n_channels or len(channels)
-    named = channel_names(feature_names, n) or feature_names[:n]
+    plain = feature_names if model.n_channels is None else ()  # a sample is a point
+    named = channel_names(feature_names, n) or plain
     if set(named) <= set(channels) and len(named) == n:
         used = tuple(channels.index(name) for name in named)
-    elif n == len(channels):
+    elif n == len(channels) and len(named) in (0, n):
         used = tuple(range(n))
     else:
         raise InputError(
-            f"the model takes {n} channels ({', '.join(named) or 'without names'}), "
+            f"the model takes {len(named) or n} channels ({', '.join(named) or 'without names'}), "
             f"{sampling.name} gives {', '.join(channels)}; train it on this sensor's"
         )
     found = Windowing(model, sampling, used, hop or model.n_features // n, votes, refractory_s)

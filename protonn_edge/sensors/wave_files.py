@@ -27,7 +27,12 @@ def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
             rate = float(recording.getframerate())
             content = recording.readframes(recording.getnframes())
     except (wave.Error, EOFError) as error:
-        raise InputError(f"{path} is no WAV file with PCM samples ({error}); convert it") from error
+        reason = str(error) or "it ends too early"
+        raise InputError(
+            f"{path} is no WAV file with PCM samples ({reason}); convert it"
+        ) from error
+    if not rate:
+        raise InputError(f"{path} says that it has 0 samples a second; convert it again")
     if width not in (1, 2):
         raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
     content = content[: len(content) // (width * channels) * width * channels]

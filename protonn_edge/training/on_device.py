@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from protonn_edge.boards import Board, board_of
 from protonn_edge.build.project import Build, build, trial_build
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export import Export, Kind, export
 from protonn_edge.model import Model
@@ -79,6 +80,12 @@ class OnDevice(BaseEstimator):
         """
         return build(self.to_model(), board, folder)
 
+    def _labels(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Return class indices; to a model of one class, any other label stands for unknown."""
+        if len(self.classes_) == 1:
+            return np.where(y == self.classes_[0], 0, NO_CLASS)
+        return class_indices(y, self.classes_, "y")
+
     def measure(
         self, X: ArrayLike, y: ArrayLike, board: Board | str = "uno", *, port: str | None = None
     ) -> Measurement:
@@ -106,11 +113,13 @@ class OnDevice(BaseEstimator):
         CheckFailed
             If the firmware does not fit, or a device does not answer or has another model.
         InputError
+            If a label is none of the classes.
+        ValueError
             If there are no points.
         """
         points = validate_data(self, X, reset=False, dtype=np.float32)
         check_consistent_length(points, y)
-        labels = class_indices(np.asarray(y), self.classes_, "y")
+        labels = self._labels(np.asarray(y))
         chosen = board_of(board)
         with trial_build(self.to_model(), chosen) as trial:
             ports = () if port is None else (port,)

@@ -1,0 +1,61 @@
+"""Rates of coarse clocks, test windows that were not written, windows larger than memory."""
+
+from __future__ import annotations
+
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json
+
+from protonn_edge.datasets.moments import seconds_of_a_unit
+from protonn_edge.datasets.recordings import last_takes
+
+
+def test_a_clock_of_whole_seconds_tells_the_rate(tmp_path: Path) -> None:
+    rows = [f"12:00:{i // 50:02d},{i % 7},{i % 5},{'ab'[i // 1000]}" for i in range(2000)]
+    (tmp_path / "r.csv").write_text("time,x,y,label\n" + "\n".join(rows) + "\n")
+    done = run_json("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 40)
+    assert done["sample_rate"] == pytest.approx(50, rel=0.03)
+
+
+@pytest.mark.parametrize(("step", "unit"), [(20, 1e-3), (20_000, 1e-6), (20_000_000, 1e-9)])
+def test_a_step_tells_its_unit(step: float, unit: float) -> None:
+    assert seconds_of_a_unit("", step) == unit
+
+
+def test_a_share_to_test_with_is_at_least_one_take() -> None:
+    take_of, labels = np.repeat(np.arange(4), 5), np.repeat([0, 0, 1, 1], 5)
+    assert np.unique(take_of[last_takes(take_of, labels, 0.2)]).tolist() == [1, 3]
+
+
+def test_only_windows_of_classes_that_are_learned_are_counted(tmp_path: Path) -> None:
+    for part, names in (("training", "ab"), ("testing", "abc")):
+        for name in names:
+            (tmp_path / part / name).mkdir(parents=True)
+            rows = "\n".join(f"{i % 7},{i % 3}" for i in range(60))
+            (tmp_path / part / name / "1.csv").write_text(f"x,y\n{rows}\n")
+    done = run_json("windows", tmp_path, "-o", tmp_path / "w.npz", "--window", 20)
+    with np.load(tmp_path / "w.npz") as written:
+        assert done["n_test"] == len(written["y_test"]) == 6
+
+
+def test_windows_larger_than_memory_are_refused(tmp_path: Path) -> None:
+    for name in "ab":
+        with wave.open(str(tmp_path / f"{name}.wav"), "wb") as sound:
+            sound.setparams((1, 1, 8000, 0, "NONE", ""))
+            sound.writeframes(bytes(range(256)) * 600)
+    stated = ("-o", tmp_path / "w.npz", "--window", 60_000, "--stride", 1)
+    assert "use a longer --stride" in refusal(run("windows", tmp_path, *stated))
+
+
+def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:
+    with wave.open(str(tmp_path / "a.wav"), "wb") as sound:
+        sound.setparams((1, 1, 8000, 0, "NONE", ""))
+        sound.writeframes(bytes(2000))
+    content = bytearray((tmp_path / "a.wav").read_bytes())
+    content[24:28] = bytes(4)
+    (tmp_path / "a.wav").write_bytes(content)
+    done = run("windows", tmp_path / "a.wav", "-o", tmp_path / "w.npz", "--window", 20)
+    assert "0 samples a second" in refusal(done)
