@@ -66,7 +66,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     scaling = affine_map(scalers, _features_of(scalers, model))
     if scalers:
         model = _behind(scaling, model)
-    return model if X is None else model.with_units_of(model.checked_points(X))
+    return model if X is None else model.with_units_of(model.checked_points(X).astype(np.float32))
 
 
 def _features_of(scalers: list[tuple[str, Any]], model: Model) -> int:

@@ -126,5 +126,6 @@ def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
     assert value == high != low
     strip = shown.page.locator("[data-part=strip]")
     assert strip.is_visible()
-    assert 0 <= strip.bounding_box()["y"] < 844
+    in_sight = "(e) => [e.getBoundingClientRect().top].every((y) => 0 <= y && y < innerHeight)"
+    shown.page.wait_for_function(in_sight, arg=strip.element_handle())  # when it has scrolled
     shown.page.wait_for_function(f"(before) => {RING} !== before", arg=before)
