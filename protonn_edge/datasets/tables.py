@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.cells import (
     DELIMITERS,
     delimiter_called,
-    is_number,
     recorded_rate,
     rows_of,
     sniffed_delimiter,
-    with_point,
 )
 from protonn_edge.datasets.columns import (
     LABEL_NAMES,
@@ -40,7 +38,8 @@ from protonn_edge.datasets.columns import (
     left_out_as,
     text_refusal,
 )
-from protonn_edge.datasets.dataset import FLOAT32_MAX, Float32, Table, TableLayout
+from protonn_edge.datasets.dataset import Float32, Table, TableLayout
+from protonn_edge.datasets.decimals import Decimals, bad_cell, first_bad, numbers_of
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.notices import Notice
@@ -334,27 +333,19 @@ def _opened(path: Path, usual: str, options: TableOptions) -> _File:
 
 
 @dataclass
-class _Decimals:
-    """Whether the numbers of a file have decimal points or decimal commas: never both."""
-
-    point: bool = False
-    comma: bool = False
-
-
-@dataclass
 class _Content:
     """All points: some columns as numbers, the cells of the others in the columns themselves."""
 
     rows: int
     numbers: Float32
     columns: list[Column]
-    decimals: _Decimals
+    decimals: Decimals
 
 
 def _read(file: _File, texts: Sequence[Column], numeric: Sequence[Column]) -> _Content:
     """Read all points, a block of rows at a time."""
     blocks: list[Float32] = []
-    decimals = _Decimals()
+    decimals = Decimals()
     shared: dict[str, str] = {}  # equal cells are one object
     pick = _picker(numeric)
     at_once = max(1, _BLOCK_CELLS // len(file.columns))
@@ -363,7 +354,7 @@ def _read(file: _File, texts: Sequence[Column], numeric: Sequence[Column]) -> _C
     while block := list(islice(rows, at_once)):
         if numeric:
             cells = list(chain.from_iterable(pick(row) for _, row in block))
-            values = _numbers(cells, file.delimiter, decimals)
+            values = numbers_of(cells, file.delimiter, decimals)
             if values is None:
                 raise _not_a_number(file, block, numeric, decimals)
             blocks.append(values.reshape(len(block), len(numeric)))
@@ -386,59 +377,16 @@ def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
     return itemgetter(*indices)
 
 
-def _numbers(cells: Sequence[str], delimiter: str, decimals: _Decimals) -> Float32 | None:
-    """Return cells as numbers, or None if one of them is none."""
-    joined = "".join(cells)
-    if "_" in joined:
-        return None
-    if delimiter != ",":
-        decimals.point = decimals.point or "." in joined
-        decimals.comma = decimals.comma or "," in joined
-        if decimals.comma and decimals.point:
-            return None
-        if decimals.comma:
-            cells = [with_point(cell) for cell in cells]
-    try:
-        values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
-    except ValueError:
-        return None
-    if values.size and not np.abs(values).max() <= FLOAT32_MAX:  # false for NaN, too
-        return None
-    numbers: Float32 = values.astype(np.float32)
-    return numbers
-
-
 def _not_a_number(
     file: _File,
     block: Sequence[tuple[int, Sequence[str]]],
     columns: Sequence[Column],
-    decimals: _Decimals,
+    decimals: Decimals,
 ) -> InputError:
     """Return the error for the first cell of a block that is not a number."""
     places = [(line, column, row[column.index]) for line, row in block for column in columns]
-    line, column, cell = places[_first_bad([cell for *_, cell in places], file.delimiter)]
-    return _bad_cell(f"{file.path}:{line}", cell, column, decimals)
-
-
-def _first_bad(cells: Sequence[str], delimiter: str) -> int:
-    """Return which cell is not a number; if all are, which has a point where others have commas."""
-    read = str if delimiter == "," else with_point
-    for index, cell in enumerate(cells):
-        if not is_number(read(cell)):
-            return index
-    return next((index for index, cell in enumerate(cells) if "." in cell), 0)
-
-
-def _bad_cell(where: str, cell: str, column: Column, decimals: _Decimals) -> InputError:
-    if decimals.comma and decimals.point and is_number(with_point(cell)):
-        return InputError(
-            f"{where} has {cell[:40]!r} in column {column.index + 1}, but the table has decimal "
-            "points and decimal commas; write all numbers in the same way"
-        )
-    return InputError(
-        f"{where} has {cell[:40]!r} in column {column.index + 1}, which is not a finite number; "
-        "fix or drop the row"
-    )
+    line, column, cell = places[first_bad([cell for *_, cell in places], file.delimiter)]
+    return bad_cell(f"{file.path}:{line}", cell, column, decimals)
 
 
 def _neighbour_ranges(file: _File, content: _Content) -> dict[int, tuple[float, float]]:
@@ -535,10 +483,10 @@ def _matrix(file: _File, content: _Content, features: Sequence[Column]) -> Float
     return X
 
 
-def _converted(file: _File, column: Column, decimals: _Decimals) -> NDArray[np.float32]:
+def _converted(file: _File, column: Column, decimals: Decimals) -> NDArray[np.float32]:
     """Return the cells of a column that turned out to be a feature as numbers."""
-    values = _numbers(column.cells, file.delimiter, decimals)
+    values = numbers_of(column.cells, file.delimiter, decimals)
     if values is not None:
         return values
-    row = _first_bad(column.cells, file.delimiter)
-    raise _bad_cell(file.where(row), column.cells[row], column, decimals)
+    row = first_bad(column.cells, file.delimiter)
+    raise bad_cell(file.where(row), column.cells[row], column, decimals)

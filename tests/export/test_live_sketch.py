@@ -92,7 +92,7 @@ def test_a_sketch_tells_the_classes_of_what_is_played(
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 256, 6))
-    with pytest.raises(CheckFailed, match="for a ring of samples .* give --hop 256"):
+    with pytest.raises(CheckFailed, match="for samples that wait, .* give --hop 256"):
         export_for_uno(
             model,
             "arduino",
