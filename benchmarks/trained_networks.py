@@ -60,9 +60,11 @@ CASES = [
         "mnist10.npz",
         {
             **_MNIST,
-            "convolutions": "average2,8x3,8x3,12x3,18x3,max2,72x3",
-            "network_epochs": 24,
+            "cropped_shape": (24, 24),
+            "convolutions": "average2,8x3p,8x3,12x3,24x3,max2,80x3",
+            "network_epochs": 72,
             "network_moved_share": 1.0,
+            "solver": "network",
         },
     ),
     Trained(
