@@ -21,7 +21,7 @@ from protonn_edge.cli.command import (
     json_option,
     precision_option,
 )
-from protonn_edge.cli.live import LIVE_FOLDER, LiveOptions, build_with_sensor, live_options
+from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.cli.upload import port_option, upload, upload_line, upload_option
@@ -29,6 +29,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.live import LIVE_FOLDER
 from protonn_edge.model import Model, load_model
 from protonn_edge.model.remedies import Remedies
 from protonn_edge.quantization import (

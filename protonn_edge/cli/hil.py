@@ -15,6 +15,7 @@ from protonn_edge.cli.command import Command, FiniteRange, Output, board_option,
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import points_for, table_options, words_of
+from protonn_edge.cli.upload import check_source
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.measurement import Measurement, measure
@@ -91,8 +92,7 @@ def hil_command(
     the others. The points also go the way that a sketch sends them, through the exported library's
     pnn_quantize: on this computer and, without --port, on the emulated board.
     """
-    if ports and emulate:
-        raise click.UsageError("--port and --emulate exclude each other; give one of them")
+    check_source(bool(ports), emulate)
     if len(set(ports)) < len(ports):
         raise click.UsageError("a --port is given twice; name each board's once")
     if resume and output is None:

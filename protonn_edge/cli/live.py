@@ -24,9 +24,6 @@ from protonn_edge.sensors import sensor_kind
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-LIVE_FOLDER = Path("live")
-"""Where 'build --sensor' writes, and 'monitor --emulate' looks, unless another folder is named."""
-
 _OPTIONS = (
     click.option(
         "--sensor",

@@ -18,9 +18,10 @@ from rich.text import Text
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
-from protonn_edge.cli.sensors import emulated_project, read_sensors, sensor_option
-from protonn_edge.cli.upload import port_option
+from protonn_edge.cli.sensors import check_played, emulated_project, read_sensors, sensor_option
+from protonn_edge.cli.upload import check_source, port_option
 from protonn_edge.hil.link import Link
+from protonn_edge.live import LIVE_FOLDER
 from protonn_edge.live.frames import WindowAnswer
 from protonn_edge.live.listening import Listener
 from protonn_edge.toolchain.ports import find_port
@@ -36,7 +37,7 @@ _BAR_CELLS = 40
     "--project",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path("live"),
+    default=LIVE_FOLDER,
     show_default=True,
     help="With --emulate: the folder that 'build --sensor' wrote.",
 )
@@ -61,10 +62,8 @@ def monitor_command(
     The board runs what 'build --sensor' wrote. Frames that were damaged on the line are left out,
     and windows that are missing are counted.
     """
-    if port is not None and emulate:
-        raise click.UsageError("--port and --emulate exclude each other; give one of them")
-    if sensors and not emulate:
-        raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+    check_source(port is not None, emulate)
+    check_played(sensors, emulate)
     out = Output(as_json)
     board = load_board(board_name)
     played = read_sensors(sensors)

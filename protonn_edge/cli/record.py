@@ -11,8 +11,8 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.sensors import emulated_project, read_sensors, sensor_option
-from protonn_edge.cli.upload import port_option
+from protonn_edge.cli.sensors import check_played, emulated_project, read_sensors, sensor_option
+from protonn_edge.cli.upload import check_source, port_option
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.link import Link
@@ -97,10 +97,8 @@ def record_command(
     and no key is needed. What came over the line damaged is dropped, and each sample that is lost
     is counted. Rows are written as they come.
     """
-    if port is not None and emulate:
-        raise click.UsageError("--port and --emulate exclude each other; give one of them")
-    if sensors and not emulate:
-        raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+    check_source(port is not None, emulate)
+    check_played(sensors, emulate)
     by_keys = takes is None and seconds is None
     by_keys = by_keys or (takes is None and sys.stdin.isatty())
     if by_keys and not (sys.stdin.isatty() and sys.stderr.isatty()):

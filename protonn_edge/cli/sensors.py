@@ -25,6 +25,12 @@ sensor_option = click.option(
 )
 
 
+def check_played(sensors: tuple[str, ...], emulate: bool) -> None:
+    """Raise `click.UsageError` where sensors are to play and no board is emulated."""
+    if sensors and not emulate:
+        raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+
+
 def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
     """Return the sensors that ``--sensor`` names, none of which plays the file to write.
 

@@ -32,6 +32,12 @@ upload_option = click.option(
 )
 
 
+def check_source(ports: bool, emulate: bool) -> None:
+    """Raise `click.UsageError` where a board at a port and the emulated one are both asked for."""
+    if ports and emulate:
+        raise click.UsageError("--port and --emulate exclude each other; give one of them")
+
+
 @click.command("upload", cls=Command)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
 @port_option

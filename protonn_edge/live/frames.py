@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.framing import FrameSplitter, ProtocolError, decode_frame
+from protonn_edge.hil.framing import BodyStream
 from protonn_edge.recording.frames import SENSOR_NUMBERS
 
 _LIVE, _NAME, _WINDOW = 0x93, 0x94, 0x95
@@ -89,7 +89,7 @@ class WindowAnswer:
     scores: NDArray[np.int64]
 
 
-class AnswerStream:
+class AnswerStream(BodyStream):
     """Bytes of a board become answers.
 
     Attributes
@@ -98,16 +98,12 @@ class AnswerStream:
         As it was said last; None until then, and nothing is an answer before.
     names : dict of int to str
         Of classes, as far as the board has said them.
-    torn : int
-        Frames that were damaged on the line, after the first one that was whole.
     """
 
     def __init__(self) -> None:
+        super().__init__(_LONGEST_FRAME)
         self.description: LiveDescription | None = None
         self.names: dict[int, str] = {}
-        self.torn = 0
-        self._splitter = FrameSplitter(_LONGEST_FRAME)
-        self._in_step = False  # it has seen where frames begin
 
     def feed(self, data: bytes) -> list[WindowAnswer]:
         """Return the answers that bytes complete, in order.
@@ -117,18 +113,8 @@ class AnswerStream:
         CheckFailed
             If what sends is another version, or a logger, or another model than before.
         """
-        found = []
-        for frame in self._splitter.feed(data):
-            try:
-                body = decode_frame(frame)
-            except ProtocolError:
-                self.torn += self._in_step
-                continue
-            self._in_step = True
-            answer = self._take(body)
-            if answer is not None:
-                found.append(answer)
-        return found
+        taken = [self._take(body) for body in self.bodies(data)]
+        return [answer for answer in taken if answer is not None]
 
     def _take(self, body: bytes) -> WindowAnswer | None:
         if body[0] == _LOGGER:

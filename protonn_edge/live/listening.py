@@ -10,9 +10,9 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.link import Line
 from protonn_edge.live.frames import AnswerStream, LiveDescription, WindowAnswer
 from protonn_edge.live.windowing import UNDECIDED
+from protonn_edge.recording.described import read_description
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
-_DESCRIPTION_S = 15.0  # a bootloader, and a second until a board says again what it is
 _SILENCE_S = 10.0
 _SILENT_WINDOWS = 3
 _READ_S = 0.25
@@ -79,14 +79,11 @@ class Listener:
         CheckFailed
             If it does not within 15 s, or it does not find its sensor.
         """
-        end = time.monotonic() + _DESCRIPTION_S
-        while self.stream.description is None:
-            if time.monotonic() > end:
-                raise CheckFailed(
-                    f"no board says at {self._where} what it senses; upload what 'protonn-edge "
-                    "build --sensor' writes"
-                )
-            self._early += self.stream.feed(self._line.read(_READ_S))
+        silent = (
+            f"no board says at {self._where} what it senses; upload what 'protonn-edge build "
+            "--sensor' writes"
+        )
+        self._early += read_description(self._line, self.stream, silent)
         if not self.description.found:
             raise CheckFailed(
                 f"the board does not find its {self.description.sensor}; check its wires: SDA at "

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import CheckFailed
-from protonn_edge.hil.framing import FrameSplitter, ProtocolError, decode_frame, frame_bytes
+from protonn_edge.hil.framing import BodyStream, frame_bytes
 from protonn_edge.sensors import SensorKind, sensor_kind
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
@@ -77,15 +77,13 @@ class Samples:
     values: NDArray[np.int16]
 
 
-class SampleStream:
+class SampleStream(BodyStream):
     """Bytes of a logger become samples.
 
     Attributes
     ----------
     description : Description or None
         As it was said last; None until then, and nothing is a sample before.
-    torn : int
-        Frames that were damaged on the line, after the first one that was whole.
     lost : int
         Samples that are missing between those that came, for whatever reason.
     lost_on_board : int
@@ -97,14 +95,12 @@ class SampleStream:
     """
 
     def __init__(self) -> None:
+        super().__init__(_LONGEST_FRAME)
         self.description: Description | None = None
-        self.torn = 0
         self.lost = 0
         self.lost_on_board = 0
         self.received = 0
         self.resets = 0
-        self._splitter = FrameSplitter(_LONGEST_FRAME)
-        self._in_step = False  # it has seen where frames begin
         self._next: int | None = None
         self._board_lost_before = 0
 
@@ -117,13 +113,7 @@ class SampleStream:
             If what sends is another version of a logger, or its sensor has changed.
         """
         found = []
-        for frame in self._splitter.feed(data):
-            try:
-                body = decode_frame(frame)
-            except ProtocolError:
-                self.torn += self._in_step
-                continue
-            self._in_step = True
+        for body in self.bodies(data):
             if body[0] == _LOGGER:
                 self._describe(body)
             elif body[0] == _SAMPLES:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import CheckFailed
 from protonn_edge.hil.link import Line
+from protonn_edge.recording.described import read_description
 from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import Samples, SampleStream
 
-_DESCRIPTION_S = 15.0  # a bootloader, and a second until a logger says again what it is
 _SILENCE_S = 10.0
 _READ_S = 0.5
 _SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
@@ -197,15 +197,12 @@ def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[S
     CheckFailed
         If none does within 15 s, or it does not find its sensor.
     """
-    end = time.monotonic() + _DESCRIPTION_S
-    early: list[Samples] = []
-    while stream.description is None:
-        if time.monotonic() > end:
-            raise CheckFailed(
-                f"no logger is heard at {where}; upload what 'protonn-edge logger' writes, or give "
-                "the --baud that it was made for"
-            )
-        early += stream.feed(line.read(_READ_S))
+    silent = (
+        f"no logger is heard at {where}; upload what 'protonn-edge logger' writes, or give the "
+        "--baud that it was made for"
+    )
+    early = read_description(line, stream, silent)
+    assert stream.description is not None, "it has been read"
     if not stream.description.found:
         name = stream.description.kinds[0].name
         raise CheckFailed(
