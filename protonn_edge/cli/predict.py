@@ -11,9 +11,8 @@ import numpy as np
 
 from protonn_edge.cli.command import Command, Output, json_option
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_MARK, OutputFile
-from protonn_edge.cli.tables import table_options
-from protonn_edge.datasets import Notice, TableOptions
-from protonn_edge.datasets.unlabelled import load_features
+from protonn_edge.cli.tables import features_for, table_options
+from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.model import load_model
 from protonn_edge.quantization import quantize, why_floats_alone
@@ -47,16 +46,7 @@ def predict_command(
         raise InputError(
             f"{model_file} is for sets of labels; call predict of the loaded model in Python"
         )
-    noticed: list[Notice] = []
-    X = load_features(
-        data,
-        classes=model.classes,
-        n_features=model.n_features,
-        feature_names=model.feature_names,
-        options=table,
-        on_notice=noticed.append,
-    )
-    out.notice(noticed)
+    X = features_for(model, data, table, out)
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers = integers.predict(integers.quantize(X))

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Notice, TableOptions, load_held_out_points, load_points
+from protonn_edge.datasets.unlabelled import load_features
 from protonn_edge.errors import InputError
 from protonn_edge.model import Model
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 _OPTIONS = (
     click.option(
@@ -89,9 +91,21 @@ def points_for(
     held_out : bool
         Whether DATA must not have two parts, see `load_held_out_points`.
     """
-    noticed: list[Notice] = []
     load = load_held_out_points if held_out else load_points
-    points = load(
+    return _loaded(load, model, data, table, out)
+
+
+def features_for(model: Model, data: Path, table: TableOptions, out: Output) -> NDArray[np.float32]:
+    """Return the points of DATA, which need no labels, for a model; as `points_for`."""
+    return _loaded(load_features, model, data, table, out)
+
+
+def _loaded(
+    load: Callable[..., _T], model: Model, data: Path, table: TableOptions, out: Output
+) -> _T:
+    """Read data for a model, and say what was noticed."""
+    noticed: list[Notice] = []
+    loaded = load(
         data,
         classes=model.classes,
         n_features=model.n_features,
@@ -100,4 +114,4 @@ def points_for(
         on_notice=noticed.append,
     )
     out.notice(noticed)
-    return points
+    return loaded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +12,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from protonn_edge.boards import Board, board_of
-from protonn_edge.build.project import Build, build, trial_build
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.export import Export, Kind, export
 from protonn_edge.model import Model
+from protonn_edge.system.lazy import later
 from protonn_edge.training.given_points import class_indices
+
+if TYPE_CHECKING:
+    from protonn_edge.build.project import Build
+    from protonn_edge.evaluation.measurement import Measurement
+    from protonn_edge.export import Export, Kind
+
+# Most who train do none of this in the same process.
+_build = later("protonn_edge.build.project", "build")
+_trial_build = later("protonn_edge.build.project", "trial_build")
+_measure = later("protonn_edge.evaluation.measurement", "measure")
+_export = later("protonn_edge.export", "export")
 
 
 class OnDevice(BaseEstimator):
@@ -54,7 +63,8 @@ class OnDevice(BaseEstimator):
         InputError
             If the model has no integers, or the folder cannot be used.
         """
-        return export(self.to_model(), kind, folder, board, **options)
+        written: Export = _export(self.to_model(), kind, folder, board, **options)
+        return written
 
     def build(self, folder: Path | str, board: Board | str = "uno") -> Build:
         """Put a PlatformIO project with the model's firmware into a folder.
@@ -78,7 +88,8 @@ class OnDevice(BaseEstimator):
         InputError
             If the folder holds something else where the project's files belong.
         """
-        return build(self.to_model(), board, folder)
+        built: Build = _build(self.to_model(), board, folder)
+        return built
 
     def _labels(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Return class indices; to a model of one class, any other label stands for unknown."""
@@ -121,6 +132,7 @@ class OnDevice(BaseEstimator):
         check_consistent_length(points, y)
         labels = self._labels(np.asarray(y))
         chosen = board_of(board)
-        with trial_build(self.to_model(), chosen) as trial:
+        with _trial_build(self.to_model(), chosen) as trial:
             ports = () if port is None else (port,)
-            return measure(trial.project, (points, labels), chosen, ports=ports)
+            measured: Measurement = _measure(trial.project, (points, labels), chosen, ports=ports)
+            return measured
