@@ -1,7 +1,7 @@
-"""Put the script of the report's page, which npm and esbuild make, into the sdist and the wheel.
+"""Put the scripts of `web/`, which npm and esbuild make, into the sdist and the wheel.
 
-A wheel that is made of an sdist takes the sdist's. Where the script cannot be made the build goes
-on without: reports then say that the Uno in the page is left out.
+A wheel that is made of an sdist takes the sdist's. Where they cannot be made the build goes on
+without: reports then say that the Uno is left out, and there is no emulator for Node.js.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Hatchling looks for this name."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the script to the files of what is built."""
+        """Add the scripts to the files of what is built."""
         root = Path(self.root)
         sys.path.insert(0, str(root))
         from protonn_edge.errors import ProtoNNEdgeError  # noqa: PLC0415
-        from protonn_edge.report.script import READY, script_file  # noqa: PLC0415
+        from protonn_edge.toolchain.javascript import SCRIPTS, script_file  # noqa: PLC0415
 
-        if version == "editable" or (root / "web" / READY).is_file():
+        if version == "editable":
             return
         folder = "protonn_edge/web" if self.target_name == "wheel" else "web"
         try:
-            build_data["force_include"][str(script_file())] = f"{folder}/{READY}"
+            for name in SCRIPTS:
+                if not (root / "web" / name).is_file():
+                    build_data["force_include"][str(script_file(name))] = f"{folder}/{name}"
         except (ProtoNNEdgeError, OSError) as error:
-            self.app.display_warning(f"reports will be without the Uno in the page: {error}")
+            self.app.display_warning(f"the Uno in the page and under Node.js is left out: {error}")

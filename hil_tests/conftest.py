@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,12 +28,14 @@ from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.verification import open_session
 from protonn_edge.hil import Run, Session, framing, protocol, run
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.toolchain.elf import read_program
 from protonn_edge.training import ProtoNNClassifier
 
 DEADLINE_S = 10.0
+
+Record = Callable[[str, object], None]  # the type of pytest's fixture record_property
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,7 +77,9 @@ def board(pytestconfig: pytest.Config) -> Board:
 
 
 @pytest.fixture(scope="session")
-def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Project:
+def project(
+    pytestconfig: pytest.Config, board: Board, tmp_path_factory: pytest.TempPathFactory
+) -> Project:
     """Give the folder that was built, where one is named or a board is; else build the digits."""
     named = pytestconfig.getoption("--build-dir")
     if named is not None or pytestconfig.getoption("--port") is not None:
@@ -99,7 +103,7 @@ def project(pytestconfig: pytest.Config, board: Board, tmp_path_factory) -> Proj
 
 
 @pytest.fixture(scope="session")
-def model(project: Project) -> ProtoNNModel:
+def model(project: Project) -> Model:
     return project.model()
 
 
@@ -130,7 +134,7 @@ def usage(elf: Path, board: Board) -> Usage:
 
 
 @pytest.fixture(scope="session")
-def points(pytestconfig: pytest.Config, model: ProtoNNModel, reference: DeviceModel) -> Points:
+def points(pytestconfig: pytest.Config, model: Model, reference: DeviceModel) -> Points:
     """Give --data, or the digits for a model of digits, or random points."""
     data = pytestconfig.getoption("--data")
     digits = load_digits_dataset()

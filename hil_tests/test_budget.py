@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
-def test_flash_and_sram_stay_within_the_board(usage, board, reference, record_property):
+from protonn_edge.boards import Board
+from protonn_edge.build.budget import Usage
+from protonn_edge.quantization import DeviceModel
+
+if TYPE_CHECKING:
+    from conftest import Record
+
+
+def test_flash_and_sram_stay_within_the_board(
+    usage: Usage, board: Board, reference: DeviceModel, record_property: Record
+) -> None:
     record_property("flash_bytes", usage.flash_bytes)
     record_property("flash_limit", board.flash_bytes)
     record_property("sram_bytes", usage.sram_bytes)

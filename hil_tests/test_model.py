@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from protonn_edge.boards import Board
+from protonn_edge.build.budget import Usage
+from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
-from protonn_edge.hil import Session, summarize
+from protonn_edge.hil import Run, Session, summarize
+from protonn_edge.model import Model
+from protonn_edge.quantization import DeviceModel
+
+if TYPE_CHECKING:
+    from conftest import Points, Record
 
 
-def test_every_score_is_the_references(done, points, record_property):
+def test_every_score_is_the_references(done: Run, points: Points, record_property: Record) -> None:
     record_property("points", len(points.Q))
     record_property("mismatches", sum(result.mismatch is True for result in done.results))
     assert len(done.results) == len(points.Q)
     assert [result.index for result in done.results if result.mismatch is not False] == []
 
 
-def test_no_answer_was_lost(done, record_property):
+def test_no_answer_was_lost(done: Run, record_property: Record) -> None:
     (share,) = done.shares
     record_property("points_per_s", round(share.points_per_s, 1))
     record_property("requests_sent_again", share.retried)
@@ -24,8 +34,13 @@ def test_no_answer_was_lost(done, record_property):
 
 
 def test_the_accuracy_does_not_fall_below_the_floor(
-    done, points, model, board, pytestconfig, record_property
-):
+    done: Run,
+    points: Points,
+    model: Model,
+    board: Board,
+    pytestconfig: pytest.Config,
+    record_property: Record,
+) -> None:
     if points.y is None:
         pytest.skip("the classes of random points are not known; to run: --data with test points")
     floor = pytestconfig.getoption("--accuracy-floor")
@@ -39,9 +54,13 @@ def test_the_accuracy_does_not_fall_below_the_floor(
     assert accuracy >= floor
 
 
-def test_every_prediction_takes_cycles_that_are_possible(done, plan, board, record_property):
+def test_every_prediction_takes_cycles_that_are_possible(
+    done: Run, plan: Plan | Float32Plan, board: Board, record_property: Record
+) -> None:
     possible = PossibleCycles.of(plan, board)
     summary = summarize(done.results, board)
+    assert summary.cycles is not None
+    assert summary.latency_ms is not None
     record_property("cycles_least", possible.least)
     record_property("cycles_most", possible.most)
     record_property("cycles_min", summary.cycles.min)
@@ -53,8 +72,11 @@ def test_every_prediction_takes_cycles_that_are_possible(done, plan, board, reco
     assert [(each.index, each.cycles) for each in possible.outside(done.results)] == []
 
 
-def test_a_prediction_takes_no_more_energy_than_it_may(done, board, pytestconfig, record_property):
+def test_a_prediction_takes_no_more_energy_than_it_may(
+    done: Run, board: Board, pytestconfig: pytest.Config, record_property: Record
+) -> None:
     summary = summarize(done.results, board)
+    assert summary.energy_mj is not None
     record_property("watts", board.power_watts)
     record_property("energy_mj_mean", round(summary.energy_mj.mean, 5))
     record_property("energy_mj_max", round(summary.energy_mj.max, 5))
@@ -65,8 +87,8 @@ def test_a_prediction_takes_no_more_energy_than_it_may(done, board, pytestconfig
 
 
 def test_repetitions_take_their_multiple_of_one_prediction(
-    session: Session, points, record_property
-):
+    session: Session, points: Points, record_property: Record
+) -> None:
     once = session.predict(points.Q[0])
     try:
         many = session.repeat(points.Q[0], 1000)
@@ -78,7 +100,9 @@ def test_repetitions_take_their_multiple_of_one_prediction(
     assert (many.label, many.cycles) == (once.label, 1000 * once.cycles)
 
 
-def test_the_stack_stays_within_its_worst_case(session: Session, points, usage, record_property):
+def test_the_stack_stays_within_its_worst_case(
+    session: Session, points: Points, usage: Usage, record_property: Record
+) -> None:
     for row in points.Q[:10]:
         session.predict(row, with_scores=True)
     measured = session.stats().stack_bytes
@@ -86,7 +110,9 @@ def test_the_stack_stays_within_its_worst_case(session: Session, points, usage, 
     assert 0 < measured <= usage.stack_bytes
 
 
-def test_nothing_is_lost_at_full_speed(session: Session, points, record_property):
+def test_nothing_is_lost_at_full_speed(
+    session: Session, points: Points, record_property: Record
+) -> None:
     answers = list(session.stream(enumerate(points.Q[:50])))
     assert [key for key, _ in answers] == list(range(len(points.Q[:50])))
     stats = session.stats()
@@ -94,7 +120,9 @@ def test_nothing_is_lost_at_full_speed(session: Session, points, record_property
     assert (stats.frames_dropped, stats.overruns, session.retried) == (0, 0, 0)
 
 
-def test_features_at_the_end_of_their_range_are_counted(session: Session, points, reference):
+def test_features_at_the_end_of_their_range_are_counted(
+    session: Session, points: Points, reference: DeviceModel
+) -> None:
     for row in points.Q[:20]:
         session.predict(row)
     at_the_end = int((points.Q[:20] == reference.features.maximum).sum())

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 
+from protonn_edge.boards import Board
 from protonn_edge.hil import Session, framing, protocol
 from protonn_edge.hil.protocol import ErrorReply, HelloReply, HelloRequest, StatsReply, StatsRequest
+from protonn_edge.quantization import DeviceModel
+
+if TYPE_CHECKING:
+    from conftest import Line, Points
 
 
-def test_hello_says_which_model_the_device_has(session: Session, reference, board):
+def test_hello_says_which_model_the_device_has(
+    session: Session, reference: DeviceModel, board: Board
+) -> None:
     assert session.device == HelloReply(
         protocol_version=protocol.PROTOCOL_VERSION,
         feature_type=protocol.FEATURE_TYPE_UINT8,
@@ -22,13 +30,17 @@ def test_hello_says_which_model_the_device_has(session: Session, reference, boar
     )
 
 
-def test_requests_in_flight_have_the_same_answers_and_cycles_as_alone(session: Session, points):
+def test_requests_in_flight_have_the_same_answers_and_cycles_as_alone(
+    session: Session, points: Points
+) -> None:
     alone = [session.predict(row) for row in points.Q[:20]]
     together = dict(session.stream(enumerate(points.Q[:20])))
     assert list(together.values()) == alone
 
 
-def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(session: Session, points):
+def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(
+    session: Session, points: Points
+) -> None:
     answers = {session.predict(points.Q[0], with_scores=True) for _ in range(5)}
     assert len(answers) == 1
     plain = session.predict(points.Q[0])
@@ -36,28 +48,31 @@ def test_the_same_input_has_the_same_answer_and_takes_the_same_cycles(session: S
 
 
 @pytest.mark.parametrize("kind", [0x00, 0x06, 0x7F, 0x81, 0xFF])
-def test_an_unknown_type_is_refused(line, kind):
+def test_an_unknown_type_is_refused(line: Line, kind: int) -> None:
     line.send(framing.encode_frame(bytes([kind, 9])))
     assert line.receive() == (9, ErrorReply(1))
 
 
 @pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04, 0x05])
-def test_a_wrong_length_is_refused(line, reference, kind):
+def test_a_wrong_length_is_refused(line: Line, reference: DeviceModel, kind: int) -> None:
     line.send(framing.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 3)))
     assert line.receive() == (9, ErrorReply(2))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hello_is_answered_right_after_garbage(line, reference, seed):
+def test_hello_is_answered_right_after_garbage(
+    line: Line, reference: DeviceModel, seed: int
+) -> None:
     line.send(random.Random(seed).randbytes(500) + b"\x00")
     line.send(protocol.encode_message(HelloRequest(), 7))
     message = line.receive()
     assert message is not None
     assert message[0] == 7
+    assert isinstance(message[1], HelloReply)
     assert message[1].features == reference.n_features
 
 
-def test_a_damaged_frame_is_counted_and_not_answered(line):
+def test_a_damaged_frame_is_counted_and_not_answered(line: Line) -> None:
     damaged = bytearray(protocol.encode_message(HelloRequest(), 5))
     damaged[3] ^= 0x10
     line.send(bytes(damaged))

@@ -2,6 +2,7 @@
  * the page that answers is a class of its own, and the selection is what they share. */
 import { CellPoints } from "./cell.js";
 import { Chart } from "./chart.js";
+import { Listing } from "./listing.js";
 import { Matrix } from "./matrix.js";
 import { Mistakes } from "./mistakes.js";
 import { PlaneView } from "./plane.js";
@@ -19,6 +20,9 @@ const selection = new Selection(points.list.length > 0 ? 0 : null);
 
 for (const figure of document.querySelectorAll("figure > svg:not(.plane)")) {
     new Chart(figure, tip);
+}
+for (const listing of document.querySelectorAll(".listing")) {
+    new Listing(listing);
 }
 if (live("matrix")) {
     new Matrix(live("matrix").querySelector("table"), selection, tip);

@@ -1,9 +1,9 @@
 /*
  * An Arduino Uno with a firmware in it, on avr8js, and the serial line to it.
  *
- * The report's page runs it, and so does tests/avr8js, which holds it against simavr. avr8js is handed
- * in, so that this file depends on no package. It differs from the chip in a few ways; each place
- * below that makes up for one says so.
+ * It is used by the report's page, by emulator.js (without simavr), and by tests/avr8js, which compares
+ * it with simavr. avr8js is passed in, so that this file depends on no package. It differs from the chip
+ * in a few ways; each correction below has a comment.
  */
 
 export const CLOCK_HZ = 16_000_000;
@@ -13,14 +13,19 @@ const SRAM_START = 0x100;
 const SRAM_BYTES = 2048;
 const PORTB = 0x25; // data addresses
 const GPIOR0 = 0x3e;
+const SMCR = 0x53;
 const SREG = 0x5f;
 const UCSR0A = 0xc0;
 const ZERO_FLAG = 0x02;
 const RECEIVED = 0x80; // RXC0
+const SLEEP_ENABLE = 0x01; // SE
 const METER_PIN = 0x01; // PB0, pin 8
 const REPLY_DEADLINE = 10 * CLOCK_HZ; // cycles
+const DOZE_CYCLES = 128; // that a sleep goes on at once: avr8js's timers count each cycle, and catch up
 const CYCLES_AT_ONCE = 400_000; // about 10 ms of the reader's time
 
+const SEI = 0x9478;
+const SLEEP = 0x9588;
 const isCbi = (opcode) => (opcode & 0xff00) === 0x9800;
 const isFmulsu = (opcode) => (opcode & 0xff88) === 0x0388;
 const isSpm = (opcode) => (opcode & 0xffef) === 0x95e8;
@@ -56,15 +61,16 @@ export class Uno {
          * sets UDRE again.) */
         this.line = { sending: [], nextAt: 0, waiting: [], lost: 0, received: [] };
         this.usart.onByteTransmit = (byte) => this.line.received.push(byte);
+        this.asleep = false;
     }
 
-    /** Run one instruction, and what follows from it.
-     *
-     * SLEEP does nothing in avr8js: the firmware then polls its ring buffer, outside of all spans. An
-     * interrupt may come right after SEI where the chip runs one more instruction: nothing depends on
-     * it while SLEEP does nothing. */
+    /** Run one instruction, and what follows from it; asleep, pass the time until something happens. */
     step() {
         const { cpu } = this;
+        if (this.asleep) {
+            this.doze();
+            return;
+        }
         const opcode = cpu.progMem[cpu.pc];
         if (opcode === 0xffff || isSpm(opcode)) {
             // avr8js runs on through erased flash, and has no SPM.
@@ -75,15 +81,39 @@ export class Uno {
             cpu.cycles++; // takes 2 on the chip, 1 in avr8js
         } else if (isFmulsu(opcode)) {
             cpu.data[SREG] ^= ZERO_FLAG; // avr8js inverts it
+        } else if (opcode === SLEEP && cpu.data[SMCR] & SLEEP_ENABLE) {
+            if (!cpu.interruptsEnabled) {
+                throw new Error("sleeps with interrupts disabled");
+            }
+            this.asleep = true; // avr8js only counts its cycle
         }
-        const next = cpu.pc;
-        cpu.tick();
-        if (cpu.pc !== next) {
-            cpu.cycles += 2; // an interrupt's response takes 4 cycles on the chip, 2 in avr8js
+        if (opcode !== SEI) {
+            this.follow(); // no interrupt comes between SEI and the next instruction
         }
         if (cpu.SP < SRAM_START || cpu.SP >= SRAM_START + SRAM_BYTES) {
             throw new Error(`the stack pointer is 0x${cpu.SP.toString(16)}`); // avr8js checks nothing
         }
+    }
+
+    /** Run what is due by now; an interrupt ends a sleep. */
+    follow() {
+        const { cpu } = this;
+        const next = cpu.pc;
+        cpu.tick();
+        if (cpu.pc !== next) {
+            cpu.cycles += 2; // an interrupt's response takes 4 cycles on the chip, 2 in avr8js
+            this.asleep = false;
+        }
+    }
+
+    /** Sleep on for a while, at most until the next byte is there. */
+    doze() {
+        const { cpu, line } = this;
+        if (cpu.nextInterrupt < 0) {
+            const byte = line.sending.length > 0 ? line.nextAt : Infinity;
+            cpu.cycles = Math.max(cpu.cycles + 1, Math.min(byte, cpu.cycles + DOZE_CYCLES));
+        }
+        this.follow();
     }
 
     /** Bring the next byte when the line has carried it. */

@@ -1,4 +1,4 @@
-"""``protonn-edge emulate``: keep an emulated board running, for people and their programs."""
+"""``protonn-edge emulate``: keep an emulated board running, for other programs to use."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.sensors import read_sensors, sensor_option
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
@@ -38,11 +39,14 @@ _LOOK_EVERY_S = 0.2
     type=click.Path(path_type=Path, dir_okay=False),
     help="Make the serial line a pseudo-terminal, and FILE a symbolic link to it.",
 )
-@click.option("--wire-speed", is_flag=True, help="Never run faster than a real board does.")
+@click.option("--wire-speed", is_flag=True, help="Never run faster than a real board.")
 @click.option(
-    "--bootloader", is_flag=True, help="With Optiboot; FIRMWARE may then be left out and uploaded."
+    "--bootloader",
+    is_flag=True,
+    help="Run the Optiboot bootloader; FIRMWARE may then be omitted, and uploaded later.",
 )
 @sensor_option
+@emulator_option
 @board_option
 @json_option
 def emulate_command(
@@ -52,19 +56,20 @@ def emulate_command(
     wire_speed: bool,
     bootloader: bool,
     sensors: tuple[str, ...],
+    emulator: str | None,
     board_name: str,
     as_json: bool,
 ) -> None:
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
-    Its serial line is a TCP port, or with --pty a device, that any terminal program opens, and to
-    which 'upload' uploads with --bootloader. Opening it resets the board. A fault of the
-    firmware is printed when it happens.
+    Its serial line is a TCP port, or with --pty a device, which any terminal program can open; with
+    --bootloader, 'upload' can upload to it. Opening it resets the board. Firmware faults are
+    printed as they happen.
     """
     if port is not None and device is not None:
         raise click.UsageError("--tcp and --pty exclude each other; give one of them")
     if firmware is None and not bootloader:
-        raise click.UsageError("there is nothing to run; name a FIRMWARE, or give --bootloader")
+        raise click.UsageError("no firmware was given; name a FIRMWARE, or give --bootloader")
     out = Output(as_json)
     with _stopped_by_signals():
         board = load_board(board_name)
@@ -76,6 +81,7 @@ def emulate_command(
             port=port or 0,
             wire_speed=wire_speed,
             sensors=read_sensors(sensors),
+            emulator=chosen_emulator(out, emulator, board),
         )
         with emulated, _linked(device, emulated.url) as url:
             named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
@@ -85,7 +91,7 @@ def emulate_command(
 
 @contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """To be stopped is how this command ends: Ctrl-C and SIGTERM are no failures."""
+    """End without an error on Ctrl-C and SIGTERM, which is how this command is stopped."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
@@ -94,18 +100,20 @@ def _stopped_by_signals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _linked(path: Path | None, device: str) -> Iterator[str]:
-    """Have a symbolic link to the device at `path`, if one is given; yield the name to use."""
+    """Create a symbolic link at `path` to the device, if one is given; yield the name to use."""
     if path is None:
         yield device
         return
     if path.is_symlink():
         if path.exists() and not path.readlink().is_relative_to("/dev"):
-            raise InputError(f"{path} is a link to {path.readlink()}; choose another for --pty")
+            raise InputError(
+                f"{path} is already a link to {path.readlink()}; choose another for --pty"
+            )
     elif path.exists():
-        raise InputError(f"{path} exists and is no symbolic link; choose another for --pty")
+        raise InputError(f"{path} exists and is not a symbolic link; choose another for --pty")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.symlink_to(device)
-    fresh.replace(path)  # in place of the link that a board before this one left
+    fresh.replace(path)  # replaces a link left by an earlier run
     try:
         yield str(path)
     finally:
@@ -140,11 +148,11 @@ def _introduce(
 
 
 def _report_faults(out: Output, emulated: EmulatedBoard) -> NoReturn:
-    """Say what stops the firmware, for as long as the board is on."""
+    """Print the faults that stop the firmware, while the board runs."""
     said = 0
     while True:
         faults = emulated.stats().faults
         for fault in faults[said:]:
-            out.say(f"fault: {fault}; the board stands still until it is reset")
+            out.say(f"fault: {fault}; the board is halted until it is reset")
         said = len(faults)
         time.sleep(_LOOK_EVERY_S)

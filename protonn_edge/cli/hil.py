@@ -1,4 +1,4 @@
-"""``protonn-edge hil``: stream test points to the board, or its twin, and measure."""
+"""``protonn-edge hil``: stream test points to a real or emulated board, and measure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from protonn_edge.boards import load_board
 from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.build.project import Project
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
+from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.paths import RESULTS, OutputFile
+from protonn_edge.cli.ports import check_source
 from protonn_edge.cli.tables import points_for, table_options, words_of
-from protonn_edge.cli.upload import check_source
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import Interrupted
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.evaluation.possible_cycles import PossibleCycles
 from protonn_edge.evaluation.verification import Agreement, disagreement
@@ -43,8 +44,11 @@ from protonn_edge.system.shell import command_line
     help="The board's serial port, for example /dev/ttyACM0; several boards share the points.",
 )
 @click.option(
-    "--emulate", is_flag=True, help="Run the firmware on the emulated board, as without --port."
+    "--emulate",
+    is_flag=True,
+    help="Run the firmware on the emulated board; the default without --port.",
 )
+@emulator_option
 @board_option
 @click.option(
     "--project",
@@ -57,18 +61,19 @@ from protonn_edge.system.shell import command_line
     "-o",
     "--output",
     type=OutputFile(RESULTS, dir_okay=False),
-    help="Results, one line of CSV a point.",
+    help="Results file: one line of CSV per point.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the points that -o does not have yet.")
+@click.option("--resume", is_flag=True, help="Continue with the points that -o does not have yet.")
 @click.option(
     "--watts",
     type=FiniteRange(*POWER_WATTS),
-    help="What the board draws, as you have measured it.  [default: the board's]",
+    help="Measured power draw of the board, in W.  [default: the board's figure]",
 )
 @click.option(
     "--repeat",
     type=click.IntRange(1, MOST_REPETITIONS),
-    help="At the end, compute the first point so often with pin 8 high, for a meter.",
+    help="At the end, classify the first point this many times with pin 8 high, for an external "
+    "meter.",
 )
 @table_options
 @json_option
@@ -76,6 +81,7 @@ def hil_command(
     data: Path,
     ports: tuple[str, ...],
     emulate: bool,
+    emulator: str | None,
     board_name: str,
     folder: Path,
     output: Path | None,
@@ -87,22 +93,24 @@ def hil_command(
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
-    The device runs the firmware that 'build' made in this folder: a board at --port, or, without
-    one, the emulated board. Several --port share the points; one that is lost leaves its points to
-    the others. The points also go the way that a sketch sends them, through the exported library's
-    pnn_quantize: on this computer and, without --port, on the emulated board.
+    The device runs the firmware that 'build' made in this folder: a board at --port or, without it,
+    the emulated board. Boards at several --port share the points; if one is lost, the others take
+    over its points. The points are also classified the way that a sketch does it, through the
+    exported library's pnn_quantize: on this computer and, without --port, on the emulated board.
     """
-    check_source(bool(ports), emulate)
+    check_source(bool(ports), emulate or emulator is not None)
     if len(set(ports)) < len(ports):
-        raise click.UsageError("a --port is given twice; name each board's once")
+        raise click.UsageError("a --port is given twice; name each board once")
     if resume and output is None:
-        raise click.UsageError("--resume goes on with a results file; name it with -o")
+        raise click.UsageError("--resume continues a results file; name it with -o")
     out = Output(as_json)
     board, project = load_board(board_name), Project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)
     model = project.model()
     points = points_for(model, data, table, out)
+    if not ports:
+        emulator = chosen_emulator(out, emulator, board)
     with out.progress(", ".join(ports) or f"emulated {board.name}", len(points[1])) as bar:
         try:
             measurement = measure(
@@ -113,13 +121,18 @@ def hil_command(
                 results=output,
                 resume=resume,
                 repeat=repeat,
+                emulator=emulator,
                 on_result=lambda _: bar.advance(),
             )
         except KeyboardInterrupt:
-            kept = "-o FILE would have kept them"
+            kept = "use -o FILE to keep them"
             if output is not None:
-                kept = "go on with --resume" if output.exists() else "the same command starts again"
-            raise CheckFailed(f"stopped after {bar.done:,} new points; {kept}") from None
+                kept = (
+                    "continue with --resume"
+                    if output.exists()
+                    else "repeat the command to start again"
+                )
+            raise Interrupted(f"stopped after {bar.done:,} new points; {kept}") from None
     show(measurement, out)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     say_unproven(measurement.possible, out)
@@ -127,14 +140,14 @@ def hil_command(
         words = ["report", str(output), "--project", str(folder), "--data", str(data)]
         words += [] if board_name == "uno" else ["--board", board_name]
         words += words_of(table)
-        out.say("a page about it:", f"  {command_line(['protonn-edge', *words])}")
+        out.say("write a report:", f"  {command_line(['protonn-edge', *words])}")
     plan = None if ports else measurement.plan
-    library = library_check(out, model, measurement.reference, plan, board, points)
+    library = library_check(out, model, measurement.reference, plan, board, points, emulator)
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
 
 
 def show(measurement: Measurement, out: Output) -> None:
-    """Print a measurement for people."""
+    """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     facts = [*run_facts(measurement.summary, board), *budget_facts(measurement.usage, board)]
     values = measurement.summary.n * measurement.reference.n_features
@@ -149,23 +162,23 @@ def show(measurement: Measurement, out: Output) -> None:
         same = measurement.comparison
         out.say("each board's share:", device_table(measurement.shares))
         out.say(
-            f"of {same.n} points that were put to all boards, {same.answers_differ} had different "
-            f"answers and {same.cycles_differ} took different cycles"
+            f"of {same.n} points that all boards classified, {same.answers_differ} got different "
+            f"answers and {same.cycles_differ} took different numbers of cycles"
         )
     out.say(*confusion_parts(measurement.confusion, classes))
 
 
 def say_unproven(possible: PossibleCycles, out: Output) -> None:
-    """Say so where no bound of the cycles is proven."""
+    """Print a note if there is no proven bound on the cycles."""
     if not possible.proven:
         out.say(
-            "cycles were only checked for being possible at all, since no bound is proven for this "
+            "cycles were only checked for plausibility, since there is no proven bound for this "
             f"build: {possible}"
         )
 
 
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:
-    """Say which executions gave the same scores, if all did."""
+    """Print which executions gave the same scores, if all did."""
     if disagreement(agreements) is None:
         sign, what = (
             (" ~ ", "float scores agreed") if tolerance else (" = ", "integer scores agreed")

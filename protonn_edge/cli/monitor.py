@@ -16,15 +16,20 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option
-from protonn_edge.cli.sensors import check_played, emulated_project, read_sensors, sensor_option
-from protonn_edge.cli.upload import check_source, port_option
+from protonn_edge.cli.ports import check_source, port_option, port_to_hear
+from protonn_edge.cli.sensors import (
+    check_played,
+    check_read,
+    emulated_project,
+    read_sensors,
+    sensor_option,
+)
 from protonn_edge.hil.link import Link
 from protonn_edge.live import LIVE_FOLDER
 from protonn_edge.live.frames import WindowAnswer
 from protonn_edge.live.listening import Listener
-from protonn_edge.toolchain.ports import find_port
 
 _BAR_CELLS = 40
 
@@ -74,20 +79,15 @@ def monitor_command(
             emulated = emulated_project(out, board, folder, played, remedy, wire_speed=drawn)
             url = stack.enter_context(emulated).url
         else:
-            url = port or _found(out, board)
+            url = port_to_hear(out, port, board)
         line = stack.enter_context(contextlib.closing(Link(url, board.baud)))
         listener = Listener(line, url)
         with out.status(f"waiting for a board at {url}"):
             listener.wait()
+        check_read(played, [listener.description.sensor])
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=emulate)
-
-
-def _found(out: Output, board: Board) -> str:
-    found = find_port(board)
-    out.say(f"listening to {found.device}: {found.why}")
-    return found.device
 
 
 def _watch(
@@ -116,9 +116,10 @@ def _drawing(wanted: bool) -> Iterator[Live | None]:
 
 def _introduced(listener: Listener) -> str:
     board = listener.description
+    every = f"every {board.hop} ({board.hop / board.rate:.3g} s)"
     return (
-        f"{board.sensor}: windows of {board.window} samples at {board.rate:.6g} Hz, one every "
-        f"{board.hop} ({board.hop / board.rate:.3g} s); model {board.model_hash}"
+        f"{board.sensor}: windows of {board.window} samples at {board.rate:.6g} Hz, one "
+        f"{'where sound begins' if board.from_onset else every}; model {board.model_hash}"
     )
 
 
@@ -130,6 +131,7 @@ def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
         "class": listener.name_of(answer.label),
         "told": listener.name_of(answer.told),
         "scores": dict(zip(names, answer.scores.tolist(), strict=True)),
+        "confidence": answer.confidence,
         "lost": answer.lost,
         "missing": listener.missing,
     }
@@ -140,8 +142,13 @@ def _line(listener: Listener, answer: WindowAnswer) -> str:
     best = answer.scores.max()
     return (
         f"{listener.seconds_at(answer):9.2f} s  {told}  (window: {listener.name_of(answer.label)}, "
-        f"score {best:,})"
+        f"score {best:,}{_confidence(answer)})"
     )
+
+
+def _confidence(answer: WindowAnswer) -> str:
+    """Return how sure the board is, behind what it says; nothing if its model does not know."""
+    return "" if answer.confidence is None else f", {answer.confidence} % sure"
 
 
 def picture(listener: Listener, answer: WindowAnswer) -> Group:
@@ -151,7 +158,7 @@ def picture(listener: Listener, answer: WindowAnswer) -> Group:
     for label, score in enumerate(answer.scores.tolist()):
         bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
         table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar)
-    told = Text(listener.name_of(answer.told) or "-", style="bold")
+    told = Text(listener.name_of(answer.told) or "-", style="bold") + Text(_confidence(answer))
     rate = listener.measured_rate
     words = "" if rate is None else f"{rate:.4g} samples a second, "
     words += f"{listener.windows} windows, {listener.missing} missing, {answer.lost} samples lost"

@@ -1,10 +1,11 @@
-"""``protonn-edge upload``: put a project's firmware on a board."""
+"""``protonn-edge upload``: upload a project's firmware to a board."""
 
 from __future__ import annotations
 
 import configparser
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import click
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import Command, Output, json_option
+from protonn_edge.cli.ports import port_option
 from protonn_edge.errors import InputError
 from protonn_edge.system.shell import command_line
 from protonn_edge.toolchain.platformio import run_pio
@@ -19,23 +21,15 @@ from protonn_edge.toolchain.ports import find_port
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+_SETTINGS = "platformio.ini"
 _DEADLINE_S = 600.0  # the first upload on a new machine downloads a compiler
-_OVER_TCP = "socket://"  # as pyserial has it; avrdude says net:
+_OVER_SERIAL_LINE = "arduino"  # avrdude's name of the bootloaders' protocol
+_BAUD_RATE = re.compile("[0-9]{1,8}")
+_OVER_TCP = "socket://"  # pyserial's form; avrdude uses net:
 
-port_option = click.option(
-    "--port",
-    help="The board's serial port, such as /dev/ttyACM0 or COM3.  [default: found by its USB "
-    "identity]",
-)
 upload_option = click.option(
-    "--upload", "uploads", is_flag=True, help="Put it on the board at once, as 'upload' does."
+    "--upload", "uploads", is_flag=True, help="Upload it right after the build, as 'upload' does."
 )
-
-
-def check_source(ports: bool, emulate: bool) -> None:
-    """Raise `click.UsageError` where a board at a port and the emulated one are both asked for."""
-    if ports and emulate:
-        raise click.UsageError("--port and --emulate exclude each other; give one of them")
 
 
 @click.command("upload", cls=Command)
@@ -44,15 +38,15 @@ def check_source(ports: bool, emulate: bool) -> None:
 @click.option(
     "--environment",
     metavar="NAME",
-    help="A section [env:NAME] of platformio.ini.  [default: its default_envs]",
+    help="The section [env:NAME] of platformio.ini to use.  [default: its default_envs]",
 )
 @json_option
 def upload_command(folder: Path, port: str | None, environment: str | None, as_json: bool) -> None:
-    """Compile the project in FOLDER and put it on the board.
+    """Compile the project in FOLDER and upload it to the board.
 
-    FOLDER is the current one, if none is given; 'build' and 'logger' write such projects. The port
-    is found by what is plugged in, and PlatformIO does the work: it brings its own compiler, or
-    drives the one that is there. An emulated board with a bootloader takes it, too.
+    FOLDER is a project that 'build' or 'logger' wrote, by default the current folder. The port is
+    detected, and PlatformIO compiles and uploads, with its own compiler or an installed one. An
+    emulated board with a bootloader can be uploaded to, too.
     """
     out = Output(as_json)
     out.finish(upload(out, folder, port, environment).to_json())
@@ -68,7 +62,7 @@ class Upload:
     why: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return it under the names of this command's JSON."""
+        """Return it with the field names of this command's JSON."""
         return {
             "folder": str(self.folder),
             "environment": self.environment,
@@ -80,7 +74,7 @@ class Upload:
 def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
 ) -> Upload:
-    """Upload a project, and say where to.
+    """Upload a project, and print the port.
 
     Raises
     ------
@@ -90,7 +84,12 @@ def upload(
         If PlatformIO fails.
     """
     environment = environment or _default_environment(folder)
-    board = _board_of(environment)
+    board = _board_of(folder, environment, port)
+    if board.upload_baud == 0 and board.upload_protocol == _OVER_SERIAL_LINE:
+        raise InputError(
+            f"{environment} is uploaded to over its serial line, at a rate that nobody knows; say "
+            "upload_baud = 115_200 in the board's file, and build it again"
+        )
     if board.upload_baud == 0:
         where, why = None, f"by its programmer, {board.upload_protocol}"
     elif port is None:
@@ -109,9 +108,9 @@ def upload(
 
 
 def upload_line(folder: Path, environment: str) -> str:
-    """Return the command that uploads a project, for people to copy."""
+    """Return the command that uploads a project, to copy and run."""
     words = ["protonn-edge", "upload", *([] if folder == Path() else [str(folder)])]
-    settings = folder / "platformio.ini"
+    settings = folder / _SETTINGS
     if settings.is_file() and environment not in _environments(folder)[:1]:
         words += ["--environment", environment]
     return command_line(words)
@@ -121,31 +120,56 @@ def _as_avrdude_has_it(port: str) -> str:
     return f"net:{port.removeprefix(_OVER_TCP)}" if port.startswith(_OVER_TCP) else port
 
 
-def _board_of(environment: str) -> Board:
-    """Return the board of an environment; for one of your own, a board with a serial port."""
-    return load_board(environment if environment in board_names() else "uno")
+def _board_of(folder: Path, environment: str, port: str | None) -> Board:
+    """Return the board of an environment: one of the list, or what its section says of uploads."""
+    if environment in board_names():
+        return load_board(environment)
+    settings, section = _settings_of(folder), f"env:{environment}"
+    protocol = settings.get(section, "upload_protocol", fallback="")
+    speed = settings.get(section, "upload_speed", fallback="0")
+    usb_ids = settings.get(section, "custom_usb_ids", fallback="").replace(",", " ").split()
+    if not protocol and port is not None:  # of someone's own, with a bootloader
+        protocol, speed = _OVER_SERIAL_LINE, "115200"
+    if not protocol or not _BAUD_RATE.fullmatch(speed):
+        raise InputError(
+            f"{folder / _SETTINGS} does not say how {environment} is uploaded to; give its --port, "
+            "or build it again"
+        )
+    return replace(
+        load_board("uno"),
+        name=environment,
+        title=environment,
+        upload_protocol=protocol,
+        upload_baud=int(speed),
+        usb_ids=tuple(usb_ids),
+    )
 
 
 def _default_environment(folder: Path) -> str:
-    if not (folder / "platformio.ini").is_file():
+    if not (folder / _SETTINGS).is_file():
         raise InputError(
-            f"{folder} has no platformio.ini; name the folder that 'build' or 'logger' wrote"
+            f"{folder} has no {_SETTINGS}; name the folder that 'build' or 'logger' wrote"
         )
     environments = _environments(folder)
     if not environments:
-        raise InputError(f"{folder / 'platformio.ini'} has no section [env:NAME]; build it again")
+        raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build it again")
     return environments[0]
 
 
 def _environments(folder: Path) -> list[str]:
     """Return the environments of a project, the default one first."""
+    settings = _settings_of(folder)
+    default = settings.get("platformio", "default_envs", fallback="").replace(",", " ").split()
+    sections = [name.removeprefix("env:") for name in settings.sections() if name[:4] == "env:"]
+    return [*default[:1], *sections]
+
+
+def _settings_of(folder: Path) -> configparser.ConfigParser:
     settings = configparser.ConfigParser(
         interpolation=None, strict=False, inline_comment_prefixes=(";",)
     )
     try:
-        settings.read(folder / "platformio.ini", encoding="utf-8")
+        settings.read(folder / _SETTINGS, encoding="utf-8")
     except (configparser.Error, UnicodeDecodeError, OSError) as error:
-        raise InputError(f"{folder / 'platformio.ini'} cannot be read; build it again") from error
-    default = settings.get("platformio", "default_envs", fallback="").replace(",", " ").split()
-    sections = [name.removeprefix("env:") for name in settings.sections() if name[:4] == "env:"]
-    return [*default[:1], *sections]
+        raise InputError(f"{folder / _SETTINGS} cannot be read; build it again") from error
+    return settings

@@ -1,4 +1,4 @@
-"""``protonn-edge verify``: the same integers in every execution."""
+"""``protonn-edge verify``: check that every execution computes the same integers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rich.text import Text
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.project import Project, Wishes, trial_build
 from protonn_edge.cli.command import Command, Output, board_option, json_option, precision_option
+from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.tables import points_for, table_options
@@ -41,14 +42,17 @@ from protonn_edge.system import shell
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
 @board_option
-@click.option("--port", help="A board that holds this model's firmware, for example /dev/ttyACM0.")
+@click.option(
+    "--port", help="Port of a board that runs this model's firmware, for example /dev/ttyACM0."
+)
 @click.option(
     "--project",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder in which 'build' made the firmware of --port, for the range of its cycles.  "
-    "[default: the current folder, if it has this model]",
+    help="The folder where 'build' made the firmware at --port, which gives the range of its "
+    "cycles.  [default: the current folder, if it has this model]",
 )
+@emulator_option
 @precision_option
 @table_options
 @json_option
@@ -58,18 +62,19 @@ def verify_command(
     board_name: str,
     port: str | None,
     folder: Path | None,
+    emulator: str | None,
     precision: str,
     table: TableOptions,
     as_json: bool,
 ) -> None:
     """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
 
-    With --board host there is no emulated one.
+    With --board host, the emulated board is omitted.
 
-    The points are the test part of DATA, or all of it if it has none. One difference is a failure
-    (with --precision float32, one that rounding does not explain). The points also go the way that
-    a sketch sends them, through the exported library's pnn_quantize; if accuracy is more than half
-    a point lower there, that is a failure, too.
+    The points are the test part of DATA, or all of it if it has none. Any difference is a failure
+    (with --precision float32, any difference larger than rounding errors). The points are also
+    classified the way that a sketch does it, through the exported library's pnn_quantize; it is a
+    failure if accuracy is more than half a percentage point lower that way.
     """
     if folder is not None and port is None:
         raise click.UsageError("--project is the folder of the firmware at --port; give both")
@@ -79,22 +84,23 @@ def verify_command(
     X, y = points_for(model, data, table, out)
     Q = reference.quantize(X)
 
+    emulator = _emulator(out, emulator, board)
     plan_at_port = None
     if port is not None:
         plan_at_port = _plan_at_port(folder, reference)
         with open_session(port, reference, _chip(board)):
-            pass  # a board that is not there or has another model shows before minutes are spent
+            pass  # fail at once if the board is missing or has another model
     with out.status("host C"):
         agreements = [verify_host(reference, Q)]
     plan = None
     with ExitStack() as stack:
-        if board.is_chip and not shell.WINDOWS:  # which has no emulator
+        if emulator is not None:
             with out.status(f"building for {board.name}"):
                 trial = stack.enter_context(
                     trial_build(model, board, wishes=Wishes(precision=precision))
                 )
             plan = trial.plan
-            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board))
+            emulated = stack.enter_context(EmulatedBoard(trial.elf, board=board, emulator=emulator))
             name = f"emulated {board.name}"
             possible = PossibleCycles.of(trial.plan, board)
             agreements.append(
@@ -107,7 +113,7 @@ def verify_command(
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
-    library = library_check(out, model, reference, plan, board, (X, y))
+    library = library_check(out, model, reference, plan, board, (X, y), emulator)
     saturations = reference.features.saturations(X)
     if saturations:
         out.say(": ".join(saturation_fact(saturations, X.size)))
@@ -125,6 +131,19 @@ def verify_command(
         },
         failure=disagreement(agreements) or library.failure,
     )
+
+
+def _emulator(out: Output, name: str | None, board: Board) -> str | None:
+    """Return what is to emulate the board; None where nothing can, and no more was asked for."""
+    if not board.is_chip:
+        return None
+    try:
+        return chosen_emulator(out, name, board)
+    except InputError as error:
+        if name is not None or shell.LINUX:
+            raise
+        out.say(f"no board is emulated: {error}")
+        return None
 
 
 def _verify_device(
@@ -166,14 +185,14 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> Plan | Float32
 def _possible_at_port(
     out: Output, plan: Plan | Float32Plan | None, reference: DeviceModel, board: Board
 ) -> PossibleCycles | None:
-    """Return what a prediction can take at --port; None for what counts no cycles."""
+    """Return the possible cycles of a prediction at --port; None if cycles are not counted."""
     if not board.is_chip:
         return None
     if plan is not None:
         return PossibleCycles.of(plan, board)
     out.say(
-        "it is not known which plan the firmware at --port has, so its cycles may be those of any "
-        "plan; --project names the folder that 'build' wrote"
+        "the plan of the firmware at --port is unknown, so the cycles of any plan are accepted; "
+        "name the folder that 'build' wrote with --project"
     )
     return PossibleCycles.of_any_plan(reference, board)
 

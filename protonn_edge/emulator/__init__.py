@@ -1,12 +1,13 @@
-"""A board without the board: firmware runs on libsimavr, its serial line is a TCP port.
+"""A board without the board: firmware runs in an emulator, its serial line is a TCP port.
 
-`EmulatedBoard` starts it, a small C program (uno.c, core.c, usart.c, pins.c, sensors.c) that is
-compiled on first use; `EmulatorStats` is what only an emulator can tell: exact cycles, deepest
-stack, faults.
+`EmulatedBoard` starts it: a small C program on libsimavr (uno.c, core.c, usart.c, pins.c,
+sensors.c) that is compiled on first use, or avr8js under Node.js (web/emulator.js); `find_program`
+says which. `EmulatorStats` is what only an emulator can tell: exact cycles, deepest stack, faults.
 """
 
 from __future__ import annotations
 
+from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.emulator.uno import (
     EmulatedBoard,
     EmulatedUno,
@@ -14,4 +15,11 @@ from protonn_edge.emulator.uno import (
     EmulatorStats,
 )
 
-__all__ = ["EmulatedBoard", "EmulatedUno", "EmulatorError", "EmulatorStats"]
+__all__ = [
+    "EMULATORS",
+    "EmulatedBoard",
+    "EmulatedUno",
+    "EmulatorError",
+    "EmulatorStats",
+    "find_program",
+]

@@ -57,7 +57,7 @@ class FlashImage:
         length = len(self.flash.rstrip(b"\xff"))
         if length > start:
             raise InputError(
-                f"the firmware takes {length:,} B of flash, a bootloader leaves {start:,}; "
+                f"the firmware takes {length:,} B of flash, but a bootloader leaves {start:,}; "
                 "run it without the bootloader"
             )
         symbols = (*self.symbols, *bootloader.symbols)

@@ -34,7 +34,7 @@ def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
             base = int.from_bytes(data, "big") << (4 if kind == 0x02 else 16)
         elif kind not in (0x03, 0x05):  # those two name a start address, which an AVR has not
             raise _damaged(path, number)
-    raise InputError(f"{path} has no end record, so it is cut short; build the firmware again")
+    raise InputError(f"{path} has no end record, so it is truncated; build the firmware again")
 
 
 def _records(content: bytes, path: Path) -> Iterator[tuple[int, int, int, bytes]]:

@@ -1,55 +1,46 @@
-"""Start and question an emulated board, a C program of its own process.
+"""Start and query an emulated board, which runs in a separate process.
 
-The process is apart for three reasons: a crash in simavr takes nothing else along, simavr's GPL
-stays out of this package, and C steps 16 MHz of instructions many times faster than real time.
+It is separate for three reasons: a crash in simavr does not end this process, simavr's GPL stays
+out of this package, and C executes 16 MHz of instructions many times faster than real time.
+`programs` lists the programs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import select
+import queue
 import subprocess
-import time
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import IO, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.emulator.bootloader import BOOTLOADER_START, load_optiboot
-from protonn_edge.emulator.compiler import run_compiler
 from protonn_edge.emulator.flash_image import empty_image, load_image
+from protonn_edge.emulator.programs import find_program
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.sensors import PlayedSensor, packed_sensors
-from protonn_edge.system import shell
-from protonn_edge.system.cache import built_once
 
-_HERE = Path(__file__).resolve().parent
-_HEADERS = ("uno.h", "link.h", "sensors.h")
-_SOURCES = (
-    *("core.c", "usart.c", "pins.c", "wire.c", "link.c", "tcp.c", "pty.c", "uno.c"),
-    *("sensors.c", "sensor_adc.c", "sensor_twi.c", "twi.c"),
-)
-_FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
-_PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
-_USAGE = 2  # the helper's exit code for a link that cannot be had
-_CHIP = 3  # and for a chip that it does not have
+_USAGE = 2  # the program's exit code for a link that cannot be opened
+_CHIP = 3  # and for a chip that it does not support
 _ANSWER_DEADLINE_S = 10.0
 _EXIT_DEADLINE_S = 2.0
+_REASON_BYTES = 1000
 
 
 class EmulatorError(ProtoNNEdgeError):
-    """The emulated board ended or went silent by itself (exit code 1)."""
+    """The emulated board ended or stopped answering (exit code 1)."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True)
 class EmulatorStats:
-    """What the emulator has counted since it was started; resets do not clear it.
+    """Counters of the emulator since it was started; resets do not clear them.
 
     Attributes
     ----------
@@ -64,7 +55,7 @@ class EmulatorStats:
     stack_bytes : int
         The deepest stack: RAMEND less the lowest stack pointer, which is the number of bytes used.
     overruns : int
-        Received frames that were lost because the firmware did not read in time.
+        Received bytes that were lost because the firmware did not read them in time.
     state : str
         ``"running"``, ``"sleeping"``, ``"crashed"`` (by the last fault, until the next reset) or
         ``"empty"`` (a bootloader with no program to start).
@@ -97,7 +88,7 @@ class EmulatedBoard:
         An ELF file (then faults name functions, and a stack that grows into .bss is a fault) or an
         Intel HEX file. None is for an empty board with a bootloader.
     bootloader : bool
-        Have Optiboot resident, which runs first after every reset, so that avrdude can upload to
+        Install Optiboot, which runs first after every reset, so that avrdude can upload to
         `upload_port`: ``avrdude -c arduino -p atmega328p -P PORT -U flash:w:firmware.hex:i``.
     board : Board, optional
         What to emulate, by default an Arduino Uno. A serial line in software is two pins of it.
@@ -106,17 +97,22 @@ class EmulatedBoard:
     port : int
         The number of the TCP port; 0 takes a free one.
     wire_speed : bool
-        Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us of it. What a busy
-        computer withholds is made up for, up to a quarter of a second of it.
+        Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us. Delays of a busy
+        computer are made up for, up to a quarter of a second (10 ms with avr8js).
+    emulator : str, optional
+        ``"simavr"`` or ``"avr8js"``, an Uno without bootloader, sensors and pseudo-terminal; by
+        default simavr, or avr8js if only that is installed.
     sensors : sequence of PlayedSensor
-        What is attached to its analog inputs and its two-wire bus. Each plays from its first
-        sample on when the firmware first reads it after a reset, in emulated time. With sensors
-        that time waits for whoever reads the line, and not for the wall clock.
+        Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when
+        the firmware first reads it after a reset, in emulated time. With sensors, that time waits
+        for the reader of the line, and not for the wall clock.
 
     Attributes
     ----------
     has_bootloader : bool
         Whether Optiboot is resident.
+    program : Program
+        What emulates it.
 
     Raises
     ------
@@ -132,7 +128,7 @@ class EmulatedBoard:
     ...     link = serial.serial_for_url(uno.url, timeout=1.0)
     """
 
-    # Of the helper; a test takes the mending of simavr away to show what it is good for.
+    # More options for the program; a test disables the corrections of simavr to show their effect.
     _debug_options: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
@@ -145,11 +141,12 @@ class EmulatedBoard:
         port: int = 0,
         wire_speed: bool = False,
         sensors: Sequence[PlayedSensor] = (),
+        emulator: str | None = None,
     ) -> None:
         self._board = board or load_board("uno")
         _check_board(self._board, bootloader)
         if firmware is None and not bootloader:
-            raise InputError("there is nothing to run; give a firmware, or bootloader=True")
+            raise InputError("no firmware was given; give one, or bootloader=True")
         flash_bytes = self._board.flash_total_bytes
         self._image = (
             empty_image(flash_bytes)
@@ -169,19 +166,22 @@ class EmulatedBoard:
         if sensors:
             self._options += ["--sensor-bytes", str(len(self._sensors)), "--unpaced"]
         self._link = "a pseudo-terminal" if link == "pty" else f"port {port} of 127.0.0.1"
-        self._executable = _build_emulator()
+        extras = ["a bootloader"] if bootloader else []
+        extras += ["a pseudo-terminal"] if link == "pty" else []
+        extras += ["a sensor"] if sensors else []
+        self.program = find_program(emulator, self._board, extras)
         self._process: subprocess.Popen[bytes] | None = None
-        self._unread = b""
+        self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._url = ""
 
     def __enter__(self) -> Self:
-        self._unread = b""
         self._process = subprocess.Popen(
-            [self._executable, *self._options, *self._debug_options],
+            [*self.program.command, *self._options, *self._debug_options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        self._answers = _lines_of(self._process.stdout)
         try:
             self._send(self._image.flash + self._sensors)
             self._url = str(self._receive()["url"])
@@ -209,7 +209,7 @@ class EmulatedBoard:
         return f"net:127.0.0.1:{self.port}" if self.port else self._url
 
     def stats(self) -> EmulatorStats:
-        """Return what has been counted up to now.
+        """Return the counters.
 
         Raises
         ------
@@ -249,25 +249,21 @@ class EmulatedBoard:
         try:
             process.stdin.write(content)
             process.stdin.flush()
-        except BrokenPipeError:
+        except OSError:  # a broken pipe, for which Windows has another error
             raise self._ended() from None
 
     def _receive(self) -> dict[str, Any]:
         """Return the next line from the emulator, which is a JSON object."""
-        process = self._running()
-        assert process.stdout is not None
-        deadline = time.monotonic() + _ANSWER_DEADLINE_S
-        while b"\n" not in self._unread:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-                raise EmulatorError(
-                    f"{self._name} did not answer within {_ANSWER_DEADLINE_S:.0f} s; try again"
-                )
-            chunk = os.read(process.stdout.fileno(), 65536)
-            if not chunk:
-                raise self._ended()
-            self._unread += chunk
-        line, self._unread = self._unread.split(b"\n", 1)
+        self._running()
+        try:
+            line = self._answers.get(timeout=_ANSWER_DEADLINE_S)
+        except queue.Empty:
+            raise EmulatorError(
+                f"{self._name} did not answer within {_ANSWER_DEADLINE_S:.0f} s; try again"
+            ) from None
+        if not line:
+            self._answers.put(line)
+            raise self._ended()
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -279,19 +275,19 @@ class EmulatedBoard:
     def _ended(self) -> ProtoNNEdgeError:
         process = self._running()
         assert process.stderr is not None
+        reason = ""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_EXIT_DEADLINE_S)
-        ready = select.select([process.stderr], [], [], 0)[0]
-        words = os.read(process.stderr.fileno(), 1000).decode(errors="replace") if ready else ""
-        reason = words.strip() or f"exit code {process.returncode}"
+            reason = process.stderr.read(_REASON_BYTES).decode(errors="replace").strip()
+        reason = " ".join(reason.split()) or f"exit code {process.returncode}"
         if process.returncode == _USAGE:
-            return InputError(f"{self._name} cannot have {self._link}: {reason}; try another")
+            return InputError(f"{self._name} cannot use {self._link}: {reason}; try another")
         if process.returncode == _CHIP:
             return InputError(
                 f"{self._board.name} cannot be emulated: {reason} ({self._board.mcu}, "
                 f"{self._board.serial}); use --port with a real board"
             )
-        return EmulatorError(f"{self._name} ended: {reason}; install {_PACKAGES} again")
+        return EmulatorError(f"{self._name} ended: {reason}; install {self.program.packages} again")
 
     @property
     def _name(self) -> str:
@@ -301,19 +297,39 @@ class EmulatedBoard:
         process, self._process = self._process, None
         if process is None:
             return
-        pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe]
-        for pipe in pipes:
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()  # the end of its stdin is what ends it
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()  # which ends the program
         try:
             process.wait(_EXIT_DEADLINE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        while self._answers.get():
+            pass  # up to the pipe's end, where its thread ends
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
 
 
 EmulatedUno = EmulatedBoard
-"""The same, for those who have no other board in mind."""
+"""The same class: its default board is an Uno."""
+
+
+def _lines_of(pipe: IO[bytes] | None) -> queue.SimpleQueue[bytes]:
+    """Return a queue of a pipe's lines, b"" at its end: Windows has no `select` of pipes."""
+    assert pipe is not None
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read() -> None:
+        try:
+            for line in pipe:
+                lines.put(line)
+        finally:
+            lines.put(b"")
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
 
 
 def _check_board(board: Board, bootloader: bool) -> None:
@@ -326,7 +342,7 @@ def _check_board(board: Board, bootloader: bool) -> None:
 
 
 def _chip_options(board: Board) -> list[str]:
-    """Return what the helper has to be told of the chip; simavr knows the rest."""
+    """Return the options that describe the chip; simavr knows the rest."""
     register, bit = board.sleep_enable
     facts = {
         "--mcu": board.mcu,
@@ -340,20 +356,3 @@ def _chip_options(board: Board) -> list[str]:
     if board.serial == "software":
         facts["--serial"] = f"{board.rx_pin[2:]},{board.tx_pin[2:]}"
     return [str(part) for fact in facts.items() for part in fact]
-
-
-def _build_emulator(*flags: str) -> Path:
-    if shell.WINDOWS:
-        raise InputError(
-            "the emulated Uno needs simavr, which Windows has not; run it in WSL, or name a board "
-            "with --port"
-        )
-    names = (*_HEADERS, *_SOURCES)
-    flags = (*_FLAGS, *flags)
-    ingredients = [(_HERE / name).read_bytes() for name in names] + [" ".join(flags).encode()]
-    sources = [str(_HERE / name) for name in _SOURCES]
-
-    def build(product: Path) -> None:
-        run_compiler(["gcc", *flags, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
-
-    return built_once("uno", ingredients, build)

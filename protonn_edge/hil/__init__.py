@@ -1,7 +1,7 @@
-"""Hardware in the loop: talk to the firmware over a serial line and keep what it answers.
+"""Hardware in the loop: talk to the firmware over a serial line and store its answers.
 
 The link is a pyserial URL, so a board (``/dev/ttyACM0``), the emulated Uno
-(``socket://127.0.0.1:PORT``) and anything else that carries bytes are the same to this part.
+(``socket://127.0.0.1:PORT``) and anything else that carries bytes are treated alike.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Are several boards alike? A few points are put to every one of them, and the answers compared."""
+"""Compare several boards: all classify the same few points."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from protonn_edge.hil.session import Prediction, Session
 
 @dataclass(frozen=True)
 class Comparison:
-    """How devices differ on the same points.
+    """Differences between devices on the same points.
 
     Attributes
     ----------
     n : int
-        Points that were put to each.
+        Points that each classified.
     answers_differ : int
-        Points at which not all gave the same class and scores; anything but 0 is a bug or a broken
-        board.
+        Points with differing classes or scores; anything but 0 is a bug or a broken board.
     cycles_differ : int
-        Points at which not all took the same cycles.
+        Points with differing cycles.
     """
 
     n: int
@@ -32,7 +31,7 @@ class Comparison:
 
 
 def compare_devices(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> Comparison:
-    """Put quantized points Q (n, D) to each device; raises as `Session.predict` does."""
+    """Classify quantized points Q (n, D) on each device; raises as `Session.predict` does."""
     answers: list[list[Prediction]] = [
         [session.predict(row, with_scores=True) for row in Q] for session in sessions
     ]

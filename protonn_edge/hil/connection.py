@@ -1,8 +1,9 @@
 """A line with a known device at its end: handshake, messages both ways, and recovery.
 
 Opening a port resets an Arduino: its bootloader listens for a second and the first bytes are lost,
-so HELLO is said again and again under one deadline. The same brings a device back that was reset
-or fell silent; a line that broke is opened again first. Who answers must be the one expected.
+so HELLO is repeated until a deadline. The same procedure recovers a device that was reset or
+stopped answering; a broken line is reopened first. The device that answers must be the expected
+one.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _BITS_PER_BYTE = 10  # with start and stop bit
 
 
 class NoReplyError(CheckFailed):
-    """The device did not answer in time, however often it was asked."""
+    """The device did not answer in time, despite retries."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the device must be; None takes anything.
+    """What the device must be; None accepts anything.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class Expected:
     board: Board | None = None
 
     def check(self, device: HelloReply) -> None:
-        """Raise `CheckFailed`, with the command that mends it, unless it is this device."""
+        """Raise `CheckFailed`, with the command that fixes it, unless it is this device."""
         if device.feature_type != protocol.FEATURE_TYPE_UINT8:
             raise ProtocolError(
                 f"the device takes features of type {device.feature_type}, this program sends type "
@@ -83,15 +84,15 @@ def _check_board(device: HelloReply, board: Board) -> None:
         alike = [each.name for each in chips if each.clock_hz == device.clock_hz]
         named = f" (--board {' or '.join(alike)})" if alike else ""
         raise CheckFailed(
-            f"the device says that its clock is {device.clock_hz:,} Hz, {board.name} has "
+            f"the device reports a clock of {device.clock_hz:,} Hz, {board.name} has "
             f"{board.clock_hz:,} Hz; name its own board with --board{named}"
         )
     software = board.serial == "software"
     allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
     if device.window not in allowed:
         raise ProtocolError(
-            f"the device says that its window is {device.window} bytes, {board.name} has "
-            f"{allowed[0]} to {allowed[-1]}; name its own board with --board, or {MEND}"
+            f"the device reports a window of {device.window} bytes, {board.name} has {allowed[0]} "
+            f"to {allowed[-1]}; name its own board with --board, or {MEND}"
         )
 
 
@@ -103,20 +104,20 @@ class Connection:
     url, baud
         As for `Link`.
     expected : Expected
-        What the device must be, now and whenever it comes back.
+        What the device must be, now and after a recovery.
     handshake_s : float
-        How long it may take to answer after the line was opened, or to come back, in seconds.
+        Time limit for the answer after opening the line, or for a recovery, in seconds.
     host : Host
         Opens the line and keeps the time.
 
     Attributes
     ----------
     device : HelloReply
-        What the device said that it is; set by `open`.
+        The device's HELLO reply; set by `open`.
     reopened : int
-        How often the line broke and was opened again.
+        Number of times the line broke and was reopened.
     messages : int
-        How many messages have arrived that could be read, of use or not.
+        Number of valid messages received, useful or not.
     """
 
     device: HelloReply
@@ -170,10 +171,8 @@ class Connection:
     def recover(self, broken: LinkError | None = None, within_s: float | None = None) -> None:
         """Shake hands again; if the line broke, open it first.
 
-        It takes as long as the first handshake may at most, or `within_s` if that is less.
-
-        Nothing that was sent before is on its way any more when this returns: the device answers in
-        order, HELLO too.
+        It takes at most as long as the first handshake may, or `within_s` if that is less. When
+        this returns, no earlier reply is pending: the device answers in order, HELLO too.
 
         Raises
         ------
@@ -203,7 +202,7 @@ class Connection:
     def receive(self, wait_s: float) -> list[tuple[int, Content]]:
         """Return the messages that have arrived, with their sequence numbers; `LinkError` as above.
 
-        What is no message is passed over: noise, a bootloader's word. So a damaged reply is none.
+        Anything else is skipped: noise, a bootloader's output, damaged replies.
         """
         messages = []
         for frame in self._splitter.feed(self._open_link().read(wait_s)):
@@ -233,9 +232,9 @@ class Connection:
         self.reopened += 1
 
     def _shake_hands(self, within_s: float) -> None:
-        """Say HELLO until it is answered, ever more seldom, and check who answers."""
+        """Send HELLO until it is answered, with increasing pauses, and check the device."""
         end = self.host.now() + within_s
-        # The delimiter in front ends whatever the device may have received before.
+        # The leading delimiter ends anything that the device may have received before.
         hello = framing.DELIMITER + protocol.encode_message(HelloRequest(), _HELLO_SEQUENCE)
         pause = _HELLO_FIRST_S
         while (now := self.host.now()) < end:

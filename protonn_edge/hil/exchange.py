@@ -1,8 +1,8 @@
-"""Requests of one kind, kept in flight over a line that may fail, each until it has its reply.
+"""Requests of one kind over an unreliable line, several in flight, with retries.
 
-What gets no reply in time is sent again after HELLO has shown that the device is there and runs the
-same model; so is what was in flight when the line broke. Nothing waits longer than its deadline,
-which only the reply to a request renews, whatever else arrives.
+Unanswered requests are retried after HELLO has shown that the device is present and runs the same
+model; so are requests that were in flight when the line broke. No wait exceeds its deadline, which
+only replies to requests renew.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from protonn_edge.hil.link import Host, LinkError
 from protonn_edge.hil.protocol import Content, ErrorReply
 from protonn_edge.hil.window import Asked, Window
 
-# So often refused or lost, a request is wrong. Less may be the line's doing: two frames that have
-# become one, because the delimiter between them was lost, have a right CRC.
+# A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
+# frames merged by the loss of the delimiter between them have a valid CRC.
 _REFUSALS = 3
-_LONGEST_PAUSE_S = 1.0  # between attempts, once it is known how long replies take
-_SLACK_S = 0.03  # what two computers that have other things to do may take now and then
+_LONGEST_PAUSE_S = 1.0  # between attempts, once the duration of replies is known
+_SLACK_S = 0.03  # for occasional delays on busy computers
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Content)
@@ -31,16 +31,16 @@ Reply = TypeVar("Reply", bound=Content)
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait, and how often to ask.
+    """Time limits and number of retries.
 
     Attributes
     ----------
     deadline_s : float
-        How long the device may take for an answer, in seconds, besides the time on the wire.
+        Time limit for an answer, in seconds, plus the time on the wire.
     retries : int
-        How often a request is sent again.
+        Number of retries of a request.
     progress_s : float
-        How long no request at all may get its reply, in seconds, besides the time on the wire.
+        Time limit without a reply to any request, in seconds, plus the time on the wire.
     """
 
     deadline_s: float
@@ -49,14 +49,14 @@ class Patience:
 
 
 class ProgressDeadline:
-    """A deadline that progress renews, and nothing else.
+    """A deadline that only progress renews.
 
     Parameters
     ----------
     host : Host
         Keeps the time.
     seconds : float
-        How long there may be no progress.
+        Time limit without progress.
     """
 
     def __init__(self, host: Host, seconds: float) -> None:
@@ -82,16 +82,16 @@ class Exchange(Generic[Key, Reply]):
     connection : Connection
         An open one, on which nothing is in flight.
     requests : iterable of tuple
-        Keys of the asker's, and messages. The next is taken when a byte of it could be sent.
+        The caller's keys, and messages. The next one is taken when a byte of it can be sent.
     kind : type
         The messages that answer them.
     patience : Patience
-        When to ask again, and when not any more.
+        When to retry, and when to give up.
 
     Attributes
     ----------
     retried : int
-        How many requests were sent again so far that had been sent whole before.
+        Number of retries so far of completely sent requests.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Exchange(Generic[Key, Reply]):
         self._window: Window[Key, Content] = Window(connection.device.window)
 
     def __iter__(self) -> Iterator[tuple[Key, Reply | None]]:
-        """Yield each request's key and its reply, or None if it had none however often asked.
+        """Yield each request's key and its reply, or None if it got none despite retries.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Exchange(Generic[Key, Reply]):
         yield from self._lost()
 
     def _step(self) -> Iterator[tuple[Key, Reply | None]]:
-        """Send what may be sent and take what comes, or notice that it does not."""
+        """Send what may be sent and receive replies, or notice that none arrive."""
         self._send()
         oldest = self._window.oldest
         assert oldest is not None
@@ -150,7 +150,7 @@ class Exchange(Generic[Key, Reply]):
             self._count_failure(oldest)
 
     def _recover(self, broken: LinkError | None = None) -> None:
-        """Meet the device again, after which what was in flight is sent again."""
+        """Recover the device, after which the requests in flight are sent again."""
         self._send_again(self._window.give_up())
         if (left_s := self._deadline.left_s) <= 0:
             raise self._no_progress()
@@ -172,7 +172,7 @@ class Exchange(Generic[Key, Reply]):
                 self._times.add(self._host.now() - answered.since)
             yield answered.key, content
             yield from self._lost()
-            self._deadline.renew()  # after the asker has done with the reply what it wants
+            self._deadline.renew()  # after the caller has processed the reply
             self._messages = self._connection.messages
             return
         answered.refusals += 1
@@ -182,7 +182,7 @@ class Exchange(Generic[Key, Reply]):
         self._send_again([answered])
 
     def _fill(self) -> bool:
-        """Put requests into the window as long as it has room; return whether any is in it."""
+        """Add requests to the window while it has room; return whether it has any."""
         while self._window.has_room:
             if self._again:
                 asked = self._again.popleft()
@@ -209,9 +209,10 @@ class Exchange(Generic[Key, Reply]):
         self._again.extendleft(reversed(requests))
 
     def _count_failure(self, asked: Asked[Key, Content]) -> None:
-        """Put a request aside that has failed too often, or for half of the time that there is.
+        """Set a request aside that has failed too often, or for half of the time limit.
 
-        Whether it is to blame or the device shows when another one is answered; so only one is.
+        Another answered request shows whether it or the device is at fault, so only one is set
+        aside.
         """
         asked.attempts += 1
         late = asked.attempts >= _REFUSALS and self._deadline.left_s < self._deadline.seconds / 2
@@ -220,16 +221,17 @@ class Exchange(Generic[Key, Reply]):
             self._aside = asked
 
     def _lost(self) -> Iterator[tuple[Key, None]]:
-        """Yield the request that was put aside: the others have their replies."""
+        """Yield the request that was set aside: the others have their replies."""
         if self._aside is not None:
             yield self._aside.key, None
         self._aside = None
 
     def _wait_s(self, asked: Asked[Key, Content]) -> float:
-        """Return how long a request that was sent may take.
+        """Return the time limit for a sent request.
 
-        Until a reply has failed to come, the deadline; from then on what replies have taken before,
-        and more with each attempt: a line that loses bytes must not make every loss cost seconds.
+        Until a reply is missing, it is the deadline; afterwards it follows from the duration of
+        earlier replies, and increases with each attempt, so that a line that loses bytes does not
+        cost seconds per loss.
         """
         on_wire = self._connection.wire_s(len(asked.request.payload()))
         longest = self._patience.deadline_s + on_wire + self._reply_s
@@ -247,7 +249,7 @@ class Exchange(Generic[Key, Reply]):
 
 
 class _ReplyTimes:
-    """What replies have taken: a moving mean and deviation, as TCP keeps them (RFC 6298, 2)."""
+    """Durations of replies: a moving mean and deviation, as in TCP (RFC 6298, 2)."""
 
     def __init__(self) -> None:
         self.known = False

@@ -17,7 +17,7 @@ _MAX_BODY_BYTES = 0xFFFF
 
 
 class ProtocolError(CheckFailed):
-    """Bytes that are not what protocol v2 says they must be."""
+    """Bytes that violate protocol v2."""
 
 
 def encode_frame(body: bytes) -> bytes:
@@ -64,12 +64,12 @@ def crc16(data: bytes) -> int:
 
 
 class FrameSplitter:
-    """Cut a stream of bytes into frames, in bounded memory whatever arrives.
+    """Split a stream of bytes into frames, in bounded memory for any input.
 
     Parameters
     ----------
     max_bytes : int
-        The longest frame that is kept; of a longer one, all is dropped up to its delimiter.
+        Maximum length of a frame; longer ones are dropped up to their delimiter.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -78,7 +78,7 @@ class FrameSplitter:
         self._too_long = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the frames that `data` completes, without delimiters; empty ones are left out."""
+        """Return the frames that `data` completes, without delimiters; empty ones are omitted."""
         frames = []
         *ended, rest = data.split(DELIMITER)
         for part in ended:
@@ -104,17 +104,17 @@ class BodyStream:
     Attributes
     ----------
     torn : int
-        Frames that were damaged on the line, after the first one that was whole; and those whose
-        body is nonsense, which who reads it counts.
+        Frames that were damaged on the line, after the first complete one; and those with an
+        invalid body, counted by the caller.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self.torn = 0
         self._splitter = FrameSplitter(max_bytes)
-        self._in_step = False  # it has seen where frames begin
+        self._in_step = False  # the start of a frame was seen
 
     def bodies(self, data: bytes) -> Iterator[bytes]:
-        """Yield the bodies of the whole frames that `data` completes."""
+        """Yield the bodies of the frames that `data` completes."""
         for frame in self._splitter.feed(data):
             try:
                 body = decode_frame(frame)
@@ -126,6 +126,6 @@ class BodyStream:
 
 
 def frame_bytes(body_bytes: int) -> int:
-    """Return the most bytes that a frame takes on the wire, delimiter included."""
+    """Return the maximum size of a frame on the wire, including the delimiter."""
     whole = body_bytes + _CRC_BYTES
     return whole + whole // 254 + 2

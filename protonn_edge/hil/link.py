@@ -1,6 +1,6 @@
 """The serial line itself: bytes both ways over any pyserial URL, and one error if it breaks.
 
-`Host` opens it and keeps the time. A test has one whose lines and whose time are simulated.
+`Host` opens it and provides the time. Tests use one with simulated lines and time.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Host:
         return Link(url, baud)
 
     def now(self) -> float:
-        """Return the time in seconds, from any beginning."""
+        """Return the time in seconds, from an arbitrary start."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Return when so many seconds have passed."""
+        """Wait for this number of seconds."""
         time.sleep(seconds)
 
 
@@ -80,13 +80,13 @@ class Link:
             self._port = serial.serial_for_url(
                 url, baudrate=baud, timeout=0, write_timeout=_WRITE_DEADLINE_S
             )
-        except Exception as error:  # pyserial's handlers raise what they like
+        except Exception as error:  # pyserial's handlers raise various exceptions
             raise LinkError(
                 f"cannot open {url or 'a port without a name'} ({error}); plug the board in, or "
                 "choose another --port"
             ) from error
-        # What pyserial does not do for a TCP port: send at once what follows bytes that are not
-        # acknowledged yet, and close a socket that the other side has closed.
+        # What pyserial does not do for a TCP port: send without waiting for acknowledgements, and
+        # close a socket that the other side has closed.
         self._socket: socket.socket | None = getattr(self._port, "_socket", None)
         if self._socket is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

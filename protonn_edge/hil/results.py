@@ -1,8 +1,8 @@
-"""What a run on a device gave: a line of CSV per test point, and the summary of all of them.
+"""The results of a run on a device: a line of CSV per test point, and a summary.
 
-A line is written and flushed as soon as its answer is there, so a run that is killed loses nothing;
-at worst its last line is torn, which reading tolerates and resuming mends. The first line says what
-was run on what, so that another run's answers are never taken for this one's::
+Each line is written and flushed as soon as its answer arrives, so a killed run loses nothing; at
+worst its last line is incomplete, which reading tolerates and resuming repairs. The first line
+identifies model and data, so that answers of different runs are never mixed::
 
     # protonn-edge results 1 model=<SHA-256> data=<SHA-256>
     index,label,predicted,cycles,mismatch,device,score_0,score_1
@@ -43,14 +43,14 @@ _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 
 @dataclass(frozen=True)
 class Origin:
-    """What was run on what.
+    """The model and data of a run.
 
     Attributes
     ----------
     model_sha256 : str
         Of the integer model.
     data_sha256 : str
-        Of the points as they were sent, and their labels.
+        SHA-256 of the points as sent, and their labels.
     """
 
     model_sha256: str
@@ -83,7 +83,7 @@ class Result:
     mismatch : bool or None
         Whether class or scores differ from the integer model's; None if nothing was compared.
     scores : tuple of int or None
-        One score per class where they were asked for.
+        One score per class, if requested.
     device : str
         The port of the device that answered.
     """
@@ -97,7 +97,7 @@ class Result:
     device: str = ""
 
     def to_fields(self, n_classes: int) -> list[str]:
-        """Return the fields of its line; what there is not is empty."""
+        """Return the fields of its line; missing values are empty."""
         fixed = (self.index, self.label, self.predicted, self.cycles)
         compared = "" if self.mismatch is None else str(int(self.mismatch))
         scores = [""] * n_classes if self.scores is None else map(str, self.scores)
@@ -145,19 +145,18 @@ class ResultsFile:
     Parameters
     ----------
     path : Path
-        The file, by custom ``results.csv``.
+        The file, usually ``results.csv``.
     origin : Origin
         What is run on what.
     n_classes : int
-        Of the model: so many scores are in a line.
+        Number of classes, and of scores in a line.
     keep : sequence of Result, keyword-only
-        What the file shall begin with: the answers of an interrupted run that goes on.
+        Initial contents of the file: the answers of an interrupted run that is resumed.
 
     Raises
     ------
     InputError
-        If the file cannot be written, holds something else than results, or another process is
-        writing to it.
+        If the file cannot be written, is not a results file, or another process is writing to it.
     """
 
     def __init__(
@@ -191,7 +190,7 @@ class ResultsFile:
             ) from error
 
     def append(self, result: Result) -> None:
-        """Write one result and hand it to the system at once."""
+        """Write one result and flush it."""
         try:
             self._stream.write(_line(result.to_fields(self._n_classes)).encode())
             self._stream.flush()
@@ -214,7 +213,7 @@ def _line(fields: Sequence[str]) -> str:
 
 
 def check_is_results(path: Path) -> None:
-    """Raise `InputError` if `path` is there and something else than a results file."""
+    """Raise `InputError` if `path` exists and is not a results file."""
     if path.exists():
         try:
             read_results(path)
@@ -239,9 +238,9 @@ class RecordedRun:
 
 
 def read_results(path: Path) -> RecordedRun:
-    """Return what a results file holds.
+    """Return the contents of a results file.
 
-    A torn last line, as an interrupted run leaves it, is passed over.
+    An incomplete last line, left by an interrupted run, is ignored.
 
     Raises
     ------
@@ -267,7 +266,7 @@ def _read(path: Path, stream: BinaryIO) -> RecordedRun:
     n_classes = len(columns) - len(_FIXED)
     expected = [*_FIXED, *(f"score_{number}" for number in range(n_classes))]
     if said is None or not 1 <= n_classes <= 255 or columns != expected:
-        raise InputError(f"{path} does not begin as results do; run `protonn-edge hil` again")
+        raise InputError(f"{path} does not begin like a results file; run `protonn-edge hil` again")
     results: list[Result] = []
     seen: set[int] = set()
     while line := stream.readline(_MAX_LINE_BYTES):
@@ -289,7 +288,7 @@ def _read(path: Path, stream: BinaryIO) -> RecordedRun:
 
 
 def _fields(line: bytes) -> list[str]:
-    """Return the fields of a line; those of one that is not CSV are wrong for sure."""
+    """Return the fields of a line; invalid fields for one that is not CSV."""
     try:
         (fields,) = csv.reader([line.decode()])
     except (UnicodeDecodeError, csv.Error, ValueError):
@@ -313,12 +312,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run comes down to; the fields are those of every JSON that this package writes.
+    """Summary of a run; the fields are those of this package's JSON.
 
     Attributes
     ----------
     accuracy : float
-        Share of the test points that were answered rightly, 0 to 1; a lost point is not.
+        Share of the test points classified correctly, 0 to 1; lost points count as wrong.
     n : int
         Number of test points.
     mismatches : int
@@ -326,13 +325,12 @@ class Summary:
     lost : int
         Points that got no answer.
     unknown : int
-        Points that were answered "unknown", which is right for those of no class alone.
+        Points answered "unknown", which is correct only for those of no class.
     cycles, latency_ms, energy_mj : Spread or None
         Of one prediction, over the points that were answered; None if none was. Energy is the
         board's power times the time (ProtoNN paper, section 5).
     others, others_found : int
-        Points of no class, which a model of one class may be given, and those of them that were
-        answered "unknown".
+        Points of no class, for one-class models, and those of them that were answered "unknown".
     """
 
     accuracy: float
@@ -353,13 +351,13 @@ class Summary:
 
     @property
     def accuracy_of_classified(self) -> float | None:
-        """Share of the points answered with a class that are of that class; None without any."""
+        """Accuracy on the points answered with a class; None without any."""
         classified = self.n - self.lost - self.unknown
         right = self.accuracy * self.n - self.others_found
         return right / classified if classified else None
 
     def to_json(self) -> dict[str, object]:
-        """Return the summary as what `json.dumps` takes."""
+        """Return the summary as a JSON-compatible value."""
         return {**asdict(self), "accuracy_of_classified": self.accuracy_of_classified}
 
 
@@ -371,7 +369,7 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
     results : sequence of Result
         At least one.
     board : Board
-        Its clock and its power turn cycles into time and energy.
+        Its clock and power convert cycles into time and energy.
 
     Raises
     ------
@@ -379,7 +377,7 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         If there are no results.
     """
     if not results:
-        raise InputError("there are 0 results, a summary needs at least 1; let the run go on")
+        raise InputError("there are 0 results, but a summary needs at least 1; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)
     spread = _spread(cycles) if cycles.size else None
     return Summary(

@@ -1,7 +1,7 @@
-"""Test points through one device or several, each point answered once, compared with the reference.
+"""Classify test points on one or several devices, each point once, and compare with the reference.
 
-Each device has a thread of its own that takes points from a common stock, so a faster one takes
-more of them; what a device had taken when it was lost goes back to the others.
+Each device has a thread that takes points from a common queue, so faster devices take more; the
+unanswered points of a lost device are returned to the queue.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from protonn_edge.hil.results import Result
 from protonn_edge.hil.session import Prediction, Session
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
-_END_S = 10.0  # for a thread whose device does not answer any more
+_END_S = 10.0  # for a thread whose device no longer answers
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one device did of a run.
+    """A device's share of a run.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Share:
     cycles_mean : float or None
         Cycles of a prediction; None if it answered none.
     retried, reopened : int
-        Requests that were sent again, and how often the line was opened again.
+        Number of retried requests, and of times the line was reopened.
     stats : StatsReply or None
-        What the device itself counted; None if it was lost.
+        The device's own counters; None if it was lost.
     loss : str or None
-        The sentence with which it was lost.
+        The error with which it was lost.
     """
 
     device: str
@@ -57,7 +57,7 @@ class Share:
 
     @property
     def points_per_s(self) -> float:
-        """Points a second, of wall time."""
+        """Points per second of wall time."""
         return self.n / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -68,8 +68,8 @@ class Run:
     Attributes
     ----------
     results : list of Result
-        In the order of the rows, without those skipped. A point that no device answered, however
-        often it was asked, is in it, marked as lost.
+        In the order of the rows, without those skipped. Points that no device answered despite
+        retries are included, marked as lost.
     shares : list of Share
         One for each device.
     """
@@ -94,7 +94,7 @@ def run(
     Parameters
     ----------
     sessions : sequence of Session
-        Open ones, one for each device; all devices must have the same model.
+        Open sessions, one for each device; all devices must have the same model.
     Q : ndarray of uint8, shape (n, n_features)
         Quantized test points, from `IntegerChain.quantize`.
     y : array_like of int, shape (n,)
@@ -105,9 +105,9 @@ def run(
     sink : callable, optional, keyword-only
         Called with each result as it arrives: `ResultsFile.append`, a progress bar.
     skip : collection of int, keyword-only
-        Rows to leave out, because an earlier run has their results.
+        Rows to omit, because an earlier run has their results.
     tolerance : int, keyword-only
-        By how much scores may differ, see `differs`; only those of a float build may.
+        Tolerated difference of scores, see `differs`; only for float builds.
     expected_classes : array_like of int, shape (n,), optional, keyword-only
         From `IntegerChain.answers`, where they do not follow from the scores alone: of a model that
         rejects.
@@ -117,7 +117,7 @@ def run(
     InputError
         If the arrays do not fit each other.
     CheckFailed
-        What ended the last device, as `Session.predict`: there are points left, and nobody to ask.
+        The error of the last device, as `Session.predict`, if points are left.
     """
     labels = np.asarray(y)
     expected = None if expected_scores is None else np.asarray(expected_scores)
@@ -191,7 +191,7 @@ class _Answer:
 
 
 class _Stock:
-    """Rows that are still to be answered, for several threads; each is answered once."""
+    """Queue of rows to answer, for several threads; each is answered once."""
 
     def __init__(self, rows: Iterator[int]) -> None:
         self._rows = list(rows)[::-1]
@@ -204,7 +204,7 @@ class _Stock:
         return self._unanswered == 0
 
     def wait(self) -> bool:
-        """Return whether there is a row to take, as soon as that is certain."""
+        """Return whether there is a row to take, once this is certain."""
         with self._changed:
             self._changed.wait_for(lambda: self._rows or self._closed or self.all_answered)
             return bool(self._rows) and not self._closed
@@ -215,19 +215,19 @@ class _Stock:
             return self._rows.pop() if self._rows and not self._closed else None
 
     def answered(self) -> None:
-        """Take note that a row needs no device any more."""
+        """Mark a row as done."""
         with self._changed:
             self._unanswered -= 1
             self._changed.notify_all()
 
     def give_back(self, rows: Collection[int]) -> None:
-        """Put rows back that were taken and are not answered."""
+        """Return rows that were taken but not answered."""
         with self._changed:
             self._rows += sorted(rows, reverse=True)
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Let nobody take or wait for anything any more."""
+        """Stop all threads from taking or waiting for rows."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -241,7 +241,7 @@ def _work(
     arrived: Callable[[_Answer | Share], None],
     lost: Callable[[BaseException], None],
 ) -> None:
-    """Let one device answer what there is, until nothing is left or it is lost."""
+    """Let a device answer rows until none are left or it is lost."""
     taken: set[int] = set()
 
     def inputs() -> Iterator[tuple[int, NDArray[np.uint8]]]:
@@ -277,7 +277,7 @@ def differs(
     tolerance: int = 0,
     classes: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
-    """Say which answers differ from the reference.
+    """Return which answers differ from the reference.
 
     Parameters
     ----------
@@ -286,8 +286,8 @@ def differs(
     labels : ndarray of int64, shape (n,)
         The execution's classes.
     tolerance : int
-        By how much a score may differ. The class must then be one whose expected score comes that
-        near to the largest, twice over; without tolerance it is the first of the largest.
+        Tolerated difference of a score. The class must then have an expected score within twice the
+        tolerance of the largest; without tolerance it is the first of the largest.
     classes : ndarray of int64, shape (n,), optional
         The reference's classes, where they do not follow from the scores alone; for executions
         without tolerance.

@@ -1,4 +1,4 @@
-"""A conversation with a device, whatever happens to the line: predictions and statistics."""
+"""A session with a device over an unreliable line: predictions and statistics."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from protonn_edge.hil.protocol import (
 from protonn_edge.stages.decision.rejection import UNKNOWN
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
-_STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # nothing is computed for them
-_CAUSES = range(1, 16)  # the flags of MCUSR: a program has always been started by something
+_STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation
+_CAUSES = range(1, 16)  # the flags of MCUSR, at least one of which is set
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Content)
@@ -49,7 +49,7 @@ class Prediction:
     cycles : int
         CPU cycles that the prediction took on the device.
     scores : tuple of int or None
-        One score per class, or None if they were not asked for.
+        One score per class, or None if not requested.
     """
 
     label: int
@@ -58,10 +58,10 @@ class Prediction:
 
 
 class Session:
-    """A conversation with a device, as a context manager that opens the line and shakes hands.
+    """A session with a device, as a context manager that opens the line and shakes hands.
 
-    Requests without an answer are sent again, a device that was reset or a line that broke is met
-    again; whoever answers then must have the same model.
+    Unanswered requests are retried, and reset devices and broken lines are recovered; the device
+    must then still have the same model.
 
     Parameters
     ----------
@@ -72,22 +72,21 @@ class Session:
         The SHA-256 of the integer model that the device must run, of which the first 8 bytes count;
         None takes any.
     n_features, n_classes : int or None, keyword-only
-        What the device's model must have; None takes what it says.
+        Sizes that the device's model must have; None accepts any.
     board : Board or None, keyword-only
         What the device must be: its clock and the kind of its serial line; None takes any.
     baud : int or None, keyword-only
         Baud rate, by default the board's, or that of an Uno; a link that is not a serial port
         ignores it.
     handshake_s : float, keyword-only
-        How long the device may take from the opening of the line to its first answer, and how long
-        it may take to come back, in seconds.
+        Time limit from opening the line to the first answer, and for a recovery, in seconds.
     deadline_s : float, keyword-only
-        How long it may take to answer a request, in seconds, besides the time on the wire.
+        Time limit for the answer to a request, in seconds, plus the time on the wire.
     retries : int, keyword-only
-        How often a request is sent again when there was no answer.
+        Number of retries of an unanswered request.
     progress_s : float, keyword-only
-        How long a device that says HELLO may leave all requests unanswered, in seconds, besides the
-        time on the wire. Whatever else it sends does not count.
+        Time limit without a reply to any request while the device answers HELLO, in seconds, plus
+        the time on the wire. Other messages do not count.
     host : Host or None, keyword-only
         Opens the line and keeps the time; by default this computer.
 
@@ -96,7 +95,7 @@ class Session:
     url : str
         As given.
     retried : int
-        How many requests were sent again so far that had been sent whole before.
+        Number of retries so far of completely sent requests.
     """
 
     def __init__(
@@ -124,12 +123,12 @@ class Session:
 
     @property
     def device(self) -> HelloReply:
-        """What the device said that it is."""
+        """The device's HELLO reply."""
         return self._connection.device
 
     @property
     def reopened(self) -> int:
-        """How often the line broke and was opened again."""
+        """Number of times the line broke and was reopened."""
         return self._connection.reopened
 
     def __enter__(self) -> Self:
@@ -158,14 +157,14 @@ class Session:
         Parameters
         ----------
         features : array_like of uint8, shape (n_features,)
-            As `IntegerChain.quantize` gives them.
+            As returned by `IntegerChain.quantize`.
         with_scores : bool, keyword-only
-            Ask for the scores too: 4 bytes more per class on the wire, the same cycles.
+            Request the scores, too: 4 more bytes per class on the wire, the same cycles.
 
         Returns
         -------
         Prediction
-            With scores if they were asked for.
+            With scores if requested.
 
         Raises
         ------
@@ -174,8 +173,8 @@ class Session:
         NoReplyError
             If no answer came.
         CheckFailed
-            If the device refused the request, answered nonsense, or has another model now;
-            `LinkError` if the line broke and cannot be opened again.
+            If the device refused the request, gave an invalid answer, or now has another model;
+            `LinkError` if the line broke and cannot be reopened.
         """
         ((_, prediction),) = self.stream([(None, features)], with_scores=with_scores)
         if prediction is None:
@@ -185,26 +184,26 @@ class Session:
     def stream(
         self, inputs: Iterable[tuple[Key, ArrayLike]], *, with_scores: bool = False
     ) -> Iterator[tuple[Key, Prediction | None]]:
-        """Let the device classify quantized inputs, and keep the line full.
+        """Let the device classify a stream of quantized inputs, with several requests in flight.
 
         Parameters
         ----------
         inputs : iterable of tuple
-            A key of yours, and features as `predict` takes them; the next one is taken when a byte
-            of it could be sent.
+            A key of the caller's, and features as for `predict`; the next one is taken when a byte
+            of it can be sent.
         with_scores : bool, keyword-only
             As in `predict`.
 
         Yields
         ------
         tuple
-            The key, and its prediction as soon as it is there, or None if none came however often
-            it was asked for.
+            The key and its prediction as soon as it arrives, or None if there was none despite
+            retries.
 
         Raises
         ------
         InputError, CheckFailed
-            As `predict`; `NoReplyError` only if the device does not even say HELLO any more.
+            As `predict`; `NoReplyError` only if the device no longer answers HELLO.
         """
         rows = ((key, self._feature_bytes(features)) for key, features in inputs)
         if with_scores:
@@ -222,9 +221,9 @@ class Session:
         Parameters
         ----------
         features : array_like of uint8, shape (n_features,)
-            As `predict` takes them.
+            As for `predict`.
         repetitions : int
-            How often, 1 to 65,536, and no more than 2**32 cycles in all.
+            1 to 65,536, and at most 2**32 cycles in total.
 
         Returns
         -------
@@ -262,9 +261,9 @@ class Session:
         return every
 
     def stats(self) -> StatsReply:
-        """Return what the device counted since its reset; raises as `predict` does.
+        """Return the device's counters since its reset; raises as `predict` does.
 
-        A device that is there has them at once, so the wait is short.
+        They are available at once, so the wait is short.
         """
         patience = replace(
             self._patience,
@@ -294,7 +293,7 @@ class Session:
         """Exchange requests for replies, on a line on which nothing else is in flight."""
         if not self._in_step:
             self._connection.recover()
-        self._in_step = False  # until all have their reply: the asker may stop asking
+        self._in_step = False  # until all have their reply: the caller may stop early
         exchange = Exchange(self._connection, requests, kind, patience or self._patience)
         before = self.retried
         try:
@@ -305,8 +304,8 @@ class Session:
 
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
-            f"the device on {self.url} says HELLO but did not answer a request, however often it "
-            "was asked; does the line lose bytes, or the program hang?"
+            f"the device on {self.url} answers HELLO but did not answer a request despite retries; "
+            "does the line lose bytes, or the program hang?"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:

@@ -1,4 +1,4 @@
-"""Several requests in flight: which bytes may be sent, and which requests have no reply yet.
+"""Flow control: which bytes may be sent, and which requests have no reply yet.
 
 The device reads bytes as they come, unless it computes or replies; then they wait in its ring
 buffer. So no more bytes may follow the end of the oldest request without a reply than the device
@@ -22,19 +22,19 @@ class Asked(Generic[Key, Request]):
     Attributes
     ----------
     key : Key
-        What the asker knows it by.
+        The caller's key.
     request : Request
         The message.
     attempts : int
-        How often it failed so far.
+        Number of failures so far.
     refusals : int
-        How often the device refused it.
+        Number of refusals by the device.
     sequence : int
-        Its number on the wire; each attempt has another one.
+        Its sequence number; each attempt has a new one.
     end : int
         Where its frame ends, in bytes since the window was made.
     whole : bool
-        Whether all of its last attempt was sent.
+        Whether its last attempt was sent completely.
     since : float or None
         When the wait for its reply began: it was sent, and those before it answered.
     """
@@ -72,7 +72,7 @@ class Window(Generic[Key, Request]):
 
     @property
     def has_room(self) -> bool:
-        """Whether a byte of another request could be sent now."""
+        """Whether a byte of another request can be sent now."""
         return not self._asked or self._end < self._limit
 
     @property
@@ -80,7 +80,7 @@ class Window(Generic[Key, Request]):
         return self._asked[0].end + self._size if self._asked else self._end
 
     def put(self, asked: Asked[Key, Request], sequence: int, frame: bytes) -> None:
-        """Take a request whose frame is to be sent as soon as it may."""
+        """Add a request, whose frame is sent as soon as allowed."""
         self._unsent += frame
         self._end += len(frame)
         asked.sequence, asked.end = sequence, self._end
@@ -98,7 +98,7 @@ class Window(Generic[Key, Request]):
         return data
 
     def answer(self, sequence: int) -> tuple[list[Asked[Key, Request]], Asked[Key, Request] | None]:
-        """Take note of a reply.
+        """Process a reply.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class Window(Generic[Key, Request]):
         return passed_over, asked
 
     def give_up(self) -> list[Asked[Key, Request]]:
-        """Return all requests without a reply and forget them, with all that is not sent."""
+        """Remove and return all unanswered requests, with all unsent bytes."""
         given_up = list(self._asked)
         self._asked.clear()
         self._unsent.clear()

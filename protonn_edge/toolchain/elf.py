@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
@@ -127,8 +129,17 @@ def read_program(elf: Path) -> LinkedProgram:
     InputError
         If `elf` cannot be read or is not an ELF file for the AVR.
     """
-    program = _read(
+    program = _program(elf, _contents(elf))
+    if not program.code:
+        raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
+    return program
+
+
+@lru_cache(maxsize=4)  # several checks read the same firmware
+def _program(elf: Path, contents: bytes) -> LinkedProgram:
+    return _parsed(
         elf,
+        contents,
         lambda file: LinkedProgram(
             path=elf,
             sections=_sizes(file),
@@ -139,9 +150,6 @@ def read_program(elf: Path) -> LinkedProgram:
             initial_values=_constants(file, "", _SRAM_BASE),
         ),
     )
-    if not program.code:
-        raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
-    return program
 
 
 def read_object_constants(path: Path) -> tuple[Constants, ...]:
@@ -215,24 +223,31 @@ def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-_Content = TypeVar("_Content")
+_Found = TypeVar("_Found")
 
 
-def _read(path: Path, read: Callable[[ELFFile], _Content]) -> _Content:
+def _read(path: Path, read: Callable[[ELFFile], _Found]) -> _Found:
     """Return what `read` finds in an ELF file for the AVR."""
+    return _parsed(path, _contents(path), read)
+
+
+def _contents(path: Path) -> bytes:
     check_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        with path.open("rb") as stream:
-            elf = ELFFile(stream)
-            if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:
-                raise InputError(
-                    f"{path} is not for the AVR; give the ELF file that avr-gcc linked"
-                )
-            return read(elf)
-    except InputError:
-        raise
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _parsed(path: Path, contents: bytes, read: Callable[[ELFFile], _Found]) -> _Found:
+    """Return what `read` finds in the contents of an ELF file for the AVR."""
+    try:
+        elf = ELFFile(BytesIO(contents))
+        if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:
+            raise InputError(f"{path} is not for the AVR; give the ELF file that avr-gcc linked")
+        return read(elf)
+    except InputError:
+        raise
     except Exception as error:  # a broken file breaks the parser in many ways
         raise InputError(f"{path} is not a whole ELF file; build the firmware again") from error
 

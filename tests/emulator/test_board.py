@@ -21,7 +21,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno, EmulatorError
 from protonn_edge.errors import InputError
 
-DEADLINE_S = 20.0
+DEADLINE_S = 90.0
 
 GREETS = """
 int main(void) {
@@ -215,7 +215,7 @@ def test_a_chip_without_the_serial_line_is_refused(compile_firmware):
 
 
 def test_an_empty_board_without_a_bootloader_is_refused():
-    with pytest.raises(InputError, match="nothing to run"):
+    with pytest.raises(InputError, match="no firmware was given"):
         EmulatedUno(None)
 
 

@@ -55,7 +55,7 @@ def upload(uno, image):
 def ask_until_answered(link, question, answer):
     """The bootloader eats what comes while it listens: ask again, as a host has to."""
     link.timeout = 0.3
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 90.0
     while time.monotonic() < deadline:
         link.write(question)
         if link.read(1) == answer:
@@ -102,7 +102,7 @@ def test_faults_of_an_uploaded_firmware_are_not_given_names_of_another(compile_f
     with EmulatedUno(first, bootloader=True) as uno:
         crashes = 'int main(void) { __asm__ volatile(".word 0x0001"); }'
         upload(uno, hex_file(compile_firmware(crashes)))
-        deadline = time.monotonic() + 20.0
+        deadline = time.monotonic() + 90.0
         while not uno.stats().faults:
             assert time.monotonic() < deadline
             time.sleep(0.01)

@@ -55,7 +55,7 @@ def test_a_missing_compiler_is_named(compile_firmware, tmp_path, monkeypatch):
     firmware = compile_firmware(FIRMWARE)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match=r"gcc is missing; install .* libsimavr-dev"):
-        EmulatedUno(firmware)
+        EmulatedUno(firmware, emulator="simavr")
 
 
 @pytest.mark.usefixtures("empty_cache")
@@ -65,7 +65,7 @@ def test_missing_headers_are_named(compile_firmware, tmp_path, monkeypatch):
     put_compiler(tmp_path / "bin", "gcc", f"echo '{complaint}' >&2; exit 1")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     with pytest.raises(InputError, match=r"simavr/sim_avr.h: No such.*libsimavr-dev"):
-        EmulatedUno(firmware)
+        EmulatedUno(firmware, emulator="simavr")
 
 
 def test_a_cache_that_cannot_be_written_is_named(compile_firmware, tmp_path, monkeypatch):

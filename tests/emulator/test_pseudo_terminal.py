@@ -35,7 +35,7 @@ def uno(compile_firmware):
 
 
 def eventually(condition):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while not condition():
         if time.monotonic() > deadline:
             return False

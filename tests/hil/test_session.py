@@ -197,7 +197,7 @@ def test_a_device_that_falls_silent_is_given_up_after_the_retries(make_device):
     device = make_device(silent=100)
     with (
         connect(device, deadline_s=0.1, retries=2) as session,
-        pytest.raises(NoReplyError, match=r"says HELLO but did not answer a request"),
+        pytest.raises(NoReplyError, match=r"answers HELLO but did not answer a request"),
     ):
         session.predict(X)
 

@@ -30,7 +30,7 @@ def test_each_point_is_answered_once_by_one_of_them(pair):
     assert not any(result.mismatch for result in done.results)
     assert [share.device for share in done.shares] == [device.url for device in pair]
     for share in done.shares:
-        assert share.n == sum(result.device == share.device for result in done.results) > 100
+        assert share.n == sum(result.device == share.device for result in done.results) > 0
         assert (share.retried, share.reopened, share.loss) == (0, 0, None)
         assert share.cycles_mean == 16_072
         assert share.stats.resets == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -42,8 +43,13 @@ def given(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have command lines made for PowerShell, and no emulator."""
+    """Have command lines made for PowerShell, and no emulator: neither simavr nor Node.js."""
     monkeypatch.setattr(shell, "WINDOWS", True)
+    monkeypatch.setattr(shell, "LINUX", False)
+    found = shutil.which
+    monkeypatch.setattr(
+        shutil, "which", lambda name, **more: None if name == "node" else found(name, **more)
+    )
 
 
 # --- serial ports --------------------------------------------------------------------------------
@@ -117,11 +123,11 @@ def test_the_upload_is_a_command_without_variables(on_windows: None):
     assert line == 'protonn-edge upload "My Data"'
 
 
-# --- the emulator, which Windows has not ---------------------------------------------------------
+# --- the emulator, which Windows has only with Node.js -------------------------------------------
 
 
 def test_the_emulator_says_what_to_do_instead(on_windows: None):
-    with pytest.raises(InputError, match="run it in WSL, or name a board with --port"):
+    with pytest.raises(InputError, match=r"run it in WSL, or name a board with --port; .* Node.js"):
         EmulatedUno(None, bootloader=True)
 
 
@@ -134,6 +140,7 @@ def test_verify_does_without(on_windows: None, given: list[str]):
     done = run("verify", *given)
     assert done.exit_code == 0, done.output
     assert "NumPy = host C, 1 points" in done.output
+    assert "no board is emulated: simavr needs Linux" in done.output
 
 
 # --- programs and files --------------------------------------------------------------------------

@@ -90,3 +90,15 @@ def test_without_scripts_all_figures_are_there(browser, digits, rendered):
 
 def test_it_is_small(digits, rendered):
     assert rendered(digits).stat().st_size < 300_000
+
+
+def test_the_sketch_is_copied_by_keys_alone(show, digits):
+    page = show(digits, size=NARROW).page
+    button = page.locator("#sketch .listing button").last
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("b => b.textContent !== 'Copy'", arg=button.element_handle())
+    code = page.locator("#sketch pre").last.inner_text()
+    assert "case PNN_CLASS_0: /* 0 */ break;" in code
+    if button.inner_text() == "Selected":  # a page of a file may have no clipboard
+        assert page.evaluate("getSelection().toString()").strip() == code.strip()

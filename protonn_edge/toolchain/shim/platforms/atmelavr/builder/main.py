@@ -24,7 +24,10 @@ env.Replace(
     UPLOADCMD="avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -b $UPLOAD_SPEED"
     ' -P "$UPLOAD_PORT" -D -U "flash:w:$SOURCE:i"',
 )
-over_serial_line = "upload.speed" in env.BoardConfig()
+if env.GetProjectOption("upload_protocol", None):
+    over_serial_line = env.GetProjectOption("upload_speed", None) is not None
+else:
+    over_serial_line = "upload.speed" in env.BoardConfig()
 if not over_serial_line:  # by a programmer, which erases the chip and has a port of its own
     env.Replace(
         UPLOADCMD='avrdude $UPLOADERFLAGS -p $BOARD_MCU -c $UPLOAD_PROTOCOL -U "flash:w:$SOURCE:i"'

@@ -1,0 +1,102 @@
+"""The scripts that have the emulated Uno in them: the report's page, and an emulator for Node.js.
+
+A wheel has them ready. In a checkout esbuild makes them of ``web/`` and npm's avr8js once, and they
+are kept in the user's cache.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.system.cache import built_once
+from protonn_edge.system.resources import resource
+from protonn_edge.toolchain.process import run_within
+
+PAGE, EMULATOR = "page.min.js", "emulator.min.cjs"
+"""The names of the scripts in the ``web`` folder of a wheel."""
+
+SCRIPTS = {
+    PAGE: ("page.js", "--format=iife"),
+    EMULATOR: ("emulator.js", "--format=cjs", "--platform=node"),
+}
+"""What each is made of, and esbuild's options for it."""
+
+INSTALL = (
+    *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
+    *("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"),
+)
+"""The command that fetches the packages of a folder, as its lock file has them, and runs none."""
+
+_PACKAGES = ("package.json", "package-lock.json")
+_ESBUILD = (
+    *("node", "node_modules/esbuild/bin/esbuild", "--bundle", "--minify", "--target=es2022"),
+    *("--charset=utf8", "--log-level=warning"),
+)
+_DEADLINE_S = 180
+
+
+class _NotMadeError(ProtoNNEdgeError):
+    """A script cannot be made; the sentence says why."""
+
+
+def script_file(name: str) -> Path:
+    """Return the path of a script: the one that is ready, or one that is made now.
+
+    Parameters
+    ----------
+    name : str
+        One of `SCRIPTS`.
+
+    Raises
+    ------
+    ProtoNNEdgeError
+        If it cannot be made; the sentence says why.
+    """
+    web = resource("web")
+    if (web / name).is_file():
+        return web / name
+    sources = sorted(path for path in web.iterdir() if path.name in _PACKAGES or _is_source(path))
+    ingredients = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
+    ingredients.append(repr((SCRIPTS, _ESBUILD)).encode())
+    return built_once("web", ingredients, lambda target: _make_scripts(web, target)) / name
+
+
+def _make_scripts(web: Path, target: Path) -> None:
+    """Make all scripts of the sources in `web` and write them to a new folder `target`."""
+    missing = [tool for tool in ("node", "npm") if shutil.which(tool) is None]
+    if missing:
+        raise _NotMadeError(f"{' and '.join(missing)} not on PATH; install Node.js 20 or newer")
+    workshop = target.with_name(f"{target.name}.workshop")
+    shutil.copytree(web, workshop, ignore=shutil.ignore_patterns("node_modules", *SCRIPTS))
+    try:
+        _run(INSTALL, workshop, "npm cannot fetch avr8js and esbuild")
+        license_text = (workshop / "node_modules" / "avr8js" / "LICENSE").read_text("utf-8")
+        # Legal comments stay: a script has avr8js inside, whose license wants to travel along.
+        banner = f"/*! with avr8js\n{license_text.replace('*/', '* /').strip()}\n*/"
+        target.mkdir()
+        for name, (entry, *options) in SCRIPTS.items():
+            words = (entry, *options, f"--banner:js={banner}", f"--outfile={name}")
+            _run((*_ESBUILD, *words), workshop, "esbuild cannot make the script")
+            shutil.move(workshop / name, target / name)
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _is_source(path: Path) -> bool:
+    return path.is_file() and path.suffix == ".js" and path.name not in SCRIPTS
+
+
+def _run(command: Sequence[str], folder: Path, what: str) -> None:
+    try:
+        done = run_within(_DEADLINE_S, command, name=what, folder=folder)
+    except CheckFailed as error:
+        raise _NotMadeError(f"{what} within {_DEADLINE_S} s; is the registry slow?") from error
+    except OSError as error:
+        raise InputError(f"{what}: {error.strerror or error}") from error
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if "warn" not in line.lower()]
+        reason = next((line.strip() for line in lines if line.strip()), "no reason given")
+        raise _NotMadeError(f"{what} ({reason}); connect to npm's registry")
