@@ -1,4 +1,4 @@
-"""What all commands share: how a result is printed, and how an error ends the program."""
+"""What all commands share: printing results, and exiting on errors."""
 
 from __future__ import annotations
 
@@ -13,29 +13,24 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 from click.shell_completion import CompletionItem
 from rich.console import Console, RenderableType
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from protonn_edge.boards import board_names
 from protonn_edge.cli.option_groups import write_options
 from protonn_edge.cli.paths import NameOrPath, check_paths
 from protonn_edge.datasets import Notice
-from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
+from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, shortened
 from protonn_edge.quantization import PRECISIONS
 from protonn_edge.system.extras import sentence_of
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
@@ -43,7 +38,7 @@ json_option = click.option(
 
 
 class BoardType(NameOrPath):
-    """A board's name, or the path of a file that describes one; a shell completes both."""
+    """A board's name, or the path of a board file; shell completion offers both."""
 
     def shell_complete(
         self,
@@ -51,7 +46,7 @@ class BoardType(NameOrPath):
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
-        """Return the boards whose names begin so; the shell adds files where there is none."""
+        """Return the matching board names; the shell completes files if there are none."""
         files = CompletionItem(incomplete, type="file")
         begun = (name for name in board_names() if name.startswith(incomplete))
         return [files, *map(CompletionItem, begun)]
@@ -64,15 +59,15 @@ board_option = click.option(
     metavar=f"[{'|'.join(board_names())}|FILE.toml]",
     default="uno",
     show_default=True,
-    help="The board, real or emulated; a .toml file describes one of your own.",
+    help="The board, real or emulated; a .toml file describes a custom board.",
 )
 
 
-_WORD_LIMIT = 300  # characters, of a file name in a sentence
-_TERMINATED = 128 + signal.SIGTERM  # as a shell says it
-_PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object is out
+_WORD_LIMIT = 300  # characters of a file name in an error
+_TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
+_PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
-_FIRST_NAMES = {  # of options, which still go by them
+_FIRST_NAMES = {  # former names of options, still accepted
     "reduce": "average-pooling",
     "strangers": "outlier-exposure",
     "unknown": "rejection",
@@ -80,10 +75,10 @@ _FIRST_NAMES = {  # of options, which still go by them
 }
 
 BUG_EXIT_CODE = 70
-"""What a command exits with if this package has a bug: EX_SOFTWARE of BSD's sysexits.h."""
+"""Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
 
 TRACEBACK_VARIABLE = "PROTONN_EDGE_TRACEBACK"
-"""The environment variable that, if set, shows where a bug is."""
+"""The environment variable that, if set, prints the traceback of a bug."""
 
 
 precision_option = click.option(
@@ -91,24 +86,24 @@ precision_option = click.option(
     type=click.Choice(PRECISIONS),
     default=PRECISIONS[0],
     show_default=True,
-    help="Of W, B and Z on the device; float32 is there for comparison.",
+    help="Number format of W, B and Z on the device; float32 is for comparison.",
 )
 
 
 class FiniteRange(click.FloatRange):
-    """A range of numbers without those that are none: `click.FloatRange` lets "nan" through."""
+    """A range of finite numbers: `click.FloatRange` accepts "nan"."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the number, or fail as `click.FloatRange` does."""
+        """Return the number, or fail like `click.FloatRange`."""
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
 
     def _describe_range(self) -> str:
-        """Return the range for the help, with ends such as 1e+06."""
+        """Return the range for the help text, with limits such as 1e+06."""
         low, high = (None if end is None else f"{end:g}" for end in (self.min, self.max))
         left = "" if low is None else f"{low}{'<' if self.min_open else '<='}"
         right = "" if high is None else f"{'<' if self.max_open else '<='}{high}"
@@ -116,18 +111,18 @@ class FiniteRange(click.FloatRange):
 
 
 class ParameterOption(click.Option):
-    """An option that is a parameter of a classifier in Python, and goes by that name, too."""
+    """An option that is a classifier's parameter in Python, and accepts that name, too."""
 
     def names(self) -> dict[str, str]:
-        """Return what the command line calls it, by what Python does, without hyphens."""
+        """Return its command-line name by its Python name, without leading hyphens."""
         return {str(self.name).replace("_", "-"): self.opts[0].removeprefix("--")}
 
 
 class Command(click.Command):
-    """A command that ends in one sentence and the right exit code, whatever its input is."""
+    """A command that ends in one sentence and the right exit code for any input."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line; a null byte is in no file's name."""
+        """Parse the command line; refuse null bytes, which no file name can have."""
         names = dict(_FIRST_NAMES)
         for param in self.params:
             if isinstance(param, ParameterOption):
@@ -136,30 +131,34 @@ class Command(click.Command):
         for word in args:
             if "\0" in word:
                 raise click.UsageError(
-                    f"{_on_one_line(word)!r} has a null byte, which no name can have; type it again"
+                    f"{_on_one_line(word)!r} contains a null byte, which no name can have; type it "
+                    "again"
                 )
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, in groups where there are many."""
+        """Write the options, in groups if there are many."""
         write_options(self, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error becomes a line on standard error, and JSON if asked for."""
-        for stream in (sys.stdout, sys.stderr):  # a name must not fail for a terminal's encoding
+        """Run the command; print an error on standard error, and as JSON with --json."""
+        for stream in (sys.stdout, sys.stderr):  # names print in any encoding
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         if threading.current_thread() is threading.main_thread():
-            # So that what was started is ended, and scratch folders go.
+            # So that child processes are ended and scratch folders removed.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
         try:
-            # Where numbers may leave their range, the code says so itself; elsewhere a result that
-            # is infinite or not a number would go on into a model or a figure.
+            # Code that may overflow handles it itself; anywhere else an infinity or NaN would
+            # silently end up in a model or a figure.
             with _short_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
                 check_paths(self, ctx.params)
                 return super().invoke(ctx)
+        except KeyboardInterrupt:
+            stopped = Interrupted("stopped by Ctrl-C")
+            self._fail(ctx, str(stopped), stopped.exit_code)
         except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
-            raise  # the reader has seen enough, or click has a sentence; it knows what to do
+            raise  # the reader closed the pipe, or click prints its own message
         except Exception as error:
             found = _refusal(error)
             if found is None and os.environ.get(TRACEBACK_VARIABLE):
@@ -170,14 +169,14 @@ class Command(click.Command):
     def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
         sentence = _on_one_line(sentence)
         if ctx.params.get("as_json") and not ctx.meta.get(_PRINTED):
-            with suppress(OSError):  # the output may be what is wrong
+            with suppress(OSError):  # the output itself may have failed
                 click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)
 
 
 class Unavailable(Command):
-    """A command some library of which is not installed: it says which, whatever it is given."""
+    """A command whose library is not installed: it reports which one, for any arguments."""
 
     def __init__(self, name: str, sentence: str) -> None:
         def refuse(**_: Any) -> None:
@@ -190,7 +189,7 @@ class Unavailable(Command):
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:
-    """Return the sentence and the exit code of an error that the input is the cause of."""
+    """Return the sentence and the exit code of an error caused by the input."""
     if isinstance(error, ProtoNNEdgeError):
         return str(error), error.exit_code
     if isinstance(error, ImportError) and (sentence := sentence_of(error)):
@@ -199,12 +198,12 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
         name, reason = error.filename or "the output", error.strerror or str(error)
         return f"cannot use {name}: {reason}; choose another", InputError.exit_code
     if isinstance(error, MemoryError):
-        sentence = "this needs more memory than there is; try fewer --prototypes or points"
+        sentence = "this needs more memory than is available; try fewer --prototypes or points"
         return sentence, InputError.exit_code
     if isinstance(error, FloatingPointError):
         sentence = (
-            f"a number of the input or of an option is too large or too small to compute with "
-            f"({error}); rescale the data, or choose values nearer to the defaults"
+            "a number in the input or an option is too large or too small to compute with "
+            f"({error}); rescale the data, or choose values closer to the defaults"
         )
         return sentence, InputError.exit_code
     return None
@@ -213,21 +212,21 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
 def _bug(error: Exception) -> str:
     words = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
     return (
-        f"this is a bug of protonn-edge ({words}); please report it with what the same command "
-        f"prints if {TRACEBACK_VARIABLE}=1 is set"
+        f"this is a bug in protonn-edge ({words}); please report it with the output of the same "
+        f"command when {TRACEBACK_VARIABLE}=1 is set"
     )
 
 
 @contextmanager
 def _short_warnings() -> Iterator[None]:
-    """Show a library's warnings as a sentence, without its place in the source."""
+    """Show a library's warnings as one sentence, without the source line."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
         yield
 
 
 def _on_one_line(sentence: str) -> str:
-    """Return a sentence whose names, which may be anything, are shortened and printable."""
+    """Return the sentence with long names shortened and unprintable characters escaped."""
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
     half = _WORD_LIMIT // 2
     return re.sub(
@@ -236,12 +235,12 @@ def _on_one_line(sentence: str) -> str:
 
 
 class Output:
-    """Where a command's words go: people's text to one stream, the JSON object to the other.
+    """Where a command prints: text to one stream, the JSON object to the other.
 
     Parameters
     ----------
     as_json : bool
-        If true, standard output carries the JSON object alone and text goes to standard error.
+        If true, only the JSON object goes to standard output, and text to standard error.
     """
 
     def __init__(self, as_json: bool) -> None:
@@ -252,10 +251,10 @@ class Output:
         self._unsaid: list[Notice] = []
 
     def notice(self, notices: Iterable[Notice]) -> None:
-        """Keep what was noticed about data for the JSON object, and print it on standard error.
+        """Record warnings about the data for the JSON object, and print them on standard error.
 
-        It is printed before the next thing that is said, so that what is refused meanwhile stays
-        one sentence.
+        They are printed before the next text, so that an error in between remains a single
+        sentence.
         """
         new = list(notices)
         self._notices = [*(self._notices or ()), *new]
@@ -267,19 +266,19 @@ class Output:
         self._unsaid = []
 
     def say(self, *parts: RenderableType) -> None:
-        """Print sentences and tables for people."""
+        """Print sentences and tables."""
         self._say_notices()
         for part in parts:
-            if isinstance(part, str):  # a path in a sentence is neither markup nor to be folded
+            if isinstance(part, str):  # paths are not markup and must not be wrapped
                 self._text.print(part, markup=False, soft_wrap=True)
             else:
                 self._text.print(part)
 
     def finish(self, record: Mapping[str, Any], failure: ProtoNNEdgeError | None = None) -> None:
-        """Print the command's JSON object, if it was asked for, and raise `failure` if given.
+        """Print the command's JSON object with --json, and raise `failure` if given.
 
-        A check that fails does not take the figures away: they are in the object, with the
-        sentence as its field "error". What was noticed about data is its field "notices".
+        If a check fails, the object still has the figures, and the sentence in its field "error".
+        Warnings about the data are in its field "notices".
         """
         self._say_notices()
         if self._as_json:
@@ -293,7 +292,15 @@ class Output:
 
     @contextmanager
     def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
-        """Show a progress bar on standard error while something takes its time."""
+        """Show a progress bar on standard error during a long operation."""
+        from rich.progress import (  # noqa: PLC0415 - few commands have one
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -308,13 +315,13 @@ class Output:
 
     @contextmanager
     def status(self, description: str) -> Iterator[None]:
-        """Say on standard error what is going on when there is nothing to count."""
+        """Show on standard error what is running when there is nothing to count."""
         with self._progress.status(escape(description)):
             yield
 
 
 class ProgressBar:
-    """One bar, to be moved on by whatever it is about."""
+    """One bar, advanced by the operation that it shows."""
 
     def __init__(self, progress: Progress, task: TaskID) -> None:
         self._progress = progress
@@ -322,14 +329,14 @@ class ProgressBar:
         self.done = 0
 
     def advance(self) -> None:
-        """Move on by one."""
+        """Advance by one."""
         self.done += 1
         self._progress.update(self._task, completed=self.done)
 
     def move_to(
         self, completed: int, note: str, *, description: str | None = None, total: int | None = None
     ) -> None:
-        """Move to a number of things done, perhaps of others, with a few words behind the bar."""
+        """Set the number of things done, optionally a new total, and a note behind the bar."""
         self._progress.update(
             self._task, completed=completed, note=note, description=description, total=total
         )

@@ -1,22 +1,26 @@
-"""The training of a classifier on the terminal: checked before it begins, seen while it runs."""
+"""Training from the command line: options are checked first, progress is shown."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
 
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import Dataset, MultiLabelDataset
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.quantization import check_counts
 from protonn_edge.training import DeviceClassifier, EpochReport
 from protonn_edge.training.compatibility import check_compatible
 from protonn_edge.training.convolution.training import PassReport
 from protonn_edge.training.feature_stages import count_inputs
+from protonn_edge.training.progress import TrainingStopped, was_stopped
 from protonn_edge.training.protonn_training import default_prototypes
 from protonn_edge.training.refusals import Case
 from protonn_edge.training.settings import ProtoNNSettings
@@ -25,12 +29,12 @@ from protonn_edge.training.settings import ProtoNNSettings
 def check_options(
     classifier: DeviceClassifier, dataset: Dataset, *, rejecting: bool = False
 ) -> None:
-    """Refuse what cannot be combined, in the words of the command line.
+    """Refuse options that cannot be combined, by their command-line names.
 
     Parameters
     ----------
     rejecting : bool
-        Whether the model is to reject points afterwards.
+        Whether the model will reject points afterwards.
     """
     case = Case.of(
         classifier.training_settings(),
@@ -44,7 +48,7 @@ def check_options(
 
 
 def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
-    """Refuse sizes that would only fail after the training, or for want of memory."""
+    """Refuse sizes that would fail only after the training, or run out of memory."""
     settings = classifier.training_settings()
     inputs = count_inputs(settings, dataset.X_train)
     if not isinstance(settings, ProtoNNSettings) or settings.budget is not None:
@@ -52,13 +56,14 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
     points = dataset.X_train.shape[0]
     if was_given("n_projections") and settings.n_projections > inputs:
         raise InputError(
-            f"--projection-dim is {settings.n_projections:,}, the data has {inputs:,} features; "
-            f"a projection has no more outputs than inputs, so try at most {inputs:,}"
+            f"--projection-dim is {settings.n_projections:,}, but the data has only {inputs:,} "
+            "features; a projection cannot have more outputs than inputs, so try at most "
+            f"{inputs:,}"
         )
     given = settings.n_prototypes
     if given is not None and given > points:
         raise InputError(
-            f"--prototypes is {given:,}, the data has {points:,} points to train with; try "
+            f"--prototypes is {given:,}, but the data has only {points:,} training points; try "
             "fewer prototypes"
         )
     if not isinstance(dataset, MultiLabelDataset) and settings.normalizer_kind != "l2":
@@ -80,19 +85,29 @@ def fit_classifier(
     *,
     verbose: bool = False,
     on_progress: Callable[[], object] = lambda: None,
-) -> None:
+) -> str:
     """Train a classifier on the training part of a data set.
 
-    `on_progress` is called whenever there is some: the settings can be used then.
-
-    It shows a progress bar; or, if `verbose`, a line of objective and accuracies after each report,
+    The first Ctrl-C ends the training with the best epoch so far; a second one ends the command.
+    `on_progress` is called after each report; by the first call, the settings have been accepted.
+    Shows a progress bar or, if `verbose`, a line with objective and accuracies after each report,
     for which the test part is classified each time.
+
+    Returns
+    -------
+    str
+        How far the training got before Ctrl-C, such as "3 of 9 epochs"; empty if it was completed.
+
+    Raises
+    ------
+    Interrupted
+        If there was nothing to keep yet.
     """
     tested = verbose and len(dataset.y_test) > 0
     test = (dataset.X_test, dataset.y_test) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
-        warnings.simplefilter("ignore", ConvergenceWarning)  # said below, without a stack
-        bar = None
+        warnings.simplefilter("ignore", ConvergenceWarning)  # reported below, without a stack trace
+        bar, passes = None, dict[str, PassReport]()
         if not verbose:
             bar = stack.enter_context(out.progress("training", classifier.planned_epochs))
 
@@ -106,6 +121,7 @@ def fit_classifier(
 
         def on_pass(report: PassReport) -> None:
             on_progress()
+            passes[report.network] = report
             what, note = f"learning the {report.network}", f"loss {report.loss:.4f}"
             if bar is None:
                 out.say(f"{what}, pass {report.number:,} of {report.passes:,}, {note}")
@@ -113,9 +129,35 @@ def fit_classifier(
                 bar.move_to(report.number, note, description=what, total=report.passes)
 
         classifier.callback, classifier.network_callback = on_report, on_pass
+        stack.enter_context(_stopped_by_ctrl_c())
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)
+    stopped = [report.place for report in passes.values() if report.number < report.passes]
+    if was_stopped(classifier.history_):
+        stopped.append(classifier.history_[-1].place)
+    return " and ".join(stopped)
+
+
+@contextmanager
+def _stopped_by_ctrl_c() -> Iterator[None]:
+    """Have the first Ctrl-C stop a training, which then keeps what it has."""
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, usual)
+        raise TrainingStopped
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except TrainingStopped:
+        raise Interrupted("stopped before an epoch was finished; nothing is written") from None
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _note(report: EpochReport) -> str:
@@ -126,7 +168,7 @@ def _note(report: EpochReport) -> str:
 
 
 def _report_line(report: EpochReport) -> str:
-    """Return what the reference implementation reports after each parameter's pass."""
+    """Return the line that the reference implementation prints after each parameter's pass."""
     if report.parameter:
         begin = f"iteration {report.iteration:,} of {report.iterations:,}, "
     else:

@@ -1,4 +1,4 @@
-"""What `train` and `calibrate` share: how a model comes to reject points."""
+"""Rejection options that `train` and `calibrate` share."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ by_option = click.option(
     "by",
     multiple=True,
     type=click.Choice(STATISTICS),
-    help="What must not be too small: the winner's score, the nearness of a prototype, or the "
-    "winner's lead over the second. Several share the rate.  [default: score]",
+    help="Reject by the best score, the distance to the nearest prototype, or the lead over the "
+    "second-best score; several share the rate.  [default: score]",
 )
 
 
@@ -31,7 +31,7 @@ def rejection_option(text: str, *, required: bool = False) -> Callable[[_F], _F]
 
 
 def rejection_facts(model: Model) -> list[tuple[str, str]]:
-    """Return the rows that say when a model answers "unknown"; none if it never does."""
+    """Return rows with the conditions for "unknown"; none if the model never rejects."""
     rejection = model.rejection
     if rejection is None:
         return []
@@ -46,7 +46,7 @@ def rejection_facts(model: Model) -> list[tuple[str, str]]:
 
 
 def rejection_record(model: Model) -> dict[str, Any] | None:
-    """Return the thresholds for the JSON of a command; None if there are none."""
+    """Return the thresholds for a command's JSON; None if there are none."""
     rejection = model.rejection
     if rejection is None:
         return None

@@ -1,7 +1,8 @@
-"""``protonn-edge train``: learn a model and write it."""
+"""``protonn-edge train``: train a model and write it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,12 @@ from protonn_edge.cli.rejection import (
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import classifier_options, new_classifier, was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
-from protonn_edge.cli.training_data import load_grouped, settled_windows, with_columns
+from protonn_edge.cli.training_data import (
+    load_grouped,
+    settled_onset,
+    settled_windows,
+    with_columns,
+)
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
 from protonn_edge.datasets import (
@@ -34,6 +40,7 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.rows import is_sparse
+from protonn_edge.errors import Interrupted
 from protonn_edge.model import ProtoNNModel, checked_protonn, load_model, save_model
 from protonn_edge.quantization import check_margin, check_rate
 from protonn_edge.report.terminal import fact_table
@@ -56,43 +63,46 @@ _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 @click.option(
     "--start-from",
     type=click.Path(path_type=Path),
-    help="A model file to go on from, whose sizes and normalization hold; or a folder with the "
-    "reference implementation's W, B, Z and gamma, for features as --normalization says, else raw.",
+    help="A model file to continue training from, with its sizes and normalization; or a folder "
+    "with the reference implementation's W, B, Z and gamma, whose features are raw or normalized "
+    "by --normalization.",
 )
 @click.option(
     "--groups",
     type=NameOrPath(),
-    help="An array of DATA, or a file with a line per training point: which group each is of, say "
-    "a person, where the device will meet other ones. See --group-shift.",
+    help="An array of DATA, or a file with a line per training point: which person, day or sensor "
+    "each point came from; training then generalizes across them. See --group-shift.",
 )
 @rejection_option(
-    'Answer "unknown" to what is unlike all classes, with this share of false alarms, such as 1%; '
-    f"trains {FOLDS} more models to find out where."
+    'Answer "unknown" to inputs unlike any class; about this share of valid inputs, such as 1%, '
+    f"is rejected by mistake. Trains {FOLDS} more models to find the thresholds."
 )
 @by_option
 @click.option(
     "--normal",
     metavar="LABEL",
-    help="With --one-class: the class that is normal, if DATA has others; these only test.",
+    help="With --one-class: the normal class, if DATA has several; the others are only for "
+    "testing.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Of all random numbers; the same seed and data give the same model.",
+    help="Seed of the random numbers; the same seed and data give the same model.",
 )
 @click.option(
     "--holdout",
     "share",
     type=FiniteRange(0, 1, min_open=True, max_open=True),
-    help="Hold this share of the training points, or of --groups, out and report on it instead of "
-    "the test part.",
+    help="Hold out this share of the training points, or of the groups, and report on it instead "
+    "of the test part.",
 )
 @click.option(
     "--verbose",
     is_flag=True,
-    help="Print objective, training and test accuracy after every epoch, or every matrix's turn.",
+    help="Print objective, training and test accuracy after every epoch, or every pass over a "
+    "matrix.",
 )
 @table_options
 @json_option
@@ -112,17 +122,17 @@ def train_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Learn a model from DATA and write it.
+    """Train a model on DATA and write it.
 
-    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. Where its
-    points have sets of labels, the model is for floats alone, and ranks them.
+    DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. If its
+    points have sets of labels, the model ranks the labels, in floats only.
     """
     check_output(output)
     out = Output(as_json)
     learner = new_classifier(classifier, seed, options)
     one_class = learner.training_settings().one_class
     if normal is not None and not one_class:
-        raise click.UsageError("--normal says what --one-class learns; give both")
+        raise click.UsageError("--normal names the class that --one-class learns; give both")
     dataset = load_grouped(data, table, groups, least_classes=1 if one_class else 2)
     if one_class:
         dataset = _normal_points(dataset, normal, share, seed)
@@ -135,6 +145,8 @@ def train_command(
     learner.window_shape, learner.sample_rate = settled_windows(
         dataset, learner.features, learner.window_shape, learner.sample_rate
     )
+    given = learner.onset if was_given("onset") else None
+    learner.onset = settled_onset(dataset, given) or learner.onset
     by = by or DEFAULT_STATISTICS
     if rate is not None and not one_class:
         _settle_strangers(learner, dataset)
@@ -143,21 +155,34 @@ def train_command(
     if rate is not None:
         _check_rejection(dataset, rate, by)
     report = DataReport(dataset, dataset.notices, out)
-    fit_classifier(learner, dataset, out, verbose=verbose, on_progress=report.say)
+    stopped = fit_classifier(learner, dataset, out, verbose=verbose, on_progress=report.say)
     report.say()
-    if rate is not None:
-        _calibrate(learner, dataset, out, rate, by)
-        out.say(fact_table(rejection_facts(learner.model_)))
+    if rate is not None and not stopped:
+        try:
+            _calibrate(learner, dataset, out, rate, by)
+            out.say(fact_table(rejection_facts(learner.model_)))
+        except KeyboardInterrupt:
+            stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+    if stopped:
+        stopped += ", before --rejection" if rate is not None else ""
+        model = replace(model, record={**model.record, "stopped": stopped})
     save_model(model, output)
     record = describe(model, dataset) | {"data": report.to_json()}
     out.say(*one_class_report(record), sentence_of(record), f"wrote {output}")
-    out.finish(record)
+    out.finish(record, _interrupted(stopped, output))
+
+
+def _interrupted(stopped: str, output: Path) -> Interrupted | None:
+    """Return what a command ends with whose training was stopped after something."""
+    if not stopped:
+        return None
+    return Interrupted(f"stopped after {stopped}; the best so far is kept in {output}")
 
 
 def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:
-    """Return the points of --one-class: some normal ones are held out, if none are to test with."""
+    """Return the points for --one-class; hold out some normal ones if none are for testing."""
     dataset = of_normal_points(dataset, normal)
     if share is None and (dataset.y_test == 0).any():
         return dataset
@@ -165,7 +190,7 @@ def _normal_points(dataset: Dataset, normal: str | None, share: float | None, se
 
 
 def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
-    """Let strangers be among the points of training, where it can and nobody said how many."""
+    """Add outlier exposure if the optimizer supports it and the option is not given."""
     if not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
         return
     if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
@@ -173,7 +198,7 @@ def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
 
 
 def _check_rejection(dataset: Dataset, rate: float, by: tuple[Statistic, ...]) -> None:
-    """Refuse what would only fail after the training."""
+    """Refuse settings that would fail only after the training."""
     check_rate(len(dataset.y_train), rate / len(by))
     check_margin(dataset.n_classes, by)
     if dataset.groups is not None:
@@ -187,7 +212,7 @@ def _calibrate(
     rate: float,
     by: tuple[Statistic, ...],
 ) -> None:
-    """Choose thresholds by the training points, each judged by a model that lacks it."""
+    """Choose thresholds on the training points, each scored by a model not trained on it."""
     with out.progress("calibrating", FOLDS) as bar:
         learner.calibrate_rejection(
             dense_features(dataset.X_train, "the training part"),
@@ -200,7 +225,7 @@ def _calibrate(
 
 
 def _start_model(path: Path, dataset: Dataset, normalization: str) -> ProtoNNModel:
-    """Return the model to go on from: our own, or that of a folder of the reference's files."""
+    """Return the model to continue from: a model file, or a folder of the reference's files."""
     if not path.is_dir():
         return checked_protonn(load_model(path), "--start-from")
     kind = normalization if was_given("normalization") else "none"

@@ -1,4 +1,4 @@
-"""Options of the command line that are parameters of classifiers, as these state them."""
+"""Command-line options made from the classifiers' parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from protonn_edge.training.searched import ANY
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_OF_PARAMETERS = {"start_from": "initial_model"}  # options that become parameters of other names
+_OF_PARAMETERS = {"start_from": "initial_model"}  # options whose parameters have another name
 
 
 def classifier_options(command: _F) -> _F:
@@ -41,7 +41,7 @@ def classifier_option(command: _F) -> _F:
 
 
 def any_classifier_option(command: _F) -> _F:
-    """Add ``--classifier`` to a command that may find out which kind is best."""
+    """Add ``--classifier`` to a command that can also search for the best kind."""
     return _kind_option((*CLASSIFIERS, ANY), command)
 
 
@@ -51,12 +51,12 @@ def _kind_option(names: tuple[str, ...], command: _F) -> _F:
         type=click.Choice(names),
         default=names[0],
         show_default=True,
-        help="What kind of model; some options are of one kind alone.",
+        help="The kind of model; some options apply to one kind only.",
     )(command)
 
 
 def feature_options(command: _F) -> _F:
-    """Add the options of what comes before a classifier, which are None where not given."""
+    """Add the options for features and preprocessing; None if not given."""
     for parameter, (flag, text) in reversed(AllFeatures.flags.items()):
         taken = type_of(parameter, AllFeatures)
         command = click.option(
@@ -75,7 +75,7 @@ _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
 
 
 def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
-    """Return what an option for a parameter of a kind of classifier takes."""
+    """Return the type of the option for a parameter of a kind of classifier."""
     values = kind._parameter_constraints[parameter]
     for values_of, taking in _TAKING.items():
         for each in values:
@@ -87,7 +87,7 @@ def type_of(parameter: str, kind: type[AllFeatures]) -> click.ParamType[Any]:
 
 
 def _range_of(constraints: Sequence[Any]) -> click.ParamType[Any]:
-    """Return the numbers that an estimator takes as a parameter, as an option's type."""
+    """Return the numeric range of an estimator's parameter, as an option's type."""
     (interval,) = (each for each in constraints if isinstance(each, Interval))
     if interval.type is Integral:
         return click.IntRange(interval.left, interval.right)
@@ -100,12 +100,12 @@ def _range_of(constraints: Sequence[Any]) -> click.ParamType[Any]:
 
 
 def new_classifier(name: str, seed: int, options: dict[str, Any]) -> DeviceClassifier:
-    """Return a classifier with the options that are on the command line.
+    """Return a classifier with the options given on the command line.
 
     Raises
     ------
     InputError
-        If one of them is of another kind of classifier.
+        If one of them belongs to another kind of classifier.
     """
     kind = CLASSIFIERS[name]
     given = {option: value for option, value in options.items() if was_given(option)}
@@ -113,7 +113,7 @@ def new_classifier(name: str, seed: int, options: dict[str, Any]) -> DeviceClass
         if _OF_PARAMETERS.get(option, option) not in kind._parameter_constraints:
             raise InputError(
                 f"{flags()[option]} is given, but the classifier {name!r} does not have it; leave "
-                "it out, or take another --classifier"
+                "it out, or choose another --classifier"
             )
     if str(given.get("convolutions")).endswith(".npz"):
         given["convolutions"] = _layers_of(Path(given["convolutions"]))
@@ -126,31 +126,31 @@ def _layers_of(path: Path) -> Convolutions:
     if isinstance(stage, Convolutions):
         return stage
     raise InputError(
-        f"the model in {path.name} has no convolutions; name one that has, or say layers, such as "
-        "8x3,max2"
+        f"the model in {path.name} has no convolutions; name a model that has, or give layers, "
+        "such as 8x3,max2"
     )
 
 
 def was_given(option: str) -> bool:
-    """Return whether an option is on the command line, its default aside."""
+    """Return whether an option is given on the command line."""
     source = click.get_current_context().get_parameter_source(option)
     return source not in (ParameterSource.DEFAULT, None)
 
 
 def given_options() -> frozenset[str]:
-    """Return the names of all options that are on the command line."""
+    """Return the names of all options given on the command line."""
     return frozenset(filter(was_given, flags()))
 
 
 def flags() -> dict[str, str]:
-    """Return what the command line calls the options of the command, by their names."""
+    """Return the command-line names of the command's options, by their Python names."""
     params = click.get_current_context().command.params
     return {param.name: param.opts[0] for param in params}
 
 
 def _option(parameter: str, kind: type[DeviceClassifier]) -> Callable[[_F], _F]:
     taken, default = type_of(parameter, kind), getattr(kind, parameter)
-    # A number may have a word for a default, such as "auto", which the option itself cannot take.
+    # A number's default may be a word, such as "auto", which the option itself does not accept.
     word = isinstance(default, str) and not isinstance(taken, click.Choice)
     shown = {"show_default": default} if word else {"default": default, "show_default": True}
     flag, text = kind.flags[parameter]

@@ -1,4 +1,4 @@
-"""What the commands that make models say of one: how accurate it is, and what it takes."""
+"""What commands print about a new model: accuracy and size."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
 
 
 def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
-    """Return how many points of either kind were tested, and were answered "unknown"."""
+    """Return how many normal and other points were tested, and how many of each were rejected."""
     return {
         "normal": int((~others).sum()),
         "false_alarms": int((rejected & ~others).sum()),
@@ -62,12 +62,12 @@ def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -
 
 
 def one_class_report(record: dict[str, Any]) -> list[RenderableType]:
-    """Return what is said of a model of one class: false alarms, and how much else it finds."""
+    """Return the lines about a one-class model: false alarms and detected outliers."""
     found = record.get("one_class")
     if not found:
         return []
     facts = one_class_facts(**found)
-    return ["in integers, on points that were not trained on:", fact_table(facts)]
+    return ["in integers, on points not used for training:", fact_table(facts)]
 
 
 def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
@@ -103,11 +103,11 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
 
 
 def sentence_of(record: dict[str, Any]) -> str:
-    """Return what `describe` found, for people."""
+    """Return what `describe` found as a sentence."""
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:
-        sizes = f"{record['paper_bytes']:,} B as the paper counts, for floats alone"
+        sizes = f"{record['paper_bytes']:,} B as the paper counts, floats only"
     else:
         sizes = f"{record['model_bytes']:,} B of int8 parameters"
     trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"

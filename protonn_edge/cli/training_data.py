@@ -1,4 +1,4 @@
-"""The data of the commands that train: its groups, its columns, the shape of its windows."""
+"""Data for training commands: groups, columns and the shape of windows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from protonn_edge.errors import InputError
 def load_grouped(
     data: Path, table: TableOptions, groups: str | None, *, least_classes: Literal[1, 2] = 2
 ) -> Dataset:
-    """Return what DATA holds, with the groups that ``--groups`` names, if it does."""
+    """Return the data set in DATA, with the groups of ``--groups`` if given."""
     if groups is not None and not Path(groups).exists():
         table = replace(table, groups=groups)
     dataset = load_dataset(data, table, least_classes=least_classes)
@@ -23,7 +23,7 @@ def load_grouped(
 
 
 def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Dataset:
-    """Return a data set with the columns that a model wants, in its order, matched by name."""
+    """Return a data set with the columns of a model, in the model's order, matched by name."""
     match = match_columns(dataset.feature_names, wanted, source)
     notices = (*dataset.notices, *match.notices)
     if match.columns is None:
@@ -41,10 +41,26 @@ def with_columns(dataset: Dataset, wanted: Sequence[str], source: str) -> Datase
 def settled_windows(
     dataset: Dataset, features: str | None, shape: tuple[int, int] | None, rate: float | None
 ) -> tuple[tuple[int, int] | None, float | None]:
-    """Return the shape and the rate of windows, those of the data's points where not given."""
+    """Return the shape and the rate of windows; by default those of the data's points."""
     if features is None:
         return shape, rate
     return shape or _window_of(dataset), rate or dataset.sample_rate
+
+
+def settled_onset(dataset: Dataset, given: int | None) -> int | None:
+    """Return the level at which clips of sound begin: that at which those of the data were cut.
+
+    Raises
+    ------
+    InputError
+        If --onset is another one: the board would not begin its clips where those of the data do.
+    """
+    if given is None or dataset.onset in (None, given):
+        return given or dataset.onset
+    raise InputError(
+        f"--onset is {given}, but the clips of the data begin at a level of {dataset.onset}; leave "
+        f"it out, or cut them with 'windows --onset {given}'"
+    )
 
 
 def _window_of(dataset: Dataset) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.progress import EpochReport, TrainingStopped
 from protonn_edge.training.protonn import ProtoNNClassifier
 
-__all__ = ["DeviceClassifier", "EpochReport", "ProtoNNClassifier"]
+__all__ = ["DeviceClassifier", "EpochReport", "ProtoNNClassifier", "TrainingStopped"]

@@ -1,4 +1,4 @@
-"""How accurate a device must be at least, so that a check of one on a bench can fail."""
+"""The minimum accuracy of a device with a model, which tests on a bench check."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _M = TypeVar("_M", bound=Model)
 
 
 def with_accuracy_floor(model: _M, X: Any, y: NDArray[np.int64] | None) -> _M:
-    """Return the model with a record that says how accurate a device with it must be at least.
+    """Return the model with the minimum accuracy of a device in its record.
 
-    That is the integers' share of right test points, less two standard errors of that many points:
-    other points of the same kind will reach it, too. Nothing is recorded without test points, or
-    for a model that no device runs.
+    This is the integer accuracy on the test points, minus two standard errors for that number of
+    points, so that other points of the same kind reach it, too. Without test points, or for a model
+    that cannot run on a device, nothing is recorded.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, D), float32
         Raw test points, n >= 0.
     y : ndarray of shape (n,), int64
-        Indices into the model's classes; not read where the model is for floats alone.
+        Indices into the model's classes; not read if the model runs in floats only.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0:
         return model

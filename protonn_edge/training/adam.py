@@ -1,4 +1,4 @@
-"""Adam (Kingma and Ba, 2015), with steps that are warmed up and then lowered along a cosine."""
+"""Adam (Kingma and Ba, 2015), with linear warm-up and cosine decay of the step size."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Adam:
     Parameters
     ----------
     parameters : iterable of ndarray, float32
-        What will be moved.
+        The parameters to train.
     factors : sequence of float
-        Of each, what its steps are multiplied with.
+        A factor on the steps of each.
     """
 
     def __init__(self, parameters: Iterable[Matrix], factors: Sequence[float]) -> None:
@@ -48,11 +48,11 @@ class Adam:
 
 
 def factor_of_inputs(n_inputs: int) -> float:
-    """Return the factor of a matrix whose products are sums over so many inputs."""
+    """Return the step factor of a matrix by the number of inputs that its products sum over."""
     return min(1.0, math.sqrt(_REFERENCE_INPUTS / n_inputs))
 
 
 def rate_at(highest: float, step: int, steps: int) -> float:
-    """Return the learning rate of a step, counted from 1: linear warm-up, then a cosine to zero."""
+    """Return the learning rate of a step, from 1: linear warm-up, then a cosine to zero."""
     warm = min(1.0, step / min(WARM_UP_STEPS, max(1, steps // 10)))
     return highest * warm * 0.5 * (1.0 + math.cos(math.pi * (step - 1) / steps))

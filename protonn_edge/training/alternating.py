@@ -1,10 +1,10 @@
 """The paper's optimization: Z, B and W in turn, each by gradient steps and hard thresholding.
 
-An iteration of algorithm 1 passes over the three matrices; a pass holds the other two and makes
-some epochs of projected gradient descent, on all points at once where they are few and on
-mini-batches where they are many. Armijo's rule finds the first step of a pass. Later steps shrink
-as ``eta_0 / t`` (paper, section 4), or as ``eta_0 / sqrt(t)`` with Nesterov's acceleration and the
-mean of the last half of the iterates as the result (the authors' poster).
+An iteration of algorithm 1 passes over the three matrices. A pass fixes the other two and runs some
+epochs of projected gradient descent, on all points at once if they are few, else on mini-batches.
+Armijo's rule finds the first step of a pass. Later steps shrink as ``eta_0 / t`` (paper, section
+4), or as ``eta_0 / sqrt(t)`` with Nesterov's acceleration and the mean of the last half of the
+iterates as the result (the authors' poster).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from protonn_edge.training.progress import (
     DivergedError,
     EpochReport,
     Trained,
+    TrainingStopped,
     accuracies,
 )
 from protonn_edge.training.thresholding import hard_threshold
@@ -58,24 +59,24 @@ Slope = Callable[[Matrix, Rows], tuple[float, Matrix]]
 
 @dataclass(frozen=True)
 class AlternatingSchedule:
-    """How long, with which steps and under which constraints to alternate.
+    """Iterations, step sizes and constraints of the alternating optimizer.
 
     Attributes
     ----------
     loss : str
         A name in `LOSSES`.
     iterations : int
-        T: how often each of the matrices has its turn.
+        T: number of passes over each matrix.
     epochs : int
-        e: passes over the training points in a turn.
+        e: epochs in a pass.
     batch_size : int
-        Points a step; at least as many as there are make it gradient descent.
+        Points per step; with all points or more it is plain gradient descent.
     step_sizes : {"inverse", "inverse_sqrt"}
         The paper's or the poster's; see the module's text.
     sparsity : tuple of three floats
         Shares of non-zero entries of W, B and Z, in (0, 1].
     trained : tuple of str
-        Names in `MATRICES` of those that have turns; the others stay what they are at the start.
+        Names in `MATRICES` of the matrices to train; the others keep their initial values.
     """
 
     loss: str
@@ -88,7 +89,7 @@ class AlternatingSchedule:
 
 
 def batch_size_for(n_points: int, n_classes: int) -> int:
-    """Return all points where they and their scores are few, else the size of a mini-batch."""
+    """Return all points if they and their scores are few, else the mini-batch size."""
     few = n_points <= FULL_BATCH_POINTS and n_points * n_classes <= FULL_BATCH_SCORES
     return n_points if few else MINI_BATCH_SIZE
 
@@ -103,20 +104,20 @@ def alternate(
 ) -> Trained:
     """Train from `start` (paper, algorithm 1).
 
-    A pass that would raise the objective is taken back, and its matrix tries a smaller first step
-    the next time, so the objective never rises from one report to the next.
+    A pass that would raise the objective is undone, and the next pass over its matrix starts with a
+    smaller step, so the objective never rises between reports.
 
     Parameters
     ----------
     start : Parameters
         float32, gamma folded in.
     callback : callable, optional
-        Called with an `EpochReport` after each matrix's pass, so often in an iteration.
+        Called with an `EpochReport` after each pass over a matrix.
 
     Raises
     ------
     InputError
-        If the objective is not a number at the start, or no prototype reaches the points.
+        If the initial objective is not a number, or the points are out of reach of all prototypes.
     """
     loss = _loss_for(schedule, data)
     parameters = _thresholded(start, schedule.sparsity)
@@ -126,8 +127,8 @@ def alternate(
     total = len(turns) * schedule.iterations * schedule.epochs
     value = _mean_loss(parameters, data, loss)
     history: list[EpochReport] = []
-    for iteration in range(1, schedule.iterations + 1):
-        for name in turns:
+    try:
+        for iteration, name in product(range(1, schedule.iterations + 1), turns):
             moved, first_step = _pass(parameters, name, data, schedule, longest[name], generator)
             reached = _mean_loss(moved, data, loss)
             if reached <= value:
@@ -141,6 +142,9 @@ def alternate(
             history.append(report)
             if callback is not None:
                 callback(report)
+    except TrainingStopped:  # the last parameters are the best ones
+        if not history:
+            raise
     return Trained(parameters, longest[turns[-1]], tuple(history))
 
 
@@ -180,7 +184,7 @@ def _pass(
 
 
 def armijo_step(slope: Slope, start: Matrix, rows: Rows, share: float, longest: float) -> float:
-    """Return a step that lowers the objective by a good part of what its slope promises.
+    """Return a step that satisfies Armijo's condition.
 
     For a thresholded step from A to A' of length eta, Armijo's condition is
     ``f(A') <= f(A) - c ||A' - A||^2 / eta``; `longest` is halved until that holds.
@@ -204,7 +208,7 @@ def _descend_by_inverse(
     share: float,
     first_step: float,
 ) -> Matrix:
-    """Return where steps of eta_0 / t lead."""
+    """Return the result of steps of eta_0 / t."""
     for t, rows in enumerate(batches, start=1):
         step = matrix.dtype.type(first_step / t)
         matrix = hard_threshold(matrix - step * slope(matrix, rows)[1], share)
@@ -219,7 +223,7 @@ def _descend_accelerated(
     share: float,
     first_step: float,
 ) -> Matrix:
-    """Return the mean of the last half of where accelerated steps of eta_0 / sqrt(t) lead."""
+    """Return the mean of the last half of the iterates of accelerated steps eta_0 / sqrt(t)."""
     ahead, tail = matrix, np.zeros_like(matrix)
     for t, rows in enumerate(batches, start=1):
         step = matrix.dtype.type(first_step / math.sqrt(t))
@@ -235,7 +239,7 @@ _DESCENTS = {"inverse": _descend_by_inverse, "inverse_sqrt": _descend_accelerate
 
 
 def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
-    """Hold the RBF, which Z does not change."""
+    """Cache the RBF values, which do not depend on Z."""
     rbf = rbf_values(parameters, data.X @ parameters.projection.T)
 
     def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
@@ -249,7 +253,7 @@ def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> S
 
 
 def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
-    """Hold the projected points, which B does not change."""
+    """Cache the projected points, which do not depend on B."""
     projected = data.X @ parameters.projection.T
 
     def slope(C: Matrix, rows: Rows) -> tuple[float, Matrix]:
@@ -292,7 +296,7 @@ def _loss_for(schedule: AlternatingSchedule, data: TrainingSet) -> Loss:
 
 
 def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
-    """Return the objective on all points, a bounded number of scores at a time."""
+    """Return the objective on all points, computed in chunks of bounded size."""
     total, size = 0.0, max(1, FULL_BATCH_SCORES // len(parameters.labels))
     for start in range(0, len(data), size):
         rows = slice(start, min(start + size, len(data)))

@@ -1,4 +1,4 @@
-"""What a classifier answers once it is trained, and what can be set on its model then."""
+"""Predictions of a trained classifier, and settings of its model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Answers(ClassifierMixin, BaseEstimator):
 
     @property
     def sharpness_(self) -> float:
-        """What scores are multiplied with before the softmax of `predict_proba`."""
+        """The factor on scores before the softmax of `predict_proba`."""
         return 1.0 if self.model_.sharpness is None else self.model_.sharpness
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -44,8 +44,9 @@ class Answers(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, L), or (n,) for two classes
-            The scores; for two classes the second less the first, as scikit-learn has it. A higher
-            score ranks a label higher; see `Model.threshold` for where it begins to apply.
+            The scores; for two classes the second minus the first, as in scikit-learn. A higher
+            score ranks a label higher; see `Model.threshold` for the score from which on it
+            applies.
         """
         scores = self._scores(X)
         if len(self.classes_) == 2 and not self.multilabel_:
@@ -57,15 +58,15 @@ class Answers(ClassifierMixin, BaseEstimator):
         """Return the label with the highest score for each of the points X (n, D).
 
         After training with sets of labels: a matrix (n, L), 1 where a point has the label, sparse
-        if the matrix of training was. The threshold is that of the best F1 on training points.
+        if the matrix of training was. The threshold maximizes F1 on the training points.
 
         Parameters
         ----------
         X : array or scipy.sparse matrix of shape (n, D)
             Raw features.
         unknown : object, optional
-            The label to return for points that are unlike all classes, such as -1, as
-            `calibrate_rejection` has decided. Without it every point gets one of the classes.
+            The label for points that the thresholds of `calibrate_rejection` reject, such as -1.
+            Without it every point gets one of the classes.
 
         Raises
         ------
@@ -84,8 +85,8 @@ class Answers(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 
-        They are the softmax of the scores, if these were trained as logits. If not, the scores are
-        first multiplied with `sharpness_`; see `protonn_edge.training.calibration`. For sets of
+        They are the softmax of the scores if these were trained as logits; otherwise the scores are
+        first multiplied by `sharpness_`; see `protonn_edge.training.calibration`. For sets of
         labels each label has a probability of its own, a sigmoid's.
         """
         scores = self._scores(X)
@@ -95,20 +96,20 @@ class Answers(ClassifierMixin, BaseEstimator):
         return softmax(scores * self.sharpness_)
 
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Let the model say how accurate a device with it must be at least.
+        """Record the minimum accuracy of a device with this model.
 
         Parameters
         ----------
         X : array or scipy.sparse matrix of shape (n, D)
-            Points that were not trained on.
+            Points not used for training.
         y : array of shape (n,)
             Their labels.
 
         Returns
         -------
         DeviceClassifier
-            This estimator, whose model's record has an ``accuracy_floor``, unless no device can run
-            it: see `protonn_edge.training.accuracy_floor`.
+            This estimator, whose model's record has an ``accuracy_floor``, unless it cannot run on
+            a device: see `protonn_edge.training.accuracy_floor`.
         """
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
@@ -127,12 +128,12 @@ class Answers(ClassifierMixin, BaseEstimator):
         classes : sequence of L str, optional
             Names in the order of `classes_`; by default the labels themselves.
         feature_names : sequence of D str, optional
-            By default those that X had, if any.
+            By default those of X in training, if any.
 
         Raises
         ------
         InputError
-            If a number of names does not fit or a name cannot be shown.
+            If the number of names does not match, or a name is not printable.
         """
         check_is_fitted(self)
         names = {"classes": classes, "feature_names": feature_names}
@@ -140,7 +141,7 @@ class Answers(ClassifierMixin, BaseEstimator):
         return replace(self.model_, **given)
 
     def save(self, path: Path | str) -> None:
-        """Write the trained model to a file (.npz) that the command line takes; see `to_model`."""
+        """Write the trained model to a file (.npz) for the command line; see `to_model`."""
         save_model(self.to_model(), Path(path))
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -152,19 +153,21 @@ class Answers(ClassifierMixin, BaseEstimator):
         return self.model_.scores(points)
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a sigmoid makes probabilities of labels of, from scores (n, L) of sets."""
+        """Return the logits of labels, from the scores (n, L) of label sets."""
         return scores
 
     def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:
-        """Return the labels of points, or `unknown` for what the model rejects."""
+        """Return the labels of points, or `unknown` where the model rejects them."""
         check_is_fitted(self)
         if self.model_.rejection is None:
             raise InputError(
-                f"predict was asked for {unknown!r} where points are unknown, but no thresholds "
-                "were chosen; call calibrate_rejection first"
+                f"predict was called with unknown={unknown!r}, but no thresholds were chosen; call "
+                "calibrate_rejection first"
             )
         if unknown in self.classes_.tolist():
-            raise InputError(f"the label for unknown points, {unknown!r}, is a class; take another")
+            raise InputError(
+                f"the label for unknown points, {unknown!r}, is a class; choose another"
+            )
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         indices = self.model_.predict(points)
         rejected = indices == UNKNOWN

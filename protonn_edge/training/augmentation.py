@@ -1,8 +1,8 @@
-"""Images moved a little at random, so that training sees more of them than there are.
+"""Data augmentation: images moved a little at random.
 
-A random shift, rotation, scaling and smooth distortion is one linear resampling of the pixels
-(bilinear, the border continued outwards). A group of a batch's images shares one, which makes it
-cheap enough to draw new ones at every step.
+A random shift, rotation, scaling and smooth distortion are one linear resampling of the pixels
+(bilinear, with the border replicated). Groups of images in a batch share one, so that drawing new
+ones at every step is cheap.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from protonn_edge.model import Normalizer
 from protonn_edge.stages.feature_stage import FeatureStage, Shape
 from protonn_edge.training.points import Float32, Indices
 
-# On MNIST (600 prototypes, validation points) smaller movements and no distortion are as good as
-# these without it, larger ones lose 0.2 points; together they gain 0.1. On USPS all are even.
+# On MNIST (600 prototypes, validation points) smaller movements without distortion are as good as
+# these without it, and larger ones lose 0.2 points; both together gain 0.1. On USPS they make no
+# difference.
 _SHIFT = 0.0375  # of the image's height and width
 _ROTATION = np.deg2rad(6.0)
 _SCALING = 0.06
@@ -27,7 +28,7 @@ _IMAGES_A_GROUP = 16
 
 
 class ImageAugmentation:
-    """Changes batches of images.
+    """Augments batches of images.
 
     Parameters
     ----------
@@ -36,11 +37,11 @@ class ImageAugmentation:
     shape : tuple of two int
         Height and width, whose product is D.
     normalizer : Normalizer
-        What the changed images go through.
+        Normalizes the augmented images.
     stage : FeatureStage, optional
-        What they go through before: it is the image as the camera sees it that moves.
+        Makes features of the augmented images, before normalization.
     share : float
-        The share of groups that move, above 0.
+        The share of groups that are moved, above 0.
 
     Raises
     ------
@@ -66,10 +67,10 @@ class ImageAugmentation:
         self._scale = normalizer.scale.astype(np.float32)
 
     def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
-        """Return the images of these rows, groups moved each in its own way, normalized."""
+        """Return the images of these rows, each group moved differently, normalized."""
         moved = self._images[rows]
         move(moved, self._shape, generator, self._share)
-        # A pixel that never changes has no weight and no range; it must not begin to change here.
+        # A constant pixel has no weight and no range; it must stay constant here.
         moved[:, self._constant] = self._images[0, self._constant]
         if self._stage is not None:
             moved = self._stage.apply(moved)
@@ -79,7 +80,7 @@ class ImageAugmentation:
 
 
 def move(images: Float32, shape: Shape, generator: np.random.Generator, share: float = 1.0) -> None:
-    """Move images (n, H W), in place, groups of them each in its own way; a share of the groups."""
+    """Move a share of the images (n, H W), in place, each group differently."""
     groups = np.arange(0, len(images), _IMAGES_A_GROUP)
     if share < 1:
         groups = groups[generator.random(len(groups)) < share]
@@ -93,7 +94,7 @@ def move(images: Float32, shape: Shape, generator: np.random.Generator, share: f
 
 
 def check_image_shape(shape: object, n_features: int) -> None:
-    """Refuse a shape that is not two positive integers with `n_features` as their product."""
+    """Refuse a shape that is not two positive integers whose product is `n_features`."""
     if (
         not isinstance(shape, tuple)
         or len(shape) != 2
@@ -110,7 +111,7 @@ def check_image_shape(shape: object, n_features: int) -> None:
 def random_resamplings(
     shape: Shape, count: int, generator: np.random.Generator
 ) -> tuple[Indices, Float32]:
-    """Return `count` random ones of what `resampling` returns, both of shape (count, 4, H W)."""
+    """Return `count` random resamplings; see `resampling`. Both have shape (count, 4, H W)."""
     sides = np.array(shape, dtype=np.float64)[:, None]
     distortion = _DISTORTION * sides * smooth_fields(shape, (count, 2), generator)
     shift = generator.uniform(-_SHIFT, _SHIFT, (count, 2, 1)) * sides
@@ -125,7 +126,7 @@ def smooth_fields(
 ) -> NDArray[np.float64]:
     """Return random numbers, (..., H W), of deviation 1 that change smoothly over the image.
 
-    They are those of a few nodes, independent and normal, weighted with a Gaussian's values.
+    They are independent normal numbers at a few nodes, interpolated with Gaussian weights.
     """
     rows, columns = (_node_weights(side) for side in shape)
     nodes = generator.standard_normal((*count, _DISTORTION_NODES, _DISTORTION_NODES))
@@ -134,7 +135,7 @@ def smooth_fields(
 
 
 def _node_weights(side: int) -> NDArray[np.float64]:
-    """Return what each node along a side counts for each pixel, (side, nodes)."""
+    """Return the weight of each node along a side for each pixel, (side, nodes)."""
     places = np.linspace(0.0, _DISTORTION_NODES - 1.0, side)[:, None] - np.arange(_DISTORTION_NODES)
     weights = np.exp(-0.5 * np.square(places / _NODE_WIDTH))
     scaled: NDArray[np.float64] = weights / np.linalg.norm(weights, axis=1, keepdims=True)

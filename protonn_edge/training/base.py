@@ -1,8 +1,8 @@
 """The base of all classifiers for devices: from `fit` to a model with its record.
 
 A kind of classifier is a subclass in a module of its own and a line in the registry. It declares
-its own parameters as fields, what they may be, the command line's names for them, and trains
-prepared points in `_train`.
+its own parameters as fields, with their constraints and command-line names, and trains on prepared
+points in `_train`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -60,54 +61,53 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     """A classifier whose model runs on a device.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
-    of collections of labels. Points may be sparse.
-
-    What comes before a classifier has parameters, too: those of images, and those of each kind of
-    feature, in the modules of `protonn_edge.training.features`.
+    of collections of labels. Points may be sparse. The parameters of images and of each kind of
+    feature are in the modules of `protonn_edge.training.features`.
 
     Parameters
     ----------
     normalization : {"standard", "minmax", "none", "l2"}, default="standard"
-        Affine map of each feature, part of the model: zero mean and unit deviation (with a floor,
-        see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales points to
-        unit norm, as the paper does for sets of labels; a device cannot. With "none" and "l2"
-        sparse points stay sparse, with the others they are made dense, up to 1 GiB.
+        Affine map of each feature, which is part of the model: zero mean and unit deviation (with a
+        floor, see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales
+        points to unit norm, as the paper does for sets of labels; devices do not support it. "none"
+        and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
     dead_zone : float in [0, 1), default=0.0
-        Share of each feature's range, beside its most frequent value, that the device reads as that
-        value, which costs it no time. Training is aware of it.
+        Share of each feature's range, next to its most frequent value, that the device reads as
+        that value, which takes no time to process. Training takes it into account.
     clip : float in [0, 0.5), default=0.0
-        Share of the training points at either end of each feature's range that count as outliers:
-        what lies as far out, here and on the device, counts as the end of the others' range. Worth
-        it for sensors that jump, which otherwise decide on the scale of a feature.
+        Share of the training points at either end of each feature's range that are treated as
+        outliers: values beyond are clamped to the range of the others, in training and on the
+        device. Use it for sensors with spikes, which would otherwise determine the scale of a
+        feature.
     class_weight : dict, "balanced" or None, default=None
-        What the points of a class count, by its label; "balanced" is one over the class's size.
+        Weight of the points of a class, by its label; "balanced" is one over the class size.
     random_state : int, RandomState instance or None, default=None
-        The same int gives the same model, on the same machine and libraries.
+        The same int gives the same model with the same machine and libraries.
     callback : callable, default=None
         Called with an `EpochReport` after every epoch: epoch, epochs, objective, accuracy, test
-        accuracy if `fit` was given points.
+        accuracy if `fit` was given points. If it raises `TrainingStopped`, of
+        `protonn_edge.training`, `fit` ends with the best epoch so far.
 
     Attributes
     ----------
     classes_ : ndarray of shape (L,)
-        The labels, in the order of the scores; the numbers of the columns for a matrix of labels.
+        The labels, in the order of the scores; the column numbers for a matrix of labels.
     multilabel_ : bool
         Whether the targets were sets of labels.
     n_features_in_ : int
         Number of features D.
     feature_names_in_ : ndarray of shape (D,)
-        Names of the features, only where X had some.
+        Names of the features, if X had names.
     model_ : Model
         The trained model, classes and features named as `fit` found them; see `to_model`.
     n_iter_ : int
         Epochs of training.
     history_ : tuple of EpochReport
-        What the callback was called with, without attempts that were given up.
+        The reports passed to the callback, without abandoned attempts.
     restarts_ : tuple of Restart
-        Attempts that diverged and were given up.
+        Attempts that diverged and were abandoned.
     remarks_ : tuple of str
-        These in words, and what else there is to know of the training; each also is a
-        `ConvergenceWarning`.
+        Descriptions of these and other remarks on the training, each also a `ConvergenceWarning`.
     """
 
     normalization: str = "standard"
@@ -133,24 +133,24 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "normalization": (
             "--normalization",
-            "What is done to the features; it costs the device nothing, but cannot be l2 there.",
+            "Normalization of the features; free on the device, which does not support l2.",
         ),
         "dead_zone": (
             "--dead-zone",
-            "Share of a feature's range, beside its most frequent value, that reads as that value.",
+            "Share of a feature's range, next to its most frequent value, to read as that value.",
         ),
         "clip": (
             "--clip",
-            "Share of points at either end of a feature's range that count as outliers.",
+            "Share of points at either end of a feature's range to clamp as outliers.",
         ),
-        "class_weight": ("--class-weight", "Every class counts alike."),
+        "class_weight": ("--class-weight", "Give every class the same weight."),
     }
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:  # noqa: ARG003  (other kinds heed it)
-        """Return what a search for the best model draws, and where it begins.
+    def searched(cls, room: Room) -> Searched:  # noqa: ARG003 (other kinds use it)
+        """Return the search space of this kind, and where a search begins.
 
-        That is what is done to the features; a kind adds its own parameters.
+        It has the parameters of the features; a kind adds its own.
         """
         return Searched(
             FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
@@ -158,20 +158,20 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
 
     @abstractmethod
     def _train(self, prepared: PreparedPoints) -> Learned:
-        """Train on prepared points and return the model with what is known of its training.
+        """Train on prepared points and return the model with a record of its training.
 
-        `prepared.training_set` has normalized inputs, targets and weights, `prepared.parts` what
-        every model is made of. Call ``self.callback``, if there is one, after every epoch.
+        `prepared.training_set` has normalized inputs, targets and weights, `prepared.parts` the
+        parts that all models share. Must call ``self.callback``, if given, after every epoch.
         """
 
     @property
     def planned_epochs(self) -> int:
-        """Epochs that the last report will have counted: the parameter, where there is one."""
+        """Number of epochs by the last report: the parameter, if there is one."""
         return int(getattr(self, "epochs", 1))
 
     @property
     def _scores_are_logits(self) -> bool:
-        """Whether training made the scores logits; they are calibrated if not."""
+        """Whether training makes the scores logits; if not, they are calibrated."""
         return False
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -189,21 +189,21 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         Parameters
         ----------
         X : array or scipy.sparse matrix of shape (n, D)
-            Raw features; they are normalized here. More than 256 MiB of them in float32, in memory
-            or mapped (``numpy.load(path, mmap_mode="r")``), are read in blocks and never copied
-            whole; see `protonn_edge.training.stored_points` for what differs then. Sparse points,
-            and points with sets of labels, are in memory.
+            Raw features; they are normalized here. If they take more than 256 MiB as float32, in
+            memory or mapped (``numpy.load(path, mmap_mode="r")``), they are read in blocks and
+            never copied whole; see `protonn_edge.training.stored_points` for the differences.
+            Sparse points, and points with sets of labels, must be in memory.
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
             Labels of any type, at least two different ones. Or sets of labels: a matrix, dense or
             sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple. May
-            be left out where `one_class` is set, for points that are "normal".
+            be omitted if `one_class` is set and all points are normal.
         sample_weight : array of shape (n,), optional
-            What each point counts, not negative. A point of weight 2 is the same as two points.
+            Weight of each point, not negative. A point of weight 2 is the same as two points.
         groups : array of shape (n,), optional
-            Which group each point is of, such as the person who made it: see `group_shift`. A
-            search of scikit-learn hands its own groups on only if metadata routing asks it to.
+            The group of each point, such as the person, day or sensor it came from; see
+            `group_shift`. scikit-learn's searches pass on groups only with metadata routing.
         evaluate_on : tuple of X (n', D) and y (n',) or (n', L), optional
-            Points that the reports' test accuracy is measured on; training does not depend on them.
+            Points for the test accuracy in reports; training does not depend on them.
 
         Returns
         -------
@@ -213,8 +213,8 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         Raises
         ------
         ValueError
-            If X or y are unusable, a parameter is out of its range or does not go with another one,
-            or training diverges.
+            If X or y are unusable, a parameter is out of range or conflicts with another one, or
+            training diverges.
         """
         settings = self.training_settings()
         if y is None and settings.one_class:
@@ -229,7 +229,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         check_compatible(case, self.refusals)
         check_number_of_classes(given.classes, one_class=settings.one_class)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_thread():  # faster for such small products, and the same everywhere
+        with one_thread():  # faster for such small products, and reproducible
             moved = numbers if settings.group_shift > 0 else None
             prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
             if evaluate_on is not None:
@@ -251,24 +251,24 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         groups: ArrayLike | None = None,
         on_fold: Callable[[int, int], object] = lambda *_: None,
     ) -> Self:
-        """Choose thresholds below which points are unknown, for `predict` and the device.
+        """Choose thresholds for rejecting unknown points, for `predict` and the device.
 
         Parameters
         ----------
         X : array of shape (n, D)
-            Points of the classes that were neither trained on nor will be tested on; or the points
-            of training, with `y`.
+            Points of the classes used neither for training nor for testing; or, with `y`, the
+            training points.
         y : array of shape (n,), optional
-            The labels of the points of training. Each point is then judged by a model that is
-            trained without it, which takes some trainings.
+            The labels of the training points. Each point is then scored by a model trained without
+            it, which takes several trainings.
         rate : float
-            Share of such points that may be called unknown, above 0 and below 1.
+            Share of such points that may be rejected by mistake, above 0 and below 1.
         by : sequence of {"score", "distance", "margin"}
             See `protonn_edge.stages.decision.rejection`.
         groups : array of shape (n,), optional
-            With `y`: points of a group are left out together.
+            With `y`: points of a group are held out together.
         on_fold : callable
-            With `y`: called with the number of a model, from 1 on, and how many there are.
+            With `y`: called with the number of a model, from 1, and the total.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         return self
 
     def training_settings(self) -> TrainingSettings:
-        """Return what training reads: the parameters, as they are now."""
+        """Return the current parameters as settings for training."""
         return TrainingSettings.of(self.get_params(deep=False))
 
     def _name(self, prepared: PreparedPoints) -> None:
@@ -304,7 +304,7 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
     def _keep(
         self, learned: Learned, prepared: PreparedPoints, *, n_train: int, told: int = 0
     ) -> None:
-        """Keep what was learned; say what went wrong on the way, from remark number `told` on."""
+        """Store the results, and warn of the remarks from number `told` on."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
@@ -321,17 +321,22 @@ class DeviceClassifier(Answers, OnDevice, AllFeatures, ABC):
         self.model_ = replace(prepared.measured(learned.model), record=record)
 
     def _sharpen(self, points: Float32 | Sparse, targets: Indices) -> None:
-        """Find what scores are multiplied with before a softmax; see `predict_proba`."""
+        """Fit the factor on scores before the softmax; see `predict_proba`."""
         if self.multilabel_:
             return
-        with one_thread():  # the same everywhere
+        with one_thread():  # reproducible
             known = self._scores_are_logits
             sharpness = 1.0 if known else fitted_sharpness(self.model_.scores(points), targets)
         self.model_ = replace(self.model_, sharpness=sharpness)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        sets = Case(settings=type(self)().training_settings(), multilabel=True)
-        tags.classifier_tags.multi_label = refusal_of(sets, self.refusals) is None
+        tags.classifier_tags.multi_label = _takes_label_sets(type(self))
         tags.input_tags.sparse = True
         return tags
+
+
+@cache  # scikit-learn asks for the tags dozens of times in a fit
+def _takes_label_sets(kind: type[DeviceClassifier]) -> bool:
+    case = Case(settings=kind().training_settings(), multilabel=True)
+    return refusal_of(case, kind.refusals) is None

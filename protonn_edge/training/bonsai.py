@@ -21,7 +21,7 @@ from protonn_edge.training.tree_training import TreeSchedule, TreeTraining
 
 @dataclass(kw_only=True, eq=False)
 class TreeSettings(TrainingSettings):
-    """What the training of a tree reads besides; see `TreeClassifier`."""
+    """Further settings for training a tree; see `TreeClassifier`."""
 
     depth: int
     sparsity_weights: float
@@ -48,8 +48,7 @@ class TreeClassifier(DeviceClassifier):
     Parameters
     ----------
     depth : int in 0..4, default=1
-        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, of which a point meets
-        ``depth + 1``.
+        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, and a point passes ``depth + 1``.
     sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
         Largest shares of non-zero entries of W, V and T, lambda in the paper.
     epochs : int, default=200
@@ -57,7 +56,7 @@ class TreeClassifier(DeviceClassifier):
     batch_size : int, default=256
         Points a step.
     learning_rate : float, default=0.01
-        Largest step; it is warmed up, and lowered to 0 in the end.
+        Largest step; it is warmed up, and decays to 0.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
         tenth of the median distance between neighbouring points.
@@ -84,14 +83,20 @@ class TreeClassifier(DeviceClassifier):
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "depth": ("--depth", "Bonsai, local deep kernel: levels of branches."),
-        "sparsity_weights": ("--lambda-weights", "The same: non-zero share of the nodes' W."),
-        "sparsity_gates": ("--lambda-gates", "The same: non-zero share of V, in the tanh."),
-        "sparsity_branches": ("--lambda-branches", "The same: non-zero share of the branches' T."),
+        "sparsity_weights": (
+            "--lambda-weights",
+            "Same classifiers: non-zero share of the nodes' W.",
+        ),
+        "sparsity_gates": ("--lambda-gates", "Same classifiers: non-zero share of V, in the tanh."),
+        "sparsity_branches": (
+            "--lambda-branches",
+            "Same classifiers: non-zero share of the branches' T.",
+        ),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
     def training_settings(self) -> TreeSettings:
-        """Return what training reads: the parameters, as they are now."""
+        """Return the current parameters as settings for training."""
         return TreeSettings.of(self.get_params(deep=False))
 
     @property
@@ -100,7 +105,7 @@ class TreeClassifier(DeviceClassifier):
 
     @abstractmethod
     def _model(self, parameters: TreeParameters, parts: dict[str, Any]) -> TreeModel:
-        """Return the model of what was found."""
+        """Return the trained model."""
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = self.training_settings(), prepared.training_set()
@@ -140,7 +145,7 @@ class BonsaiClassifier(TreeClassifier):
     Parameters
     ----------
     n_projections : int, default=10
-        Dimension d of the projected space; no more than there are inputs is used.
+        Dimension d of the projected space; limited to the number of inputs.
     sparsity_projection : float in (0, 1], default=1.0
         Largest share of non-zero entries of the projection.
 
@@ -175,7 +180,7 @@ class BonsaiClassifier(TreeClassifier):
 
     @classmethod
     def searched(cls, room: Room) -> Searched:
-        """Return the sizes, the learning rate, and what is done to the features."""
+        """Return the search space: sizes, learning rate and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         widest = max(4, min(40, room.n_inputs))
         share = min(1.0, room.parameter_bytes / (2 * widest * room.n_inputs))
@@ -225,7 +230,7 @@ class LocalDeepKernelClassifier(TreeClassifier):
 
     @classmethod
     def searched(cls, room: Room) -> Searched:  # noqa: ARG003
-        """Return the sizes, the learning rate, and what is done to the features."""
+        """Return the search space: sizes, learning rate and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return Searched(
             {

@@ -1,4 +1,4 @@
-"""From a budget of bytes to the sizes of a model, by the rules of the ProtoNN paper.
+"""Choose the sizes of a model for a budget in bytes, by the rules of the ProtoNN paper.
 
 The paper counts 4 bytes a value (float32), the device 1 (int8), so a budget on the device holds as
 many values as one four times as large does in the paper. The rules, and where they come from:
@@ -27,25 +27,28 @@ from dataclasses import dataclass
 from protonn_edge.errors import InputError
 
 _PAPER_BYTES_PER_VALUE = 4
-_TWO_CLASSES = ((8_000, 5), (16_000, 10))  # below so many bytes in the paper: so many outputs
+_TWO_CLASSES = (
+    (8_000, 5),
+    (16_000, 10),
+)  # (bytes in the paper, outputs): outputs for budgets below these bytes
 _MORE_CLASSES = ((16_000, 5), (32_000, 10), (128_000, 15))
 _MOST_OUTPUTS = {True: 15, False: 20}
 _FEWEST_OF_TWO_CLASSES = 40
 _FEWEST_A_CLASS = 1
 _ENOUGH_A_CLASS = 10
 _ENOUGH_A_CLASS_OF_MANY = 2
-_OUTPUT_LIMIT = 255  # what generated code counts to
+_OUTPUT_LIMIT = 255  # limit of counters in generated code
 
 
 @dataclass(frozen=True)
 class ModelSizes:
-    """How large the matrices of a model are: d and m."""
+    """The sizes of a model's matrices: d and m."""
 
     n_projections: int
     n_prototypes: int
 
     def device_bytes(self, n_features: int, n_classes: int) -> int:
-        """Return what W, B and Z take as int8 matrices."""
+        """Return the size of W, B and Z as int8 matrices, in bytes."""
         return _Room(0, n_features, n_classes).taken_by(self.n_projections, self.n_prototypes)
 
 
@@ -67,15 +70,15 @@ def sizes_within(
     n_features, n_classes, n_points : int
         D, L and n; there are no more prototypes than points.
     n_projections : int, optional
-        d, where it is given by something else.
+        d, if it is fixed.
     projection_bits : {8, 4}
         Bits of a weight of W.
 
     Raises
     ------
     InputError
-        If not even one projection and one prototype a class fit; the sentence names the bytes that
-        they take.
+        If not even one projection and one prototype per class fit; the sentence names the bytes
+        that they take.
     """
     room = _Room(budget, n_features, n_classes, projection_bits)
     least = room.taken_by(n_projections or 1, n_classes)
@@ -94,7 +97,7 @@ def sizes_within(
 
 @dataclass(frozen=True)
 class _Room:
-    """A budget of bytes, and what models of D features and L classes take of it."""
+    """A budget in bytes for models of D features and L classes."""
 
     budget: int
     n_features: int
@@ -106,7 +109,7 @@ class _Room:
         return self._of_projections(d) + d * m + self.n_classes * m
 
     def prototypes_beside(self, d: int) -> int:
-        """Return the most prototypes that fit beside d projections; negative if these do not."""
+        """Return the most prototypes that fit with d projections; negative if these do not."""
         return (self.budget - self._of_projections(d)) // (d + self.n_classes)
 
     def _of_projections(self, d: int) -> int:
@@ -114,7 +117,7 @@ class _Room:
 
     @property
     def fewest_prototypes(self) -> int:
-        """The fewest that are of use."""
+        """The fewest useful prototypes."""
         two = self.n_classes == 2
         return _FEWEST_OF_TWO_CLASSES if two else self.n_classes * _FEWEST_A_CLASS
 
@@ -129,14 +132,14 @@ def _outputs_for(budget: int, n_classes: int) -> int:
 
 
 def _lowered(d: int, room: _Room) -> int:
-    """Lower d until there is room for the fewest prototypes that are of use, or d is 1."""
+    """Lower d until the fewest useful prototypes fit, or d is 1."""
     while d > 1 and room.prototypes_beside(d) < room.fewest_prototypes:
         d -= 1
     return d
 
 
 def _raised(d: int, room: _Room, n_points: int) -> int:
-    """Raise d as long as there is room for as many prototypes as are enough."""
+    """Raise d while a sufficient number of prototypes still fits."""
     many = room.n_classes > room.n_features
     a_class = _ENOUGH_A_CLASS_OF_MANY if many else _ENOUGH_A_CLASS
     enough = min(max(a_class * room.n_classes, room.fewest_prototypes), n_points)

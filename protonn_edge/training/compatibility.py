@@ -1,6 +1,6 @@
-"""What cannot be combined: one table for Python, the command line and every kind of classifier.
+"""Options that cannot be combined: one table for Python, the command line and all classifiers.
 
-Rows that are about one kind of feature, or of classifier, are with its parameters.
+Rows about one kind of feature or classifier are next to its parameters.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from protonn_edge.training.stored_points import LARGE_BYTES
 
 
 class Incompatible(InputError):
-    """A row of the table refuses the training."""
+    """The training is refused by a row of the table."""
 
 
 def check_compatible(
     case: Case, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse a training that the table has a row for.
+    """Refuse a training that matches a row of the table.
 
     Parameters
     ----------
     own : iterable of Refusal
         Rows of the kind of classifier, and of all kinds of features.
     names : mapping of str to str, optional
-        What the caller calls the parameters, such as ``--average-pooling`` for ``reduced_shape``.
+        The caller's names for the parameters, such as ``--average-pooling`` for ``reduced_shape``.
 
     Raises
     ------
     Incompatible
-        With the sentence of the first such row.
+        With the sentence of the first matching row.
     """
     refusal = refusal_of(case, own)
     if refusal is not None:
@@ -79,7 +79,7 @@ def _in_memory(name: str, value: object, instead: str, *reads: str) -> Refusal:
 def _decided_by_budget(name: str, given: Condition) -> Refusal:
     return Refusal(
         lambda case: case.settings.budget is not None and given(case),
-        "{budget} is {settings.budget:,}, which decides on the sizes; leave "
+        "{budget} is {settings.budget:,}, which determines the sizes; leave "
         f"{{{name}}} out, or the budget",
         ("budget", name),
     )
@@ -102,16 +102,16 @@ REFUSALS: tuple[Refusal, ...] = (
     # What the points are.
     Refusal(
         lambda case: case.in_parts and case.multilabel,
-        "partial_fit learns one label a point; call fit with sets of labels",
+        "partial_fit learns one label per point; call fit with sets of labels",
     ),
     Refusal(
         lambda case: case.multilabel and case.settings.class_weight is not None,
-        "{class_weight} is set, but a point with a set of labels is of no one class; leave it out, "
-        "or give sample_weight",
+        "{class_weight} is set, but a point with a set of labels has no single class; leave it "
+        "out, or give sample_weight",
     ),
     Refusal(
         lambda case: "group_shift" in case.given and not case.in_groups,
-        "{group_shift} is given without {groups}, which says what they are",
+        "{group_shift} needs {groups}; give both",
     ),
     *but(
         lambda case: case.in_groups and case.settings.group_shift > 0,
@@ -127,7 +127,7 @@ REFUSALS: tuple[Refusal, ...] = (
         _in_turn("has no use for them"),
         Refusal(
             lambda case: case.settings.loss == "neighbour_likelihood",
-            "the likelihood of neighbours says nothing of points without a class",
+            "the likelihood of neighbours is not defined for points without a class",
             ("loss",),
         ),
     ),
@@ -137,19 +137,19 @@ REFUSALS: tuple[Refusal, ...] = (
     *map(all_at_once, ("augment", "clip", "strangers")),
     Refusal(
         lambda case: case.in_parts and case.clips_on,
-        "partial_fit goes on from a model that clips outliers, whose range more points would "
-        "widen; take another one, or call fit",
+        "partial_fit continues from a model that clips outliers, whose range more points would "
+        "widen; use another model, or call fit",
     ),
     # The model to start from.
     Refusal(
         lambda case: case.model is not None and case.model.multilabel and not case.multilabel,
-        "the model to start from is for sets of labels, the data has one class a point; start from "
-        "a model of the same kind, or from none",
+        "the model to start from is for sets of labels, but the data has one class per point; "
+        "start from a model of the same kind, or from none",
     ),
     Refusal(
         lambda case: case.model is not None and case.multilabel and not case.model.multilabel,
-        "the model to start from is for one class a point, the data has sets of labels; start from "
-        "a model of the same kind, or from none",
+        "the model to start from is for one class per point, but the data has sets of labels; "
+        "start from a model of the same kind, or from none",
     ),
     # Images.
     *but(
@@ -164,7 +164,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         lambda case: case.settings.moved_share < 1 and not case.settings.augment,
-        "{moved_share} is {settings.moved_share:g}, but images are moved with {augment} alone; "
+        "{moved_share} is {settings.moved_share:g}, but images are only moved with {augment}; "
         "leave {moved_share} out, or give {augment}",
         ("moved_share",),
     ),
@@ -175,7 +175,7 @@ REFUSALS: tuple[Refusal, ...] = (
         *_NOT_AS_THEY_ARE,
         Refusal(
             lambda case: case.settings.initial_model is not None,
-            "the model to start from clips nothing",
+            "the model to start from does not clip",
         ),
     ),
     *but(
@@ -228,8 +228,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     *but(
         _starts_from_neighbourhoods,
-        "{init_projection} is 'nca', but <but>, and it needs dense points of one class each; take "
-        "'sleec', 'gaussian' or 'pca'",
+        "{init_projection} is 'nca', but <but>, which needs dense points of one class each; "
+        "choose 'sleec', 'gaussian' or 'pca'",
         replace(LABEL_SETS, reads=("init_projection",)),
         replace(SPARSE, reads=("init_projection",)),
     ),
@@ -247,11 +247,11 @@ REFUSALS: tuple[Refusal, ...] = (
         Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
         Refusal(
             lambda case: "convolutions" in case.kinds,
-            "convolutions are to be learned, which needs several classes",
+            "learning convolutions needs several classes",
         ),
         Refusal(
             lambda case: case.settings.normalizer_kind == "l2",
-            "the {normalization} is l2, which no device can do",
+            "the {normalization} is l2, which a device cannot compute",
         ),
         Refusal(
             lambda case: case.settings.budget is not None,
@@ -268,22 +268,22 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         Refusal(
             lambda case: min(case.settings.sparsity) < 1,
-            "matrices are to be sparse, which takes an optimizer",
+            "matrices are to be sparse, which needs an optimizer",
             ("sparsity",),
         ),
         Refusal(
             lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
-            "options of an optimizer are given, and there is none",
+            "options of an optimizer are given, but there is no optimizer",
         ),
     ),
     # Rejection.
     Refusal(
         lambda case: "by" in case.given and not case.rejecting,
-        "{by} is given without {rate}, which says how often",
+        "{by} needs {rate}; give both",
     ),
     Refusal(
         lambda case: case.rejecting and case.for_floats_alone,
-        "{rate} is for models of one class a point that a device can run; leave it out, or train "
-        "with one label a point and another {normalization} than l2",
+        "{rate} is for models of one class per point that a device can run; leave it out, or "
+        "train with one label per point and another {normalization} than l2",
     ),
 )

@@ -24,7 +24,7 @@ _LARGEST_BATCH, _SMALLEST_BATCH, _STEPS_AN_EPOCH = 128, 16, 50
 
 @dataclass(kw_only=True, eq=False)
 class DenseSettings(TrainingSettings):
-    """What the training of a network reads besides; see `DenseClassifier`."""
+    """Further settings for training a network; see `DenseClassifier`."""
 
     hidden: str
     size_budget: int | None
@@ -140,7 +140,7 @@ class DenseClassifier(DeviceClassifier):
         )
 
     def training_settings(self) -> DenseSettings:
-        """Return what training reads: the parameters, as they are now."""
+        """Return the current parameters as settings for training."""
         return DenseSettings.of(self.get_params(deep=False))
 
     @property

@@ -1,4 +1,4 @@
-"""From raw points to what is normalized: features where they are asked for, without outliers."""
+"""From raw points to the features to normalize, with outliers clamped."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from protonn_edge.training.settings import TrainingSettings
 
 @dataclass(frozen=True, eq=False)
 class FeatureMaking:
-    """From raw points to what is normalized.
+    """From raw points to the features to normalize.
 
     Attributes
     ----------
     stage : FeatureStage or None
-        What makes features of them.
+        Computes the features, if any.
     ends : tuple of two ndarray of shape (D,), float32, or None
-        Beyond which features count as outliers.
+        Limits beyond which values are outliers.
     """
 
     stage: FeatureStage | None
@@ -41,17 +41,17 @@ class FeatureMaking:
         *,
         seed: int,
     ) -> Self:
-        """Return that of the model to start from, or what the settings ask for.
+        """Return the stages of the model to start from, or those of the settings.
 
         Parameters
         ----------
         points : ndarray or CSR matrix of shape (n, features), float32
-            Raw points, whose ranges decide.
+            Raw points, which determine the ranges.
         y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
             Class indices or label sets, for features that are learned.
         weights : ndarray of shape (n,), float32, or None
         seed : int
-            What is random in learning follows from it.
+            Seed of features that are learned.
         """
         _check_image(settings, points)
         if settings.one_class:
@@ -71,7 +71,7 @@ class FeatureMaking:
         return cls(stage, _ends_without_outliers(features, weights, float(settings.clip)))
 
     def apply(self, points: Any) -> Any:
-        """Return features of raw points (n, D), those beyond the ends at the ends."""
+        """Return the features of raw points (n, D), outliers clamped."""
         if self.stage is not None:
             points = self.stage.apply(points)
         return points if self.ends is None else np.clip(points, *self.ends)
@@ -79,7 +79,7 @@ class FeatureMaking:
     def statistics(
         self, raw: Float32, features: Float32, weights: Float32 | None
     ) -> InputStatistics:
-        """Return the statistics of the features (n, D) that raw points (n, features) have."""
+        """Return the statistics of the features (n, D) of raw points (n, features)."""
         if self.stage is not None and self.stage.keeps_range:
             return InputStatistics.of_averages(raw, features, weights)
         statistics = InputStatistics.of(features, weights)
@@ -92,7 +92,7 @@ class FeatureMaking:
 
 
 def count_inputs(settings: TrainingSettings, points: Float32 | Sparse) -> int:
-    """Return how many inputs a model of points (n, features), n >= 1, has."""
+    """Return the number of inputs of a model for points (n, features), n >= 1."""
     _check_image(settings, points)
     given = settings.initial_model
     stage = settings.feature_stage_for(points[:1], None) if given is None else given.feature_stage
@@ -109,7 +109,8 @@ def _ends_without_outliers(
 ) -> tuple[Float32, Float32]:
     """Return the range of each feature without a share of X (n, D) at either end.
 
-    A feature that would then be constant keeps its whole range: its rare values are what it tells.
+    A feature that would become constant keeps its whole range: its rare values carry the
+    information.
     """
     shares = [share, 1.0 - share]
     ends = np.quantile(X, shares, axis=0, weights=weights, method="inverted_cdf")

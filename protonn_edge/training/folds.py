@@ -1,4 +1,4 @@
-"""Which points are trained on and which are tested on, in turns."""
+"""Folds of cross-validation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.errors import InputError
 
 _FOLDS = 3
-_FOLDS_OF_GROUPS = 7  # groups differ more than points do: leave out few of them at a time
+_FOLDS_OF_GROUPS = 7  # groups differ more than points: hold out few at a time
 
 
 def usual_folds(groups: NDArray[Any] | None = None) -> int:
-    """Return how many folds judge a model well enough, of points (n,) in groups or in none."""
+    """Return a sufficient number of folds for points (n,), in groups or not."""
     if groups is None:
         return _FOLDS
     return max(2, min(len(np.unique(groups)), _FOLDS_OF_GROUPS))
@@ -32,12 +32,12 @@ def fold_numbers(
     y : ndarray of shape (n,), int64
         Class indices; each fold has about the same share of each class.
     n_folds : int
-        At least 2; fewer are made where a class has fewer points, with groups, too.
+        At least 2; reduced if a class has fewer points, also with groups.
     seed : int
-        The same seed gives the same folds. Groups are dealt out so that classes are balanced, which
-        leaves a seed next to nothing to decide.
+        The same seed gives the same folds. Groups are assigned so that classes are balanced, so the
+        seed has almost no influence on them.
     groups : ndarray of shape (n,), optional
-        Points of a group, say of one person, come into the same fold.
+        Points of a group, such as one person, are put into the same fold.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def fold_numbers(
     least = int(np.bincount(y).min())
     if least < 2:
         raise InputError(
-            "a class has only one point, which cannot be trained on and tested on; add points of "
-            "that class, or leave it out"
+            "a class has only one point, which cannot be used for both training and testing; add "
+            "points of that class, or leave it out"
         )
     n_folds = min(n_folds, least)
     if groups is None:
@@ -63,8 +63,8 @@ def fold_numbers(
         n_groups = int(groups.max()) + 1
         if n_groups < n_folds:
             raise InputError(
-                f"of groups there are {n_groups:,}, for {n_folds:,} folds, and a group is never "
-                "split; use fewer folds, or leave the groups out"
+                f"there are {n_groups:,} groups for {n_folds:,} folds, and a group is never split; "
+                "use fewer folds, or leave the groups out"
             )
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     numbers = np.zeros(len(y), dtype=np.int64)
@@ -76,14 +76,14 @@ def fold_numbers(
 
 
 def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
-    """Refuse points of which a class cannot be held out with one group and learned from another.
+    """Refuse points if all points of a class are in one group.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
         Classes.
     groups : ndarray of shape (n,)
-        Which group each point is of.
+        The group of each point.
 
     Raises
     ------
@@ -93,6 +93,7 @@ def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
     for label in np.unique(y):
         if len(np.unique(groups[y == label])) < 2:
             raise InputError(
-                f"all points of class {label!s} are of one group, without which no model can learn "
-                "it; record it with another one, or leave the groups out"
+                f"all points of class {label!s} are in one group, so no model can learn it when "
+                "the group is held out; record the class in another group, too, or leave the "
+                "groups out"
             )

@@ -1,4 +1,4 @@
-"""Forests as a scikit-learn estimator for devices: trained on the bytes that these are fed."""
+"""Forests as a scikit-learn estimator for devices: trained on the bytes that a device receives."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from protonn_edge.training.settings import TrainingSettings
 ENSEMBLES = ("random", "extra", "boosting")
 LEAVES = ("votes", "shares")
 
-_BOOSTED_DEPTH = 3  # where no depth is given
+_BOOSTED_DEPTH = 3  # if no depth is given
 
 
 @dataclass(kw_only=True, eq=False)
 class ForestSettings(TrainingSettings):
-    """What the training of a forest reads besides; see `ForestClassifier`."""
+    """Further settings for training a forest; see `ForestClassifier`."""
 
     ensemble: str
     n_trees: int
@@ -54,10 +54,10 @@ class ForestSettings(TrainingSettings):
 class ForestClassifier(DeviceClassifier):
     """A random forest, extra trees, or gradient boosting, trained by scikit-learn.
 
-    Points become the bytes that the device is fed first, and trees are trained on these: so the
-    device goes the way through each tree that scikit-learn goes. The scores of random forests and
-    extra trees are the shares of the classes, those of boosting their logits, to which no leaf adds
-    more than L times the shrinkage, or 4 times if there are fewer classes.
+    Trees are trained on the bytes that the device receives, so the device takes the same path
+    through each tree as scikit-learn. The scores of random forests and extra trees are the shares
+    of the classes. Those of boosting are logits, to which no leaf adds more than L times the
+    shrinkage, or 4 times if there are fewer classes.
 
     Its further parameters are those of `DeviceClassifier`; the normalization has no influence.
 
@@ -67,20 +67,20 @@ class ForestClassifier(DeviceClassifier):
         scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
         `GradientBoostingClassifier`.
     n_trees : int, default=10
-        Trees; of boosting rounds, which have a tree for each class, or one for two classes.
+        Trees; for boosting, rounds, which have a tree per class, or one for two classes.
     max_depth : int, default=None
-        Most questions on the way to a leaf; None is 3 for boosting, and no limit for the others.
+        Maximum depth; None is 3 for boosting, and unlimited for the others.
     min_samples_leaf : int, default=1
         Training points that a leaf has at least.
     shrinkage : float, default=0.1
-        What a tree of boosting counts: scikit-learn's ``learning_rate``.
+        Weight of a tree in boosting: scikit-learn's ``learning_rate``.
     leaves : {"votes", "shares"}, default="votes"
         What a leaf of a random forest or extra trees adds to the scores: a vote for its most
         frequent class, which takes one byte, or the share of each class, as scikit-learn does.
     size_budget : int, default=16000
-        Most bytes of the trees on the device; None is no limit. Random forests and extra trees are
-        cut by minimal cost-complexity pruning, with the least ``ccp_alpha`` that is enough;
-        boosting ends with the last round that fits.
+        Maximum size of the trees on the device, in bytes; None is no limit. Random forests and
+        extra trees are pruned by minimal cost-complexity pruning with the least sufficient
+        ``ccp_alpha``; boosting ends with the last round that fits.
 
     Examples
     --------
@@ -113,18 +113,24 @@ class ForestClassifier(DeviceClassifier):
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "ensemble": ("--ensemble", "Forest: random forest, extra trees or gradient boosting."),
-        "n_trees": ("--trees", "Forest: trees; of boosting rounds, with a tree a class."),
-        "max_depth": ("--max-depth", "Forest: most questions on the way to a leaf."),
-        "min_samples_leaf": ("--min-leaf", "Forest: training points that a leaf has at least."),
-        "shrinkage": ("--shrinkage", "Forest: what a tree of boosting counts."),
-        "leaves": ("--leaves", "Forest: what they add to scores, but for boosting."),
-        "size_budget": ("--size-budget", "Forest: most bytes of the trees, such as 16kB (16,000)."),
+        "n_trees": (
+            "--trees",
+            "Forest: number of trees; for boosting, rounds with a tree per class.",
+        ),
+        "max_depth": ("--max-depth", "Forest: maximum depth of the trees."),
+        "min_samples_leaf": ("--min-leaf", "Forest: minimum number of training points in a leaf."),
+        "shrinkage": ("--shrinkage", "Forest: weight of a tree in boosting."),
+        "leaves": ("--leaves", "Forest: what leaves add to the scores; not for boosting."),
+        "size_budget": (
+            "--size-budget",
+            "Forest: maximum size of the trees, such as 16kB (16,000 B).",
+        ),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a forest")
 
     @classmethod
     def searched(cls, room: Room) -> Searched:
-        """Return the kind of forest, trees, bytes, and what is done to the features."""
+        """Return the search space: kind of forest, trees, bytes and features."""
         features = {name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")}
         most = max(2_000, room.parameter_bytes)
         begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
@@ -145,7 +151,7 @@ class ForestClassifier(DeviceClassifier):
         )
 
     def training_settings(self) -> ForestSettings:
-        """Return what training reads: the parameters, as they are now."""
+        """Return the current parameters as settings for training."""
         return ForestSettings.of(self.get_params(deep=False))
 
     @property
@@ -185,7 +191,7 @@ class ForestClassifier(DeviceClassifier):
 
 
 def new_ensemble(settings: ForestSettings, seed: int) -> Any:
-    """Return scikit-learn's own estimator of these settings."""
+    """Return scikit-learn's estimator with these settings."""
     shared = {
         "n_estimators": settings.n_trees,
         "min_samples_leaf": settings.min_samples_leaf,
@@ -206,7 +212,7 @@ def _raw_points(prepared: PreparedPoints) -> NDArray[Any]:
 
 
 def _report(model: ForestModel, prepared: PreparedPoints) -> EpochReport:
-    """Return the report of the one epoch that there is; its loss is the share of errors."""
+    """Return the report of the only epoch; its loss is the error rate."""
     accuracy = _share_right(model, *prepared.calibration)
     return EpochReport(
         epoch=1,

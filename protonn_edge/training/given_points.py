@@ -1,4 +1,4 @@
-"""What `fit` is given, checked: points, targets, weights and groups of one classifier."""
+"""The checked arguments of `fit`: points, targets, weights and groups."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class GivenPoints:
     y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
         Indices into `classes`, or label sets.
     weights : ndarray of shape (n,), float64, or None
-        What each point counts; a class whose points all count nothing is not among the classes.
+        Weight of each point; a class whose points all have weight 0 is not among the classes.
     classes : ndarray of shape (L,)
         Labels, in the order of the scores.
     """
@@ -52,7 +52,7 @@ class GivenPoints:
         return is_large(self.X) and not issparse(self.y)
 
     def digest(self, groups: Indices | None) -> str:
-        """Return the SHA-256 of all that training depends on."""
+        """Return the SHA-256 of all data that training depends on."""
         digest = hashlib.sha256()
         _digest_matrix(digest, self.X, "<f4")
         _digest_matrix(digest, self.y, "<i8")
@@ -66,12 +66,12 @@ class GivenPoints:
 def given_points(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any, kind: str
 ) -> GivenPoints:
-    """Return points and labels, checked; their features are those of the estimator from now on.
+    """Return points and labels, checked; sets the estimator's number and names of features.
 
     Parameters
     ----------
     kind : str
-        Of the normalizer, which says whether sparse points stay so.
+        Kind of the normalizer, which determines whether sparse points stay sparse.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def given_points(
 def given_label_sets(
     estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any, kind: str
 ) -> GivenPoints:
-    """Return points and sets of labels, checked, as `given_points` does."""
+    """Return points and sets of labels, checked; see `given_points`."""
     points = checked_points(estimator, X, "X", kind, reset=True)
     sets, classes = label_matrix(y)
     check_consistent_length(points, sets)
@@ -126,7 +126,7 @@ def labelled_points(
 def checked_points(
     estimator: BaseEstimator, X: ArrayLike, what: str, kind: str, *, reset: bool
 ) -> Float32 | Sparse:
-    """Return points without labels, checked, dense unless they may stay sparse."""
+    """Return points without labels, checked; dense unless the normalizer keeps them sparse."""
     points = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
     )
@@ -149,20 +149,20 @@ def points_to_report_on(
 
 
 def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Indices:
-    """Return the places (n,) of labels among the classes (L,), all of which must be there."""
+    """Return the indices (n,) of labels in the classes (L,), which must have all of them."""
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise InputError(
-            f"{what} has the label {label_text(str(unknown[0]))!r}, which is not among the classes "
-            "of training; leave its points out"
+            f"{what} has the label {label_text(str(unknown[0]))!r}, which is not among the "
+            "training classes; leave its points out"
         )
     return np.searchsorted(classes, labels)
 
 
 def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes of a call of `partial_fit`: those of the calls before, if there were any.
+    """Return the classes of a call of `partial_fit`: those of earlier calls, if any.
 
-    One of the two is not None.
+    At least one of the two is not None.
     """
     classes = before if given is None else np.unique(np.asarray(given))
     assert classes is not None
@@ -170,30 +170,30 @@ def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> ND
         raise InputError("partial_fit was given only one class; a classifier needs at least 2")
     if before is not None and not np.array_equal(classes, before):
         raise InputError(
-            "the classes given to partial_fit are not those of the calls before; leave classes "
+            "the classes given to partial_fit differ from those of earlier calls; leave classes "
             "out, or train a new estimator"
         )
     return classes
 
 
 def check_number_of_classes(classes: NDArray[Any], *, one_class: bool) -> None:
-    """Refuse a single class, or any other number where one is to be learned."""
+    """Refuse a single class, or several classes for `one_class`."""
     if one_class and len(classes) != 1:
         raise InputError(
-            f"the training data has {len(classes):,} classes, and one_class is set; give the "
-            "normal points alone"
+            f"the training data has {len(classes):,} classes, but one_class is set; give only the "
+            "normal points"
         )
     if not one_class and len(classes) < 2:
         raise InputError("the training data has only one class; a classifier needs at least 2")
 
 
 def normal_labels(X: Any) -> NDArray[np.str_]:
-    """Return the labels (n,) of points X (n, D) that were given none, and are normal."""
+    """Return the labels (n,) of normal points X (n, D) without labels."""
     return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
 
 def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
-    """Add a matrix or a vector to a digest; a sparse one by its non-zero values and places."""
+    """Add a matrix or a vector to a digest; a sparse one by its non-zero values and indices."""
     if issparse(matrix):
         for places in (matrix.indptr, matrix.indices):
             digest.update(np.ascontiguousarray(places, dtype="<i8").tobytes())

@@ -1,9 +1,9 @@
-"""Points moved from one group towards another, so that training sees more people than there are.
+"""Data augmentation: points moved from their group towards another one.
 
-Where points come in groups, say from people, days or sensors, those of a class differ from group to
-group mostly by where they are: one person walks faster, another wears the watch higher. A point
-that is moved by the difference of two groups' means of its class is much like one of the other
-group, and on the way there, and beyond, lie groups that were not recorded.
+If points come in groups, such as people, days or sensors, a class mostly differs between groups by
+its mean: one person walks faster, another wears the watch higher. A point moved by the difference
+of two groups' class means resembles a point of the other group. Points in between and beyond
+resemble groups that were not recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from protonn_edge.training.points import Float32, Indices
 
 
 class GroupShift:
-    """Moves the points of batches.
+    """Shifts the points of batches.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ class GroupShift:
     y : ndarray of shape (n,), int64
         Class indices.
     groups : ndarray of shape (n,), int64
-        Which group each point is of.
+        The group of each point.
     weights : ndarray of shape (n,), float32, or None
-        What each point counts in its group's mean.
+        Weight of each point in its group's mean.
     strength : float
-        How far points are moved at the most: 1 is to the other group, 2 as far again beyond it.
+        Maximum shift: 1 reaches the other group, 2 goes as far again beyond it.
     augment : callable, optional
-        What else changes a batch, before this does.
+        Other augmentation, applied first.
     """
 
     def __init__(
@@ -44,19 +44,19 @@ class GroupShift:
         augment: Augment | None = None,
     ) -> None:
         self._X, self._strength, self._augment = X, np.float32(strength), augment
-        # A part is a class of a group; those of a class follow each other.
+        # A part is a class in a group; the parts of a class are consecutive.
         n_groups = int(groups.max()) + 1
         parts, self._part_of = np.unique(y * n_groups + groups, return_inverse=True)
         self._means = np.stack(
             [_mean(X, weights, self._part_of == part) for part in range(len(parts))]
         )
-        self._means[:, X.min(axis=0) == X.max(axis=0)] = 0  # what never changes shall not begin to
+        self._means[:, X.min(axis=0) == X.max(axis=0)] = 0  # constant features stay constant
         classes = parts // n_groups
         self._first = np.searchsorted(classes, classes, side="left")
         self._parts_of_class = np.searchsorted(classes, classes, side="right") - self._first
 
     def __call__(self, rows: Indices, generator: np.random.Generator) -> Float32:
-        """Return the points of these rows, each moved towards a group drawn for it."""
+        """Return the points of these rows, each shifted towards a random group."""
         points = self._X[rows] if self._augment is None else self._augment(rows, generator)
         own = self._part_of[rows]
         other = self._first[own] + generator.integers(self._parts_of_class[own])

@@ -1,8 +1,8 @@
-"""Trees as scikit-learn has grown them, and what is left of them in a number of bytes.
+"""Trees grown by scikit-learn, and pruned to a size in bytes.
 
-Minimal cost-complexity pruning (Breiman et al., 1984): of all subtrees with the same root, the one
-that is taken has the least sum of its leaves' risks and alpha for each of them. With one alpha for
-all trees, leaves go first that are worth least wherever they are.
+Minimal cost-complexity pruning (Breiman et al., 1984): of all subtrees with the same root, it
+chooses the one with the least sum of its leaves' risks plus alpha per leaf. With one alpha for all
+trees, the least useful leaves of all trees are removed first.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Float64 = NDArray[np.float64]
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
 
-# What a leaf of boosting adds at most, by the shrinkage: L, about as much as one of the first round
-# does that has points of one class alone; of few classes LogitBoost's limit (Friedman et al., 2000,
-# section 4.3). scikit-learn divides by what may be almost 0, and has no limit.
+# The most that a leaf of boosting adds, in units of the shrinkage: L, about as much as a pure leaf
+# of the first round; for few classes LogitBoost's limit (Friedman et al., 2000, section 4.3).
+# scikit-learn has no limit, and divides by values that may be almost 0.
 _LEAST_LIMIT = 4.0
 
-_ALPHAS = 1e-9  # the least that is tried, of the largest risk
+_ALPHAS = 1e-9  # smallest alpha to try, relative to the largest risk
 _HALVINGS = 24  # of the alphas' logarithms
 
 
@@ -43,15 +43,15 @@ class GrownTrees:
     features : ndarray of shape (N,), int64
         See `Trees`.
     thresholds : ndarray of shape (N,), float64
-        What is at most this goes left; 0 at leaves.
+        Values up to this go left; 0 at leaves.
     values : ndarray of shape (N, L), float64
-        What each node would add to the scores, were it a leaf.
+        What each node would add to the scores as a leaf.
     risks : ndarray of shape (N,), float64
-        Its impurity by its share of the tree's points.
+        Impurity times the share of the tree's points.
     bias : ndarray of shape (L,), float64
-        What the scores begin with.
+        Initial scores.
     boosted : int
-        Trees of a round of boosting; 0 where each tree stands for itself.
+        Trees in a round of boosting; 0 for independent trees.
     """
 
     features: NDArray[np.int64]
@@ -63,7 +63,7 @@ class GrownTrees:
 
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
-        """Return the trees of an ensemble of scikit-learn's; `some` is any point, (1, D)."""
+        """Return the trees of a scikit-learn ensemble; `some` is any point, (1, D)."""
         if not isinstance(forest, GradientBoostingClassifier):
             return cls.averaged([each.tree_ for each in forest.estimators_])
         first = [each.predict(some)[0] for each in forest.estimators_[0]]
@@ -74,7 +74,7 @@ class GrownTrees:
 
     @classmethod
     def averaged(cls, trees: Sequence[Any]) -> Self:
-        """Return trees of scikit-learn's that each add their share of the classes' shares."""
+        """Return scikit-learn's trees, each of which adds its share of the class shares."""
         each = []
         for tree in trees:
             counts = tree.value[:, 0]
@@ -83,16 +83,16 @@ class GrownTrees:
 
     @classmethod
     def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
-        """Return rounds of trees, one for each class; of two classes they add to the second.
+        """Return rounds of trees, one per class; with two classes they add to the second.
 
         Parameters
         ----------
         rounds : sequence of sequence of trees
             scikit-learn's own.
         rate : float
-            What each counts.
+            Weight of each tree.
         start : ndarray of shape (trees of a round,)
-            What the scores begin with.
+            Initial scores.
         """
         each, together = [], len(start)
         bias = np.zeros(max(2, together))
@@ -105,7 +105,7 @@ class GrownTrees:
         return cls(**_joined(each), bias=bias, boosted=together)
 
     def limited(self, rate: float) -> Self:
-        """Return trees of boosting, with this rate, whose leaves add no more than they should."""
+        """Return trees of boosting with this rate and limited leaves."""
         most = rate * max(_LEAST_LIMIT, len(self.bias))
         return replace(self, values=np.clip(self.values, -most, most))
 
@@ -128,14 +128,14 @@ class GrownTrees:
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Where the subtree of each node ends."""
+        """End of each node's subtree."""
         right, ends = self.shape.right.tolist(), list(range(1, len(self.features) + 1))
         for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
             ends[place] = ends[right[place]]
         return ends
 
     def pruned(self, alpha: float) -> Self:
-        """Return what is left with this cost of a leaf; see the module's text."""
+        """Return the trees pruned with this cost per leaf; see the module's text."""
         costs = (self.risks + alpha).tolist()
         leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
         for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
@@ -145,7 +145,7 @@ class GrownTrees:
         return self._with_leaves(leaf)
 
     def _with_leaves(self, leaf: list[bool]) -> Self:
-        """Return the trees without what is below nodes that are leaves now."""
+        """Return the trees without the nodes below new leaves."""
         kept, place = [], 0
         while place < len(leaf):
             kept.append(place)
@@ -158,9 +158,9 @@ class GrownTrees:
         )
 
     def voting(self) -> Self:
-        """Return the trees each of whose leaves gives its whole share to its first class.
+        """Return the trees with each leaf voting for its most frequent class.
 
-        What asks only to give the same class is a leaf.
+        Nodes whose leaves all vote for the same class become leaves.
         """
         votes, classes = np.zeros_like(self.values), self.values.argmax(axis=1)
         votes[np.arange(len(votes)), classes] = self.values.sum(axis=1)
@@ -187,7 +187,7 @@ def fitting(
     budget: int | None,
     finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
 ) -> tuple[GrownTrees, dict[str, Any]]:
-    """Return the trees that fit a number of bytes, and what the model's record says of it.
+    """Return the trees that fit a budget in bytes, and facts for the model's record.
 
     Parameters
     ----------
@@ -196,12 +196,12 @@ def fitting(
     budget : int or None
         The bytes.
     finished : callable
-        What becomes of trees that are pruned, or need not be.
+        Finishes trees after pruning.
 
     Raises
     ------
     InputError
-        If nothing is left that fits.
+        If no trees are left.
     """
     whole = finished(grown)
     if budget is None or whole.n_bytes <= budget:
@@ -242,13 +242,13 @@ def _too_small(budget: int, trees: int) -> InputError:
 
 
 def _joined(trees: list[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
-    """Return the arrays of all trees' nodes by their names."""
+    """Return the arrays of all trees' nodes by name."""
     joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
     return dict(zip(_OF_NODES, joined, strict=True))
 
 
 def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
-    """Return features, thresholds, values and risks of a tree of scikit-learn's, in preorder."""
+    """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
     order, waiting = [], [0]
     left, right = tree.children_left.tolist(), tree.children_right.tolist()
     while waiting:

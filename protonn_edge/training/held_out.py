@@ -1,10 +1,10 @@
-"""What a model makes of points that it was not trained on, for thresholds that need such points.
+"""Statistics of points that a model was not trained on, for choosing thresholds.
 
-The model itself is trained on all points. Models of the same settings, each trained without a part
-of them, stand in for it: each is measured on the part that it has not seen. What scores mean, the
-loss has made alike; how wide RBFs are is another thing in every training, so distances are
-measured by what they are to the points that a model was trained on. Models of one class, for which
-nothing is optimized, have one width, and one projection.
+The model itself is trained on all points. Models with the same settings, each trained without a
+part of the points, stand in for it: each is measured on its held-out part. Scores are comparable
+between trainings, because of the loss. The width of the RBF is not, so distances are measured
+relative to those of a model's training points. One-class models, which are not optimized, share one
+width and one projection.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from protonn_edge.model import Model, ProtoNNModel
 from protonn_edge.quantization import Statistics, statistics_of, together
 from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 
-FOLDS_OF_ONE_CLASS = 10  # these train in no time, and what few points show is told by all of them
-FOLDS = 4  # what scores mean is much the same in all of them; how accurate they are, less so
+FOLDS_OF_ONE_CLASS = 10  # these train quickly, and more folds use few points better
+FOLDS = 4  # scores are comparable between folds, accuracies less so
 
 _MEDIAN_POINTS = 5_000
 
@@ -39,20 +39,20 @@ def held_out_statistics(
     folds: int = FOLDS,
     on_fold: Callable[[int, int], object] = lambda *_: None,
 ) -> Statistics:
-    """Return the statistics of points X (n, D) of classes y (n,), each by a model that lacks it.
+    """Return the statistics of points X (n, D) of classes y (n,), by models trained without them.
 
     Parameters
     ----------
     classifier : estimator
-        Its settings; an int as `random_state` makes the folds the same every time.
+        Its settings; with an int as `random_state` the folds are reproducible.
     model : Model
-        The one that was trained on all of them.
+        The model trained on all points.
     groups : ndarray of shape (n,), optional
-        Points of a group, say of one person, are left out together.
+        Points of a group, such as one person, are held out together.
     folds : int
-        At least 2; fewer are made where a class has fewer points, or where there are fewer groups.
+        At least 2; reduced if a class has fewer points, or there are fewer groups.
     on_fold : callable
-        Called with the number of a fold, from 1 on, and how many there are, before each.
+        Called before each fold with its number, from 1, and the total.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def held_out_statistics(
         factor = 1.0
         if not alone:
             factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
-        held_out &= np.isin(y, one.classes_)  # of groups that have a class, one fold may have all
+        held_out &= np.isin(y, one.classes_)  # one fold may have all groups of a class
         known = statistics_of(stand_in, X[held_out])
         parts.append(known.with_distances(factor) if 0 < factor < math.inf else known)
     return together(parts)

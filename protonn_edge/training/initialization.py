@@ -1,6 +1,6 @@
-"""Where training starts: the projection, the prototypes, their labels, the RBF's width.
+"""Initial values for training: projection, prototypes, label vectors and RBF width.
 
-The objective is not convex, so where it ends depends on where it starts (paper, section 4).
+The objective is not convex, so the result depends on them (paper, section 4).
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ def initial_parameters(
     gamma_numerator : float
         See `median_gamma`.
     weights : ndarray of shape (n,), optional
-        What each point counts.
+        Weight of each point.
     projection : {"lda", "gaussian", "pca", "nca", "identity"} or ndarray of shape (d, D)
-        W; "identity" and an array come with a d of their own.
+        W; "identity" and an array determine d.
     prototypes : {"per_class", "kmeans", "sample"}
         B and Z; see `clustered_prototypes` and `sampled_prototypes`.
     gamma : float, optional
-        In place of the median's.
+        Replaces the gamma of the median distance.
     one_class : bool
-        Whether the RBF's width is to suit thresholds of distances, see `one_class.reaching_gamma`.
+        Whether to choose the RBF width for distance thresholds; see `one_class.reaching_gamma`.
     """
     starts = STARTS_OF_ONE_CLASS if one_class else 1
     told_apart = y
@@ -109,18 +109,18 @@ def initial_projection(
     weights: Float32 | None,
     generator: np.random.Generator,
 ) -> Float32:
-    """Return W of shape (d, D): of a kind, see `initial_parameters`, or a copy of what is given."""
+    """Return W of shape (d, D), by a method of `initial_parameters`, or a copy of an array."""
     D = X.shape[1]
     if not isinstance(kind, str):
         if kind.ndim != 2 or kind.shape[1] != D or not np.isfinite(kind).all():
             raise InputError(
-                f"the initial projection has the shape {kind.shape}; it must be finite numbers in "
-                f"the shape (d, {D}), a column for each feature"
+                f"the initial projection has the shape {kind.shape}; it must have finite numbers "
+                f"and the shape (d, {D}), a column for each feature"
             )
         return kind.astype(np.float32)
     if kind == "identity":
         return np.eye(D, dtype=np.float32)
-    if kind == "gaussian":  # of the points' own size in every direction
+    if kind == "gaussian":  # as large as the points in every direction
         shape = (n_projections, D)
         return generator.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(D))
     if kind == "pca":
@@ -139,9 +139,9 @@ def neighbourhood_projection(
 ) -> Float32:
     """Return the directions in which neighbours are of the same class, shape (d, D), d <= D.
 
-    They are those of neighbourhood components analysis (Goldberger et al., 2004), found on at most
-    `_NEIGHBOURHOOD_POINTS` points, drawn by their weights, from the linear discriminants on. The
-    aim is that of the LMNN which the paper starts from on large multiclass data, without its
+    They are those of neighbourhood components analysis (Goldberger et al., 2004), computed on at
+    most `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from the linear discriminants. It
+    has the same aim as LMNN, which the paper starts from on large multiclass data, without its
     semidefinite program. It takes seconds to minutes.
     """
     start = discriminant_projection(X, y, n_projections, weights)
@@ -150,15 +150,16 @@ def neighbourhood_projection(
     if weights is not None:
         count = min(count, int(np.count_nonzero(weights)))
     rows = generator.choice(len(X), count, replace=False, p=chances)
-    rows = np.union1d(rows, np.unique(y, return_index=True)[1])  # none of the classes is missing
+    rows = np.union1d(rows, np.unique(y, return_index=True)[1])  # every class is included
     spread = float(np.sqrt(np.square(X[rows] @ start.T).sum(axis=1).mean()))
     analysis = NeighborhoodComponentsAnalysis(
         len(start),
-        init=start / np.float32(spread or 1.0),  # else all other points are too far to count
+        init=start
+        / np.float32(spread or 1.0),  # otherwise all other points are too far away to count
         max_iter=_NEIGHBOURHOOD_ITERATIONS,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is a start, no matter how good
+        warnings.simplefilter("ignore", ConvergenceWarning)  # any result will do as a start
         found: Float32 = analysis.fit(X[rows], y[rows]).components_.astype(np.float32)
     return found if np.isfinite(found).all() else start
 
@@ -185,12 +186,12 @@ def _with_certain_signs(W: NDArray[np.float64]) -> Float32:
 def discriminant_projection(
     X: Float32, y: Indices, n_projections: int, weights: Float32 | None = None
 ) -> Float32:
-    """Return directions along which the classes lie apart, shape (d, D), d <= D.
+    """Return directions that separate the classes, shape (d, D), d <= D.
 
     They are linear discriminants, the largest solutions of ``S_between w = mu S_within w``
-    (Fisher), with the within-class scatter shrunk towards a multiple of the identity. A little of
-    the total scatter on the left makes the directions beyond the L - 1 discriminants those of large
-    spread.
+    (Fisher), with the within-class scatter shrunk towards a multiple of the identity. A small part
+    of the total scatter on the left side makes the directions after the L - 1 discriminants those
+    of largest spread.
     """
     n, D = X.shape
     counted = np.ones(n) if weights is None else weights.astype(np.float64)
@@ -226,9 +227,9 @@ def clustered_prototypes(
     """Return B (d, m) and Z (L, m) from k-means in the projected space (paper, section 4).
 
     With at least as many prototypes as classes, the points of each class are clustered on their
-    own, prototypes shared evenly, and each is labelled with its class. With fewer, or if `together`
-    is set, all points are clustered together and a prototype is labelled with the shares of the
-    classes around it. The best of so many starts of k-means is taken.
+    own, with an even share of the prototypes, each labelled with its class. With fewer, or if
+    `together` is set, all points are clustered together, and a prototype is labelled with the class
+    shares of its cluster. The best of several k-means runs is used.
     """
     seed = int(generator.integers(2**31))
     counts = np.bincount(y, weights=weights)
@@ -237,7 +238,7 @@ def clustered_prototypes(
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
         np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
         around = Z.sum(axis=0)
-        bare = around == 0  # a centre that was used again has its points counted elsewhere
+        bare = around == 0  # a duplicated centre has its points counted elsewhere
         Z[:, bare] = (counts / counts.sum())[:, None]
         Z /= np.where(bare, np.float32(1.0), around)
         return centres.T.copy(), Z
@@ -269,7 +270,7 @@ def sampled_prototypes(
 ) -> tuple[Float32, Float32]:
     """Return B (d, m) and Z (L, m): projected points drawn at random, and their classes.
 
-    A point is drawn as often as its weight says; none twice, as long as there are others.
+    Points are drawn in proportion to their weights, without replacement while there are enough.
     """
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     again = n_prototypes > len(projected)
@@ -300,9 +301,9 @@ def cluster_centres(
     weights: Float32 | None,
     starts: int = 1,
 ) -> tuple[Float32, Indices]:
-    """Return `count` cluster centres and each point's cluster; too few points are used again.
+    """Return `count` cluster centres and each point's cluster; too few points are repeated.
 
-    Run it on one thread: the order in which several add up would show in the last digits.
+    Run it on one thread: with several, the order of sums would change the last digits.
     """
     clusters = min(count, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
@@ -319,7 +320,7 @@ def cluster_centres(
 
 
 def sample_with_all_classes(y: Indices, count: int, generator: np.random.Generator) -> Indices:
-    """Return about `count` rows at random, and the first of each class so that none is missing."""
+    """Return about `count` random rows, including the first of each class."""
     _, first = np.unique(y, return_index=True)
     rows: Indices = np.union1d(first, generator.permutation(len(y))[:count])
     return rows

@@ -1,17 +1,17 @@
-"""Mini-batch optimization of all matrices at once, under their shares of non-zero entries.
+"""Mini-batch optimization of all matrices together, with limits on their non-zero entries.
 
-Adam (Kingma and Ba, 2015) moves everything together, its steps warmed up and then lowered along a
-cosine; after every step each matrix is thresholded to its share (paper, algorithm 1). A share below
-1 is reached gradually over the first half of the steps, and where the non-zero entries are is
-frozen for the last quarter, so that what remains can settle. From `QUANTIZATION_BEGINS` on, the
-loss is that of the integer model.
+Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay; after
+every step each matrix is thresholded to its share (paper, algorithm 1). A share below 1 is reached
+gradually over the first half of the steps, and the supports are fixed in the last quarter, so that
+the remaining entries converge. From `QUANTIZATION_BEGINS` on, the loss is that of the integer
+model.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,11 +31,13 @@ from protonn_edge.training.objective import (
 )
 from protonn_edge.training.points import Batch, Float32, Indices, Source
 from protonn_edge.training.progress import (
+    BestEpoch,
     Callback,
     DivergedError,
     EpochReport,
     Trained,
     accuracies,
+    was_stopped,
     with_back_off,
 )
 from protonn_edge.training.quantization_aware import QuantizationAware
@@ -47,12 +49,12 @@ _THINNING_ENDS = 0.5
 _SUPPORT_FREEZES = 0.75
 
 Augment = Callable[[Indices, np.random.Generator], Float32]
-"""From the rows of a batch to their points, changed at random, normalized."""
+"""From the row numbers of a batch to its points, augmented and normalized."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long, how fast and under which constraints to train.
+    """Epochs, step sizes and constraints of training.
 
     Attributes
     ----------
@@ -63,14 +65,14 @@ class Schedule:
     batch_size : int
         Points a step.
     learning_rate : float
-        Largest step of Adam in the folded parameters. That of V is divided by ``sqrt(D / 16)``, as
-        a projected point is a sum over D features.
+        Largest step of Adam in the folded parameters; for V it is divided by ``sqrt(D / 16)``, as a
+        projected point is a sum over D features.
     input_noise : float
         Deviation of the Gaussian noise added to the normalized inputs, in their unit.
     sparsity : tuple of three floats
         Shares of non-zero entries of V, C and Z, in (0, 1].
     trained : tuple of str
-        Names in `MATRICES`; the others stay what they are at the start.
+        Names in `MATRICES`; the others keep their initial values.
     """
 
     loss: str
@@ -92,20 +94,20 @@ def minimize(
     quantization: QuantizationAware | None = None,
     augment: Augment | None = None,
 ) -> Trained:
-    """Train from `start`; if it diverges, begin again with a third of the learning rate.
+    """Train from `start`; on divergence, restart with a third of the learning rate.
 
     Parameters
     ----------
     start : Parameters
         float32, gamma folded in.
     callback : callable, optional
-        Called with an `EpochReport` after every epoch; after a restart it sees epoch 1 again.
+        Called with an `EpochReport` after every epoch; from epoch 1 again after a restart.
     quantization : QuantizationAware, optional
-        What rounds parameters and points in the second half of the steps. With it, RBF values
-        beyond the integer model's table count as 0 from the first step on, so that prototypes
-        settle where the device will see them.
+        Rounds parameters and points in the second half of the steps. With it, RBF values beyond the
+        integer model's table are 0 from the first step on, so that prototypes stay within reach on
+        the device.
     augment : callable, optional
-        What changes the points of a batch.
+        Augments the points of a batch.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def minimize(
 
 
 class _Run:
-    """One training from start to end at one learning rate; moves `parameters` in place."""
+    """One training from start to end at one learning rate; updates `parameters` in place."""
 
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
@@ -144,12 +146,19 @@ class _Run:
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
         self._adam = adam_of(parameters, schedule.trained)
         self._sparsifier = Sparsifier(schedule.sparsity)
+        self._best = BestEpoch(parameters)
         self._step = 0
         self._rounding = False
 
     def train(self, callback: Callback | None) -> list[EpochReport]:
-        """Go through all epochs and return their reports."""
-        epochs, history = self._schedule.epochs, []
+        """Run all epochs and return their reports."""
+        history = self._best.through(self._epochs(), callback)
+        if was_stopped(history):
+            self._sparsifier.apply(self.parameters, 1.0)
+        return history
+
+    def _epochs(self) -> Iterator[EpochReport]:
+        epochs = self._schedule.epochs
         for epoch in range(1, epochs + 1):
             objective = self._epoch()
             try:
@@ -157,14 +166,12 @@ class _Run:
             except DivergedError as error:
                 error.epoch = epoch
                 raise
-            report = EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
-            history.append(report)
-            if callback is not None:
-                callback(report)
-        return history
+            if self._sparsifier.tightens(epoch / epochs):
+                self._best.forget()
+            yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
 
     def _epoch(self) -> float:
-        """Go through the points once and return the mean loss on the way."""
+        """Pass over the points once and return the mean loss."""
         unrounded = self._source is self._data and self.augment is None
         if self._rounding and self.quantization is not None and unrounded:
             self._source = self._data.through(self.quantization.rounded_points)
@@ -192,7 +199,7 @@ class _Run:
         return objective_gradient(self.parameters, points, Y, self._loss, weights, rbf_of)
 
     def _points(self, batch: Batch) -> Matrix:
-        """Return a batch of points with everything that training does to them."""
+        """Return a batch of points with all changes that training applies."""
         points = batch.X
         if self.augment is not None:
             points = self.augment(batch.rows, self._generator)
@@ -218,22 +225,26 @@ def _losses_for(data: Source) -> dict[str, Loss]:
 
 
 def adam_of(parameters: Parameters, trained: tuple[str, ...] = MATRICES) -> Adam:
-    """Return Adam for these parameters: it moves V by less, and only what is trained."""
+    """Return Adam for these parameters, with smaller steps for V and none for fixed matrices."""
     factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
     moved = (name in trained for name in MATRICES)
     return Adam(parameters, (*map(operator.mul, factors, moved), 1.0))
 
 
 class Sparsifier:
-    """Keeps matrices within their shares of non-zero entries, over the course of the training.
+    """Keeps matrices within their shares of non-zero entries during training.
 
-    Entries are compared by their magnitudes; those of the matrices at the places `by_row` by their
-    shares of their rows' lengths, which is right for rows whose lengths mean nothing.
+    Entries are compared by magnitude; in the matrices with indices `by_row`, relative to the length
+    of their row, for rows whose length has no meaning.
     """
 
     def __init__(self, shares: tuple[float, ...], by_row: tuple[int, ...] = ()) -> None:
         self._shares, self._by_row = shares, by_row
         self._frozen: dict[int, NDArray[np.bool_]] = {}
+
+    def tightens(self, progress: float) -> bool:
+        """Whether matrices may have fewer entries now than before."""
+        return progress < _SUPPORT_FREEZES and min(self._shares) < 1.0
 
     def apply(self, parameters: Iterable[Matrix], progress: float) -> None:
         """Threshold in place; `progress` is the share of the steps that are done, 0 to 1."""
@@ -250,6 +261,6 @@ class Sparsifier:
 
 
 def _share_at(share: float, progress: float) -> float:
-    """Return the share that is allowed now: from 1 down to `share`, fast at first (cubic)."""
+    """Return the current limit: it decreases from 1 to `share`, fast at first (cubic)."""
     left = max(0.0, 1.0 - progress / _THINNING_ENDS)
     return share + (1.0 - share) * left**3

@@ -1,4 +1,4 @@
-"""Targets that are sets of labels: what is taken for them, and when a score means a label."""
+"""Targets that are sets of labels: how they are recognized, and the score threshold."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ def are_label_sets(y: Any) -> bool:
     """Return whether targets are sets of labels: an indicator matrix, or a sequence of collections.
 
     An indicator matrix has zeros and ones in at least two columns, in any form that scikit-learn
-    takes for one. Sets are always sets of labels; lists and tuples are if they do not make up such
-    a matrix.
+    accepts. Sets are always sets of labels; so are lists and tuples unless they form such a matrix.
     """
     if y is None:
-        return False  # what validates data says so better
+        return False  # data validation has a better message
     if _are_collections(y):
         return True
-    with np.errstate(invalid="ignore"):  # it turns infinite values to whole numbers
+    with np.errstate(invalid="ignore"):  # it turns infinite values into integers
         return bool(type_of_target(y, input_name="y") == "multilabel-indicator")
 
 
@@ -41,7 +40,7 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, N
     y : indicator matrix (n, L), or sequence of n collections of labels
         See `are_label_sets`.
     classes : ndarray of shape (L,), optional
-        The labels, where they are known; else those that occur, sorted, or the columns' numbers.
+        The labels, if known; by default those that occur, sorted, or the column numbers.
 
     Returns
     -------
@@ -71,17 +70,17 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, N
 def best_threshold(
     scores: NDArray[np.float64], Y: Sparse, weights: NDArray[np.float32] | None = None
 ) -> float:
-    """Return the score from which on a label is best predicted, by the F1 of all decisions.
+    """Return the score threshold that maximizes F1 over all decisions.
 
-    Of all thresholds between two scores it is the one with the largest micro-averaged F1,
-    ``2 TP / (predicted + actual)``.
+    Of all thresholds between two scores, it has the largest micro-averaged F1, ``2 TP / (predicted
+    + actual)``.
 
     Parameters
     ----------
     scores : ndarray of shape (n, L)
     Y : CSR matrix of shape (n, L)
     weights : ndarray of shape (n,), optional
-        What each point counts.
+        Weight of each point.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     falling = scores.ravel()[order]
@@ -114,11 +113,11 @@ def _rows_of(y: Any) -> list[Any]:
 
 
 def _is_table(y: list[Any]) -> bool:
-    """Return whether rows are of one length, 2 or more, and of zeros and ones, or of no labels."""
+    """Return whether rows have one length, 2 or more, and only zeros and ones, or no labels."""
     lengths = {len(row) for row in y}
     if len(lengths) > 1 or lengths == {0}:
         return False
-    if lengths == {1}:  # a column of a matrix, which scikit-learn has an opinion on
+    if lengths == {1}:  # a column of a matrix, for scikit-learn to validate
         return True
     return all(isinstance(v, int | float | np.number) and v in (0, 1) for row in y for v in row)
 
@@ -137,8 +136,8 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
     unknown = [label for labels in sets for label in labels if label not in known]
     if unknown:
         raise InputError(
-            f"a point has the label {str(unknown[0])[:40]!r}, the training data has none of that; "
-            "leave it out"
+            f"a point has the label {str(unknown[0])[:40]!r}, which the training data does not "
+            "have; leave it out"
         )
     binarizer = MultiLabelBinarizer(classes=classes, sparse_output=True)
     Y = csr_array(binarizer.fit_transform(sets), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Where training starts if targets are sets of labels, and where W does if points are sparse.
+"""Initial values for targets that are sets of labels, and W for sparse points.
 
 The paper starts multi-label training from SLEEC (Bhatia et al., NIPS 2015), which embeds the label
 vectors and learns a linear map from the points to the embeddings; prototypes are then points, or
@@ -52,10 +52,10 @@ def initial_label_parameters(
     Y : CSR matrix of shape (n, L)
         Label sets.
     n_projections, n_prototypes, gamma_numerator, weights, projection, gamma
-        As for `initial_parameters`, but the projection is not "lda": see `sparse_projection`.
+        As for `initial_parameters`, but the projection cannot be "lda": see `sparse_projection`.
     prototypes : {"per_class", "kmeans", "sample"}
-        "sample" draws points and their label sets; the others cluster all points, a point being of
-        several classes, and label a prototype with the mean of the sets around it.
+        "sample" draws points with their label sets; the others cluster all points, and label a
+        prototype with the mean of the label sets in its cluster.
     """
     no_classes = np.zeros(0, dtype=np.int64)
     W = initial_projection(projection, X, no_classes, n_projections, weights, generator)
@@ -85,14 +85,14 @@ def _clusters(
     generator: np.random.Generator,
     weights: Float32 | None,
 ) -> tuple[Float32, Float32]:
-    """Return B (d, m) and Z (L, m): centres, and the shares of the points around with a label."""
+    """Return B (d, m) and Z (L, m): cluster centres, and shares of their points by label."""
     seed = int(generator.integers(2**31))
     centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
     counted = np.ones(len(projected), dtype=np.float32) if weights is None else weights
     around = csr_array((counted, (member, np.arange(len(member)))), (n_prototypes, len(member)))
     totals = np.asarray(around.sum(axis=1)).ravel()
     Z = (around @ Y).toarray()
-    # A centre that was used again has its points counted elsewhere: it gets everybody's shares.
+    # A duplicated centre has its points counted elsewhere: it gets the shares of all points.
     Z[totals == 0] = np.asarray(counted @ Y) / counted.sum()
     Z /= np.where(totals > 0, totals, 1.0)[:, None]
     return centres.T.copy(), Z.T.astype(np.float32)
@@ -101,13 +101,13 @@ def _clusters(
 def sleec_projection(
     X: Float32 | Sparse, Y: Sparse, n_projections: int, weights: Float32 | None = None
 ) -> Float32:
-    """Return W (d, D) that takes points near to embeddings of their label sets.
+    """Return W (d, D) that maps points close to embeddings of their label sets.
 
     The embeddings are the leading singular vectors of the label matrix with rows of unit norm, in
-    which points with alike labels lie together; W is the ridge regression of them on the points.
-    SLEEC proper keeps the products of nearest neighbours alone, in clusters of their own, which is
-    for many more labels than prototypes can tell apart. Where there are fewer labels than
-    projections, the rest are principal directions.
+    which points with similar labels are close; W is their ridge regression on the points. The
+    original SLEEC preserves only the products of nearest neighbours, in separate clusters, and is
+    for far more labels than prototypes can distinguish. If there are fewer labels than projections,
+    the rest are principal directions.
     """
     norms = np.sqrt(np.asarray(Y.sum(axis=1), dtype=np.float64).ravel())
     unit = csr_array(diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ Y)
@@ -128,28 +128,29 @@ def spread_projection(X: Float32 | Sparse, n_projections: int) -> Float32:
 
 
 def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str | Float32:
-    """Return W where `initial_projection` cannot make it, else the kind itself.
+    """Return W for methods that `initial_projection` does not have, else the method's name.
 
-    That is "sleec", "lda" for label sets and for sparse points, whose counterpart "sleec" is, and
-    "pca" for sparse points, which is not centred then.
+    These are "sleec"; "lda" for label sets and sparse points, which becomes "sleec"; and "pca" for
+    sparse points, which is then not centred.
 
     Raises
     ------
     InputError
-        If "identity" would be a matrix too large, or "nca" has no classes or dense points.
+        If the matrix of "identity" would be too large, or "nca" is given label sets or sparse
+        points.
     """
     D = data.X.shape[1]
     if kind == "identity" and D > _IDENTITY_LIMIT:
         raise InputError(
             f"init_projection is 'identity' for {D:,} features, the limit is {_IDENTITY_LIMIT:,}; "
-            "take 'sleec' or 'gaussian'"
+            "choose 'sleec' or 'gaussian'"
         )
     sparse = bool(issparse(data.X))
     if kind == "nca" and (sparse or data.multilabel):
         what = "points have sets of labels" if data.multilabel else "the points are sparse"
         raise InputError(
-            f"init_projection is 'nca', but {what}, and it needs dense points of one class each; "
-            "take 'sleec', 'gaussian' or 'pca'"
+            f"init_projection is 'nca', but {what}, which needs dense points of one class each; "
+            "choose 'sleec', 'gaussian' or 'pca'"
         )
     if kind == "pca" and sparse:
         return spread_projection(data.X, n_projections)
@@ -160,9 +161,9 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
 
 
 def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.float64]:
-    """Return the right singular vectors of the largest singular values, a row each, signs fixed.
+    """Return the right singular vectors of the largest singular values, as rows, signs fixed.
 
-    They may be fewer than asked for where there are more columns than rows.
+    There may be fewer than requested if there are more columns than rows.
     """
     size = matrix.shape[1]
     if size <= _FEATURES_SOLVED:

@@ -1,4 +1,4 @@
-"""Logistic regression as a scikit-learn estimator for devices: one weight a feature and class."""
+"""Logistic regression as a scikit-learn estimator for devices: a weight per feature and class."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOLVERS = ("auto", "liblinear", "saga", NETWORK)
 
 @dataclass(kw_only=True, eq=False)
 class LinearSettings(TrainingSettings):
-    """What the training of a linear classifier reads besides; see `LinearClassifier`."""
+    """Further settings for training a linear classifier; see `LinearClassifier`."""
 
     regularization: float
     solver: str
@@ -48,26 +48,27 @@ class LinearSettings(TrainingSettings):
 class LinearClassifier(DeviceClassifier):
     """L1-regularized logistic regression, trained by scikit-learn.
 
-    The scores are ``W x + b``, a row of W for each class; of two classes one row is enough. The
-    penalty makes weights zero that are worth little, which take neither flash nor time on a device.
-    Training minimizes the mean logistic loss plus `regularization` times the sum of the weights'
-    magnitudes.
+    The scores are ``W x + b``, a row of W for each class; for two classes one row is enough. The
+    penalty makes unimportant weights zero, which take neither flash nor time on a device. Training
+    minimizes the mean logistic loss plus `regularization` times the sum of the weights' magnitudes.
 
     Its further parameters are those of `DeviceClassifier`.
 
     Parameters
     ----------
     regularization : float, default=1e-4
-        What the weights' magnitudes count, for normalized features: larger is sparser. In terms of
-        scikit-learn it is ``1 / (n C)`` for n points, so that it means the same for more of them.
+        Weight of the L1 penalty, for normalized features: larger is sparser. In terms of
+        scikit-learn it is ``1 / (n C)`` for n points, so its effect does not depend on their
+        number.
     solver : {"auto", "liblinear", "saga", "network"}, default="auto"
-        scikit-learn's: liblinear, which is the faster one, is for two classes, and has a penalty on
-        the bias, too. "auto" takes it where it can, saga elsewhere. "network" is for `convolutions`
-        alone: the weights that they were learned with are taken, which have seen moved images.
+        scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
+        bias, too. "auto" uses it for two classes, and saga otherwise. "network", for use with
+        `convolutions` only, keeps the weights of the network that they were learned in, which was
+        trained on moved images.
     max_iterations : int, default=500
-        Passes over the points, at most.
+        Maximum number of passes over the points.
     tolerance : float, default=3e-3
-        How little must change in a pass for training to end before; see scikit-learn's ``tol``.
+        Stopping criterion: the change in a pass; see scikit-learn's ``tol``.
 
     Examples
     --------
@@ -94,14 +95,14 @@ class LinearClassifier(DeviceClassifier):
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "regularization": (
             "--regularization",
-            "Linear: what the magnitudes of weights count; larger is sparser.",
+            "Linear: weight of the L1 penalty; larger is sparser.",
         ),
         "solver": (
             "--solver",
-            "Linear: that of scikit-learn; or network, the weights of learned convolutions.",
+            "Linear: scikit-learn's solver; or network, the weights of learned convolutions.",
         ),
-        "max_iterations": ("--max-iterations", "Linear: passes over the points, at most."),
-        "tolerance": ("--tolerance", "Linear: the change at which training ends."),
+        "max_iterations": ("--max-iterations", "Linear: maximum number of passes over the points."),
+        "tolerance": ("--tolerance", "Linear: the change in a pass below which training ends."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *one_class_in_memory("a linear classifier"),
@@ -121,7 +122,7 @@ class LinearClassifier(DeviceClassifier):
 
     @classmethod
     def searched(cls, room: Room) -> Searched:  # noqa: ARG003
-        """Return the regularization, and what is done to the features."""
+        """Return the search space: regularization and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return Searched(
             {"regularization": Between(1e-6, 3e-2), **FEATURES_SEARCHED},
@@ -130,7 +131,7 @@ class LinearClassifier(DeviceClassifier):
         )
 
     def training_settings(self) -> LinearSettings:
-        """Return what training reads: the parameters, as they are now."""
+        """Return the current parameters as settings for training."""
         return LinearSettings.of(self.get_params(deep=False))
 
     @property
@@ -155,7 +156,7 @@ class LinearClassifier(DeviceClassifier):
             random_state=prepared.seed,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # it becomes a remark
+            warnings.simplefilter("ignore", ConvergenceWarning)  # reported as a remark
             regression.fit(data.X, data.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         model = LinearModel(weights=regression.coef_, bias=bias, **prepared.parts)
@@ -173,11 +174,11 @@ class LinearClassifier(DeviceClassifier):
 
 
 def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> LinearModel:
-    """Return the weighted sums at a network's end as a model of normalized features."""
+    """Return a network's last layer as a model of normalized features."""
     head, normalizer = network.head, prepared.normalizer
     assert isinstance(head, DenseHead)
     weights, bias = network.unit * head.weights.astype(np.float64), head.biases.astype(np.float64)
-    if len(bias) == 2:  # one row tells them apart
+    if len(bias) == 2:  # one row is enough for two classes
         weights, bias = np.diff(weights, axis=0), np.diff(bias)
     scale = np.where(normalizer.scale == 0, np.inf, normalizer.scale)
     normalized = (weights / scale).astype(np.float32)
@@ -190,7 +191,7 @@ def _solver(settings: LinearSettings, n_classes: int) -> str:
     """Return the solver for this many classes."""
     if settings.solver == "liblinear" and n_classes > 2:
         raise InputError(
-            f"the solver liblinear tells two classes apart, but there are {n_classes:,}; take saga"
+            f"the solver liblinear is for two classes, but there are {n_classes:,}; choose saga"
         )
     if settings.solver == "auto":
         return "liblinear" if n_classes == 2 else "saga"
@@ -198,7 +199,7 @@ def _solver(settings: LinearSettings, n_classes: int) -> str:
 
 
 def _l1_penalty() -> dict[str, Any]:
-    """Return what makes scikit-learn's penalty L1; since version 1.8 a ratio does so alone."""
+    """Return scikit-learn's arguments for an L1 penalty; since version 1.8, only a ratio."""
     by_ratio = LogisticRegression().penalty == "deprecated"
     return {"l1_ratio": 1.0} if by_ratio else {"penalty": "l1"}
 
@@ -206,7 +207,7 @@ def _l1_penalty() -> dict[str, Any]:
 def _report(
     model: LinearModel, data: TrainingSet, weights: NDArray[Any] | None, regularization: float
 ) -> EpochReport:
-    """Return the report of the one epoch that there is."""
+    """Return the report of the only epoch."""
     scores = model.scores_of_normalized(data.X)
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
     penalty = regularization * float(np.abs(model.weights).sum())
@@ -225,6 +226,6 @@ def _share_right(model: LinearModel, X: Any, y: Any) -> float:
 
 def _not_converged(passes: int) -> str:
     return (
-        f"training had not converged after {passes:,} passes over the points, which is the most "
-        "that it may make; allow for more, or take a larger tolerance or regularization"
+        f"training had not converged after {passes:,} passes over the points, the limit; allow "
+        "more, or choose a larger tolerance or regularization"
     )

@@ -8,7 +8,7 @@ where they are; the last epochs, with the smallest steps, train what remains.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -21,10 +21,12 @@ from protonn_edge.training.adam import Adam, factor_of_inputs, rate_at
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.progress import (
+    BestEpoch,
     Callback,
     DivergedError,
     EpochReport,
     Restart,
+    was_stopped,
     with_back_off,
 )
 from protonn_edge.training.pruning import check_budget, masks_of_share, masks_within
@@ -171,20 +173,23 @@ class _Run:
         self._steps = schedule.epochs * math.ceil(len(data) / schedule.batch_size)
         self._step = self._round = 0
         self._noise = np.float32(schedule.input_noise) * data.changing
+        self._best = BestEpoch(network.parameters)
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
 
     def train(self, callback: Callback | None) -> list[EpochReport]:
         """Go through all epochs and return their reports."""
-        history = []
+        history = self._best.through(self._epochs(), callback)
+        if was_stopped(history):
+            self._prune(1.0)
+            self._apply_masks()
+        return history
+
+    def _epochs(self) -> Iterator[EpochReport]:
         for epoch in range(1, self._schedule.epochs + 1):
             objective = self._epoch()
             self._check(epoch, objective)
             self._prune(epoch / self._schedule.epochs)
-            report = self._report(epoch, objective)
-            history.append(report)
-            if callback is not None:
-                callback(report)
-        return history
+            yield self._report(epoch, objective)
 
     def _check(self, epoch: int, objective: float) -> None:
         """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
@@ -233,6 +238,7 @@ class _Run:
         if within is not None:
             self._masks = within
             self._apply_masks()
+            self._best.forget()
 
     def _apply_masks(self) -> None:
         for W, mask in zip(self.network.weights, self._masks, strict=False):

@@ -1,4 +1,4 @@
-"""Put features on a common scale, by an affine map per feature that folds into W later."""
+"""Normalize features by an affine map per feature, which is later folded into W."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from protonn_edge.model import InputStatistics, Normalizer
 
 DEVIATION_FLOOR = 0.1
 KEEPING_ZEROS = ("none", "l2")
-"""Kinds of normalizers with which sparse points stay sparse."""
+"""Kinds of normalizers that keep sparse points sparse."""
 LARGEST_NORMALIZED = 1e12
-"""Up to which float32 holds the sums and squares that training makes of normalized features."""
+"""The limit up to which the sums and squares of normalized features fit float32 in training."""
 
 _NOISE_PER_DISTANCE = 0.1
 _NOISE_OF_UNIT_ROWS = 0.033
@@ -32,20 +32,20 @@ def fitted_normalizer(
     """Return the normalizer of a kind for training features X of shape (n, D).
 
     "standard" is zero mean and unit deviation, except that a deviation counts as at least
-    `DEVIATION_FLOOR` of the feature's range: the rare values of a pixel that is almost always
-    background, mostly accidents, would else be scaled up. "minmax" maps the range to 0..1.
-    A constant feature is only shifted. "l2" scales points to unit norm, as the paper does for data
-    with sets of labels; it and "none" learn nothing, and keep sparse points sparse.
+    `DEVIATION_FLOOR` of the feature's range: otherwise the rare values of a pixel that is almost
+    always background would be scaled up. "minmax" maps the range to 0..1. A constant feature is
+    only shifted. "l2" scales points to unit norm, as the paper does for data with sets of labels;
+    it and "none" have no fitted parameters, and keep sparse points sparse.
     """
     return normalizer_from(kind, InputStatistics.of(X, weights))
 
 
 def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
-    """Return the normalizer of a kind for features of these statistics; see above.
+    """Return the normalizer of a kind for features with these statistics; see above.
 
-    Averages of pixels have the range of all pixels in their statistics. So each has the step that
-    suits that range: one that hardly ever changes would else get a weight so large that there is no
-    room for the others' in the integers.
+    Averages of pixels have the range of all pixels in their statistics, and therefore a common
+    quantization step. Otherwise the weight of an average that hardly ever changes would be so large
+    that the other weights would lose their precision in integers.
     """
     if kind in KEEPING_ZEROS:
         return Normalizer.identity(len(inputs.mean), kind)
@@ -59,7 +59,7 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
 def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.float32] | Sparse:
     """Return points (n, D) normalized, in float32; sparse points stay sparse.
 
-    Their normalizer is "none" or "l2" then; see `dense_unless_kept`.
+    Their normalizer is then "none" or "l2"; see `dense_unless_kept`.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
     if not largest <= LARGEST_NORMALIZED:
         raise InputError(
             f"normalized by {normalizer.kind!r}, a feature reaches {largest:.3g}, the limit is "
-            f"{LARGEST_NORMALIZED:g}; take the normalization 'standard', or give the feature in "
+            f"{LARGEST_NORMALIZED:g}; choose the normalization 'standard', or give the feature in "
             "another unit"
         )
     return found
@@ -100,7 +100,7 @@ def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.
     if 4 * n * D > DENSE_LIMIT_BYTES:
         raise InputError(
             f"the normalization {kind!r} makes sparse points dense, and {n:,} x {D:,} values are "
-            f"more than {DENSE_LIMIT_BYTES // 4:,}; take the normalization 'l2' or 'none'"
+            f"more than {DENSE_LIMIT_BYTES // 4:,}; choose the normalization 'l2' or 'none'"
         )
     dense: NDArray[np.float32] = sparse.toarray()
     return dense
@@ -109,12 +109,12 @@ def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.
 def neighbour_noise(
     X: NDArray[np.float32] | Sparse, generator: np.random.Generator, kind: str = "standard"
 ) -> float:
-    """Return how much noise the inputs bear: a part of the distance between neighbours.
+    """Return the default input noise: a fraction of the distance between neighbours.
 
-    The distance is the median, over some points, of that to the nearest other point. On ten data
-    sets of 5 to 260 features the best noise on validation points was 0.04 to 0.12 of it; on two
-    sets of points of unit norm, with 500 and 1,836 features, 0.033, for the whole noise is larger
-    by the root of their number.
+    The distance is the median distance of some points to their nearest neighbour. On ten data sets
+    of 5 to 260 features the best noise on validation points was 0.04 to 0.12 of it; on two sets of
+    points of unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with
+    the root of their number.
 
     Parameters
     ----------

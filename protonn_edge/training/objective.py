@@ -1,8 +1,8 @@
 """The objective that training minimizes, and its gradients.
 
-The RBF's width is folded into the matrices (V = gamma W, C = gamma B), so the RBF is
-``exp(-||c_j - V x||^2)``: the problem is better conditioned, and a step means the same on any data.
-What the scores are compared with the targets by, the loss, is a function apart from the rest.
+The RBF's width is folded into the matrices (V = gamma W, C = gamma B), so the RBF is ``exp(-||c_j -
+V x||^2)``: the problem is better conditioned, and step sizes do not depend on the data. The loss,
+which compares scores with targets, is a separate function.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 Matrix = NDArray[Any]
 
 MATRICES = ("W", "B", "Z")
-"""What is trained, in the order of `Parameters`."""
+"""The trained matrices, in the order of `Parameters`."""
 
 LABEL_RARITY = 4.0
-"""Log odds against a label where all RBFs vanish; scores then need not be negative there."""
+"""Log odds against a label where all RBFs vanish, so that scores need not be negative there."""
 
 EXPOSURE_LOGIT = 8.0
-"""Logit of "none of the classes" in outlier exposure: what all classes stay below there."""
+"""Logit of "none of the classes" in outlier exposure, which all classes must stay below."""
 
 _BRIER_WEIGHT = 4
-_LEAST_SHARE = 1e-4  # of a class: else prototypes that all leave together would be as good
+_LEAST_SHARE = 1e-4  # of a class: otherwise prototypes could all move away together
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """All that is trained; also what goes along with it entry by entry, such as the gradient.
+    """All trained parameters; also arrays of the same shapes, such as the gradient.
 
     Attributes
     ----------
@@ -42,8 +42,7 @@ class Parameters:
     labels : ndarray of shape (L, m)
         Z.
     sharpness : ndarray of shape (1,)
-        Logarithm of what the scores are multiplied with before a softmax; the squared error has no
-        use for it.
+        Logarithm of the factor on the scores before a softmax; not used by the squared error.
     """
 
     projection: Matrix
@@ -79,7 +78,7 @@ def cross_entropy(
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``-sum_l y_il log softmax(t s_i)_l``, t = exp(sharpness), and derivatives.
 
-    The rows of Y are distributions over the classes: 1 at a point's own, or softer.
+    The rows of Y are distributions over the classes: one-hot, or soft labels.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
@@ -99,8 +98,8 @@ def cross_entropy_or_none(
 ) -> tuple[float, Matrix, Matrix]:
     """Return `cross_entropy` with one more class, "none of them", whose logit is `EXPOSURE_LOGIT`.
 
-    The rows of Y that are all 0 are those of outlier exposure. Where all RBFs vanish all scores
-    are 0, so what is far from every prototype is most likely of no class, too.
+    Rows of Y that are all 0 belong to outlier exposure. Where all RBFs vanish, all scores are 0, so
+    a point far from every prototype most likely has no class.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
@@ -123,9 +122,10 @@ def label_cross_entropy(
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``sum_l -log p(y_il) + 4 (p_il - y_il)^2`` and its derivatives.
 
-    Each label is a yes or no of its own, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the rows of
-    Y may have any number of ones. The square, Brier's score, hardly heeds a label that the point
-    does not show, which many of a set are; the logarithm alone would spend its effort there.
+    Each label is an independent binary decision, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the
+    rows of Y may have any number of ones. The square, Brier's score, gives little weight to labels
+    that cannot be predicted from the point, as many in a set; the logarithm alone would focus on
+    them.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
@@ -147,8 +147,8 @@ def hinge(
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``sum_l max(0, 1 - (2 y_il - 1) (2 s_il - 1))`` and its derivatives.
 
-    One class, or label, against the rest: a score has to be at least 1 where it is the point's, and
-    at most 0 elsewhere, as far from prototypes it is.
+    One class or label against the rest: the score should be at least 1 for the point's own, and at
+    most 0 for others, which it is far from prototypes.
     """
     sides = 2.0 * Y - 1.0
     missing = 1.0 - sides * (2.0 * scores - 1.0)
@@ -164,9 +164,9 @@ def neighbour_likelihood(
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``-log(s_iy / sum_l s_il)`` and its derivatives, scores below 0 as 0.
 
-    Where each prototype has a class of its own, which is not trained, the share is the probability
-    that a neighbour drawn at random is of the point's class: the loss of stochastic neighbour
-    compression (Kusner et al., ICML 2014, equation 3).
+    If each prototype has a fixed class, the share is the probability that a randomly drawn
+    neighbour is of the point's class: the loss of stochastic neighbour compression (Kusner et al.,
+    ICML 2014, equation 3).
     """
     shares = np.maximum(scores, 0.0) + scores.dtype.type(_LEAST_SHARE)
     totals, labels = shares.sum(axis=1), Y.sum(axis=1)
@@ -191,9 +191,9 @@ LOSSES: dict[str, Loss] = {
     "neighbour_likelihood": neighbour_likelihood,
 }
 LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
-"""The same names where the targets are sets of labels."""
+"""The same names for targets that are sets of labels."""
 OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": cross_entropy_or_none}
-"""The same names where some points are of no class."""
+"""The same names if some points are of no class."""
 
 
 def squared_distances(parameters: Parameters, projected: Matrix) -> Matrix:
@@ -244,9 +244,9 @@ def objective_gradient(
     Parameters
     ----------
     rbf_of : callable, optional
-        From squared distances to the RBF values that the scores are made of, where those are not
-        the exponential itself; the derivatives with respect to the distances stay those of the
-        exponential, so that what lies beyond its end is still drawn back.
+        From squared distances to RBF values, if not the exponential itself. The derivatives with
+        respect to the distances remain those of the exponential, so that prototypes beyond the end
+        of the table are still attracted.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T

@@ -1,4 +1,4 @@
-"""From a fitted classifier to a library, a project and a measurement, a method each."""
+"""Methods of a fitted classifier that export, build and measure it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from protonn_edge.evaluation.measurement import Measurement
     from protonn_edge.export import Export, Kind
 
-# Most who train do none of this in the same process.
+# Most processes that train do none of this.
 _build = later("protonn_edge.build.project", "build")
 _trial_build = later("protonn_edge.build.project", "trial_build")
 _measure = later("protonn_edge.evaluation.measurement", "measure")
@@ -30,7 +30,7 @@ _export = later("protonn_edge.export", "export")
 
 
 class OnDevice(BaseEstimator):
-    """The steps of a fitted classifier on the way to a device."""
+    """Export, build and measurement of a fitted classifier."""
 
     classes_: NDArray[Any]
 
@@ -50,13 +50,13 @@ class OnDevice(BaseEstimator):
         Parameters
         ----------
         folder : Path or str
-            The library's own folder: new, empty, or an earlier export.
+            The library's folder: new, empty, or an earlier export.
         kind : {"arduino", "platformio", "c"}, default="arduino"
-            What to make of it.
+            The kind of export.
         board : Board or str, default="uno"
-            The board that it is planned for.
+            The board to plan for.
         **options
-            The others of `protonn_edge.export.export`.
+            Other options of `protonn_edge.export.export`.
 
         Raises
         ------
@@ -67,32 +67,32 @@ class OnDevice(BaseEstimator):
         return written
 
     def build(self, folder: Path | str, board: Board | str = "uno") -> Build:
-        """Put a PlatformIO project with the model's firmware into a folder.
+        """Write a PlatformIO project with the model's firmware into a folder.
 
         Parameters
         ----------
         folder : Path or str
-            The project's; firmware that is there already stays as it is.
+            The project's folder; existing firmware is kept.
         board : Board or str, default="uno"
             The board whose flash and SRAM it must fit.
 
         Returns
         -------
         Build
-            The plan, and what the linked firmware takes.
+            The plan, and the flash and SRAM of the linked firmware.
 
         Raises
         ------
         CheckFailed
             If it does not fit the board.
         InputError
-            If the folder holds something else where the project's files belong.
+            If the folder has other files in place of the project's.
         """
         built: Build = _build(self.to_model(), board, folder)
         return built
 
     def _labels(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        """Return class indices; to a model of one class, any other label stands for unknown."""
+        """Return class indices; for a one-class model, any other label means unknown."""
         if len(self.classes_) == 1:
             return np.where(y == self.classes_[0], 0, NO_CLASS)
         return class_indices(y, self.classes_, "y")
@@ -100,7 +100,7 @@ class OnDevice(BaseEstimator):
     def measure(
         self, X: ArrayLike, y: ArrayLike, board: Board | str = "uno", *, port: str | None = None
     ) -> Measurement:
-        """Run points on the emulated board, or on a real one, and sum up.
+        """Run points on the emulated board or a real one, and summarize.
 
         Parameters
         ----------
@@ -109,22 +109,21 @@ class OnDevice(BaseEstimator):
         y : array of shape (n,)
             Their labels.
         board : Board or str, default="uno"
-            Its clock and power turn cycles into time and energy.
+            Its clock and power convert cycles into time and energy.
         port : str, optional
-            Where a board is that this model's firmware was uploaded to; without it the emulated
-            board runs it.
+            Port of a board with this model's firmware; by default the emulated board runs it.
 
         Returns
         -------
         Measurement
-            Accuracy, cycles, latency, energy, and whether every score was the reference's.
+            Accuracy, cycles, latency, energy, and whether every score equals the reference's.
 
         Raises
         ------
         CheckFailed
             If the firmware does not fit, or a device does not answer or has another model.
         InputError
-            If a label is none of the classes.
+            If a label is not among the classes.
         ValueError
             If there are no points.
         """

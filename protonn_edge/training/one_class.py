@@ -1,9 +1,9 @@
-"""Normal or not: what is learned from normal points alone.
+"""One-class models, trained on normal points only.
 
-Nothing is there to tell them from, so nothing is optimized. The normal points are parted into
-clusters, and the projection tells these apart as if they were classes: in units of how much points
-vary within a cluster. Prototypes are the centres of finer clusters there, and a point that is far
-from all of them is not normal. How far that is, held-out points decide afterwards, as for every
+Without other points to separate them from, nothing is optimized. The normal points are clustered,
+and the projection separates the clusters as if they were classes, relative to the variation within
+clusters. Prototypes are the centres of finer clusters in that space, and a point far from all of
+them is not normal. The distance threshold is chosen afterwards on held-out points, as for every
 model that rejects.
 """
 
@@ -18,21 +18,21 @@ from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32
 from protonn_edge.training.progress import EpochReport, Trained
 
-# The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It tells distances apart best
-# where gamma d is 0.7 to 1.2: the threshold shall be there.
+# The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
+# gamma d from 0.7 to 1.2, where the threshold should be.
 _REACHED_SHARE = 0.99
 
 REACH = 0.5
-"""How far beyond the normal points' range values are still told apart, as a share of it, at either
-end: on the device what is beyond counts as the end, and as normal if that is."""
+"""Margin at either end of the normal points' range, as a share of it, within which values are still
+distinguished; the device clamps values beyond, which then count as normal if the limit does."""
 
 PARTS_OF_ONE_CLASS = 8
-"""Clusters that the projection tells apart. With 8 it found as much as principal directions, or
-more, of what is not normal in occupancy, ecg5000, and activities of which one was left out."""
+"""Clusters that the projection separates. With 8 it detected at least as many outliers as principal
+directions in occupancy, ecg5000, and activities with one class left out."""
 
 STARTS_OF_ONE_CLASS = 5
-"""Starts of k-means, for clusters to be much the same without some of the points: the rate of false
-alarms was within 1.2 times its binomial error, and within twice of that with one start."""
+"""Runs of k-means, which make clusters stable when some points are held out: the rate of false
+alarms was within 1.2 times its binomial error, but only within twice the error with one run."""
 
 
 def reaching_gamma(projected: Float32, prototypes: Float32) -> float:
@@ -44,7 +44,7 @@ def reaching_gamma(projected: Float32, prototypes: Float32) -> float:
 def with_reach(
     points: Float32 | Sparse, weights: Float32 | None
 ) -> tuple[Float32 | Sparse, Float32 | None]:
-    """Return points (n, D) with two more, that reach as far as values are told apart."""
+    """Return points (n, D) and two more at the limits of the distinguished values."""
     if issparse(points):
         return points, weights
     lower, upper = points.min(axis=0), points.max(axis=0)
@@ -54,9 +54,10 @@ def with_reach(
 
 
 def as_it_starts(start: Parameters, X: Float32) -> Trained:
-    """Return the parameters that training would start from, as what was found.
+    """Return the initial parameters as the result of training.
 
-    The one report's objective is the mean distance of points X (n, D), normalized, in RBF widths.
+    The objective of the only report is the mean distance of normalized points X (n, D) in RBF
+    widths.
     """
     nearest = _nearest(X @ start.projection.T, start.prototypes.T)
     report = EpochReport(1, 1, float(nearest.mean()), 1.0)

@@ -1,11 +1,11 @@
-"""Training in calls of `partial_fit`: what lasts from one call to the next.
+"""Training in calls of `partial_fit`: the state kept between calls.
 
-The first call finds the normalization, the start and the RBF's width; classes that it has no
-point of begin with prototypes' label vectors of 0 and are learned when they come. Every call goes
-through its points once, with Adam's moments of the calls before. The end is not known, so the steps
-shrink as ``1 / sqrt(1 + t / 1000)``, thinned matrices are thresholded at every step but never
-frozen, and the loss is that of the floats: the accuracy of the integers may be a little lower than
-after `fit`.
+The first call determines the normalization, the initial values and the RBF width; classes without
+points in it start with zero entries in the label vectors and are learned when points arrive. Every
+call passes over its points once, with Adam's moments from earlier calls. The end is not known in
+advance, so the steps shrink as ``1 / sqrt(1 + t / 1000)``, sparse matrices are thresholded at every
+step but never frozen, and the loss is that of the float model: integer accuracy may be slightly
+lower than after `fit`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MANY = 2**31
 
 
 class OnlineTraining:
-    """The state of a training that goes on.
+    """The state of online training.
 
     Parameters
     ----------
@@ -50,26 +50,26 @@ class OnlineTraining:
     points : ndarray of shape (n, D), float32
         Raw features of the first call.
     y : ndarray of shape (n,), int64
-        Class indices, not all of the classes need to be among them.
+        Class indices; some classes may be missing.
     weights : ndarray of shape (n,), float64, or None
-        What each point counts, above 0.
+        Weight of each point, above 0.
     n_classes : int
         L.
     seed : int
         Everything random follows from it.
     model : ProtoNNModel, optional
-        What to go on from, after `epochs` passes over `n_seen` points.
+        The model to continue from, after `epochs` passes over `n_seen` points.
 
     Attributes
     ----------
     training : ProtoNNTraining
-        What the settings meant for the first call's points; its digest is over those of all calls.
+        The training set up for the first call's points; its digest covers all calls.
     n_seen : int
         Points so far.
     history : list of EpochReport
         One a call.
     restarts : list of Restart
-        Calls that were begun again with smaller steps.
+        Calls that were repeated with smaller steps.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class OnlineTraining:
     def learn(
         self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
     ) -> EpochReport:
-        """Go through raw points once; on divergence once more, from before, with smaller steps.
+        """Pass over raw points once; on divergence, repeat with smaller steps.
 
         Raises
         ------
@@ -140,12 +140,12 @@ class OnlineTraining:
             return self.history[-1]
         raise InputError(
             f"partial_fit diverges at the learning rate {BACK_OFF * self._rate:.2g} "
-            f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with "
-            "points that are more like the others"
+            f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with more "
+            "typical points"
         )
 
     def trained(self) -> Trained:
-        """Return where training is now; the model's input statistics are those of all points."""
+        """Return the current model; its input statistics are those of all points."""
         prepared = self.training.prepared
         prepared.inputs = prepared.running.inputs(self._background)
         return Trained(self._parameters, self._rate, tuple(self.history), tuple(self.restarts))
@@ -171,7 +171,7 @@ class OnlineTraining:
         return total / len(data)
 
     def _take_in(self, points: Float32, y: Indices, weights: NDArray[np.float64] | None) -> None:
-        """Count the points in with the statistics and the digest of all data."""
+        """Add the points to the statistics and the digest of all data."""
         prepared = self.training.prepared
         prepared.running.add(points, weights)
         self.n_seen += len(points)
@@ -184,7 +184,7 @@ class OnlineTraining:
 
 
 def _with_all_classes(start: Parameters, present: Indices, n_classes: int) -> Parameters:
-    """Spread the label vectors of the classes at the start over those of all classes."""
+    """Extend the initial label vectors to all classes."""
     if len(start.labels) == n_classes:
         return start
     labels = np.zeros((n_classes, start.labels.shape[1]), dtype=np.float32)

@@ -1,7 +1,6 @@
-"""What parameters of classifiers may be, for scikit-learn's checks and the command line alike.
+"""Constraints on parameters of classifiers, for scikit-learn's checks and the command line.
 
-The ends of ranges are far outside what is of use, and near enough to keep float32 from overflowing
-and a training from lasting for years.
+Ranges are wider than useful, but prevent float32 from overflowing and training from taking years.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 COUNT = Interval(Integral, 1, None, closed="left")
 PASSES = Interval(Integral, 1, 1_000_000, closed="both")
+MAYBE_PASSES = Interval(Integral, 0, 1_000_000, closed="both")
 TURNS = Interval(Integral, 1, 1_000, closed="both")
 SHARE = Interval(Real, 0, 1, closed="right")
 MULTIPLE = Interval(Real, 0, 100, closed="both")
@@ -20,14 +20,14 @@ AUTO = StrOptions({"auto"})
 
 
 class ByteCount(Interval):
-    """Some bytes, at least one, which the command line takes with a unit."""
+    """A number of bytes, at least one, which the command line accepts with a unit."""
 
     def __init__(self) -> None:
         super().__init__(Integral, 1, None, closed="left")
 
 
 class Choices(StrOptions):
-    """One of some words, which the command line shows in this order."""
+    """One of several words, which the command line shows in this order."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
@@ -35,7 +35,7 @@ class Choices(StrOptions):
 
 
 class Counts(Options):
-    """One of some whole numbers, which the command line shows in this order."""
+    """One of several integers, which the command line shows in this order."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
         self.numbers = tuple(numbers)
@@ -43,7 +43,7 @@ class Counts(Options):
 
 
 class Subset(Options):
-    """Some of a few words, each once, which the command line takes with commas in between."""
+    """One or more of several words, which the command line accepts separated by commas."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
@@ -62,16 +62,16 @@ class Subset(Options):
 
 
 class Shape(Options):
-    """Two whole numbers, and how the command line reads them.
+    """Two integers, and how the command line reads them.
 
     Parameters
     ----------
     sides : str
         Their names: "HxW".
     what : str
-        What they are, and an example.
+        What the sides are, with an example.
     second : int, optional
-        The second one, where it may be left out.
+        The second one, if it may be omitted.
     """
 
     def __init__(self, sides: str, what: str, second: int | None = None) -> None:

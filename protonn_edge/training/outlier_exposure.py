@@ -1,10 +1,10 @@
-"""Outlier exposure: made-up points of no class, so that a model learns where its classes end.
+"""Outlier exposure: synthetic points of no class, so that a model learns where its classes end.
 
-A model that has only seen its classes divides all of the projected space among them: what tells an
-A from every digit lies in directions that no digit needed. These have all that single features,
-or pieces of an image, have, but not what makes points of them: the pieces of an image change
-places, and features of other data come from different points. Training then wants the scores of all
-classes low there, and nothing of the model gets larger.
+A model trained on its classes only divides the whole projected space among them: what distinguishes
+an A from every digit lies in directions that no digit needed. The synthetic points have realistic
+single features, or pieces of an image, in unrealistic combinations: pieces of an image change
+places, and features of other data are mixed from different points. Training pushes the scores of
+all classes down there, at no cost in model size.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from protonn_edge.training.points import Float32
 
-# An image is cut into so many pieces along each side. On USPS and scikit-learn's digits, quarters
-# and sixteenths together made models reject more symbols and Greek letters (validation points) than
-# mixing in pixels that are permuted one by one, images that end as another one, or turned ones.
+# Numbers of pieces along each side of an image. On USPS and scikit-learn's digits, quarters and
+# sixteenths together made models reject more symbols and Greek letters (validation points) than
+# also using permuted pixels, images spliced from two, or rotated images.
 _CUTS = (2, 4)
 
 
 def make_exposure_points(
     points: Float32, shape: tuple[int, int] | None, count: int, generator: np.random.Generator
 ) -> Float32:
-    """Return `count` points of no class, (count, D) float32, made of raw points (n, D).
+    """Return `count` points of no class, (count, D) float32, made from raw points (n, D).
 
     Parameters
     ----------
     shape : tuple of two int, optional
-        Height and width where the points are images, or signals; None where features have no order.
+        Height and width if the points are images or signals; None if features have no order.
     """
     if shape is None:
         rows = generator.integers(0, len(points), (count, points.shape[1]))
@@ -40,7 +40,7 @@ def make_exposure_points(
 
 
 def _rearranged(images: Float32, cuts: int, generator: np.random.Generator) -> Float32:
-    """Return images (n, H, W) whose pieces have changed places; what is left at a rim stays."""
+    """Return images (n, H, W) with permuted pieces; the remainder at the border stays."""
     n, height, width = images.shape
     rows, columns = min(cuts, height), min(cuts, width)
     high, wide = height // rows, width // columns
@@ -56,7 +56,7 @@ def _rearranged(images: Float32, cuts: int, generator: np.random.Generator) -> F
 
 
 def _permutations(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return n permutations (n, size), none of which leaves all in their places unless it must."""
+    """Return n permutations (n, size), none the identity unless size is 1."""
     order = generator.permuted(np.tile(np.arange(size), (n, 1)), axis=1)
     unmoved = (order == np.arange(size)).all(axis=1)
     order[unmoved] = np.roll(order[unmoved], 1, axis=1)

@@ -1,8 +1,9 @@
-"""The points that training sees: distinct, weighted, normalized, with their targets.
+"""The training points: distinct, weighted, normalized, with their targets.
 
-Equal points with the same label are merged into one that weighs as much as all of them, and points
-come in an order of their own. So a weight of 2 is exactly a point given twice and a weight of 0 one
-left out, for every optimizer and every initialization, and the order of the rows does not matter.
+Equal points with the same label are merged into one with the sum of their weights, and points are
+put into a canonical order. So a weight of 2 is exactly equivalent to a repeated point, and a weight
+of 0 to an omitted one, for every optimizer and initialization, and the order of the rows does not
+matter.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _EVALUATED_POINTS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The points of one step. Its arrays are its own: an optimizer may change them.
+    """The points of one step. An optimizer may change the arrays, which are copies.
 
     Attributes
     ----------
     rows : ndarray of shape (b,), int64
-        Which points they are.
+        Row numbers of the points.
     X, Y, weights : ndarray
         As in `TrainingSet`, of b points.
     """
@@ -44,7 +45,7 @@ class Batch:
 
 
 class Source(Protocol):
-    """Where batches come from: points in memory, or on disk."""
+    """The source of batches: points in memory, or on disk."""
 
     @property
     def multilabel(self) -> bool:
@@ -56,28 +57,28 @@ class Source(Protocol):
 
     @property
     def changing(self) -> NDArray[np.bool_]:
-        """Which of the D features are not the same in all points, shape (D,)."""
+        """Which of the D features vary, shape (D,)."""
 
     @property
     def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
-        """Normalized points and classes that the training accuracy is measured on."""
+        """Normalized points and classes for the training accuracy."""
 
     @property
     def test(self) -> tuple[Float32 | Sparse, Indices | Sparse] | None:
-        """Normalized points and classes that are only reported on."""
+        """Normalized points and classes for the test accuracy only."""
 
     def __len__(self) -> int: ...
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
-        """Go through all points once, in an order of the generator's, `size` at a time."""
+        """Yield all points once, in random order, `size` at a time."""
 
     def through(self, change: Callable[[Float32], Float32]) -> Self:
-        """Return the same source with something done to the points X of its batches."""
+        """Return the same source with a change applied to the points X of its batches."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What an optimizer minimizes the objective on.
+    """The data that an optimizer minimizes the objective on.
 
     Attributes
     ----------
@@ -88,11 +89,11 @@ class TrainingSet:
     Y : ndarray or CSR matrix of shape (n, L), float32
         Targets: a row is 1 at the point's class, or at its labels, and 0 elsewhere.
     weights : ndarray of shape (n,), float32, or None
-        What each point counts, 1 on average; None is 1 for all.
+        Weight of each point, 1 on average; None is 1 for all.
     test : tuple of (n', D) float32 and (n',) int64, or None
         Normalized points and classes, or label sets, that are only reported on.
     change : callable, optional
-        What is done to the points of a batch.
+        A change applied to the points of a batch.
     outlier_exposure : bool
         Whether some points are of no class.
     """
@@ -125,7 +126,7 @@ class TrainingSet:
         return cls(X, y, np.eye(int(y.max()) + 1, dtype=np.float32)[y], weights, test)
 
     def with_last_class_strange(self) -> TrainingSet:
-        """Return the set in which the points of the last class are of none."""
+        """Return the set with the last class as points of no class."""
         return replace(self, Y=self.Y[:, :-1], outlier_exposure=True)
 
     @classmethod
@@ -141,12 +142,12 @@ class TrainingSet:
 
     @property
     def changing(self) -> NDArray[np.bool_]:
-        """Which of the features are not the same in all points, shape (D,)."""
+        """Which of the features vary, shape (D,)."""
         return ~constant_columns(self.X)
 
     @property
     def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
-        """The points and classes that the training accuracy is measured on, at even distances."""
+        """Evenly spaced points and their classes, for the training accuracy."""
         X, y = self.X, self.y
         if self.outlier_exposure:
             known = y < self.Y.shape[1]
@@ -155,7 +156,7 @@ class TrainingSet:
         return X[::step], y[::step]
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
-        """Go through all points once, in an order of the generator's, `size` at a time."""
+        """Yield all points once, in random order, `size` at a time."""
         order = generator.permutation(len(self))
         for start in range(0, len(self), size):
             rows = order[start : start + size]
@@ -166,7 +167,7 @@ class TrainingSet:
             yield Batch(rows, X, dense_rows(self.Y, rows), weights)
 
     def through(self, change: Callable[[Float32], Float32]) -> TrainingSet:
-        """Return the same set with something done to the points, all at once unless sparse."""
+        """Return the same set with a change applied to the points, all at once unless sparse."""
         if issparse(self.X):
             return replace(self, change=change)
         return replace(self, X=change(self.X))
@@ -189,7 +190,7 @@ def distinct_points(
     weights : ndarray of shape (n,), float64, or None
         Not negative; None is 1 for all.
     groups : ndarray of shape (n,), int64, or None
-        Which group each point is of; X and y are then dense.
+        The group of each point; X and y are then dense.
 
     Returns
     -------
@@ -214,9 +215,9 @@ def distinct_points(
 def _row_keys(
     X: Float32 | Sparse, y: Indices | Sparse, groups: Indices | None = None
 ) -> NDArray[Any]:
-    """Return something for each point that is equal for equal ones of the same class and group."""
+    """Return a key for each point, equal for equal points of the same class and group."""
     if not issparse(X) and not issparse(y):
-        last = [] if groups is None else [groups.astype(np.float32)]  # the order is that of points
+        last = [] if groups is None else [groups.astype(np.float32)]  # in the order of the points
         keys = np.column_stack([y.astype(np.float32), X, *last])
         return keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
     parts = [_rows_as_bytes(matrix) for matrix in (y, X)]
@@ -225,7 +226,7 @@ def _row_keys(
 
 
 def _rows_as_bytes(matrix: NDArray[Any] | Sparse) -> Iterator[bytes]:
-    """Yield the rows, each as bytes of a length that its own beginning gives away."""
+    """Yield the rows as bytes, each of which begins with its length."""
     if not issparse(matrix):
         for row in matrix:
             yield row.tobytes()

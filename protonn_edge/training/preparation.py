@@ -1,4 +1,4 @@
-"""From given points to those that a classifier trains on: features made, normalized, merged."""
+"""Prepare points for training: compute features, merge equal points, normalize."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VALUES = 4_000_000  # of these points, unless they are the least
 
 
 class PreparedPoints:
-    """Points as training sees them, and the parts of a model that they decide on.
+    """Prepared training points, and the parts of a model that they determine.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ class PreparedPoints:
     y : ndarray of shape (n,), int64, or CSR matrix of shape (n, L)
         Class indices from 0; each class has at least one point. Or label sets.
     weights : ndarray of shape (n,), float32, or None
-        What each point counts, 1 on average.
+        Weight of each point, 1 on average.
     seed : int
         Everything random follows from it.
     n_classes : int, optional
-        L, where `y` has not all of the classes.
+        L, if some classes are missing from `y`.
     stored : StoredPoints, optional
-        All points, where `points` are a sample of them.
+        All points, if `points` is a sample of them.
     groups : ndarray of shape (n,), int64, optional
-        Which group each point is of, such as a person.
+        The group of each point, such as a person.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class PreparedPoints:
     classes, feature_names : tuple of str
         Display names for the model.
     n_rows : int
-        How many points there were before equal ones were merged.
+        Number of points before equal ones were merged.
     inputs : InputStatistics
-        Statistics of the raw features, or of what is made of them.
+        Statistics of the raw features, or of the computed ones.
     normalizer : Normalizer
     running : RunningInputs
-        Where the statistics come from if the points are stored, or come in parts.
+        Source of the statistics if the points are stored, or arrive in parts.
     data_sha256 : str
         Of all points.
     """
@@ -118,7 +118,7 @@ class PreparedPoints:
     def of(
         cls, settings: TrainingSettings, given: GivenPoints, *, seed: int, groups: Indices | None
     ) -> Self:
-        """Return what is to be trained on: all points in memory, or a sample of stored ones."""
+        """Return the points in memory: all of them, or a sample of stored ones."""
         if given.large:
             stored = StoredPoints(given.X, given.y, given.weights)
             sample = stored.sample(np.random.default_rng(seed))
@@ -135,7 +135,7 @@ class PreparedPoints:
     def training_set(self) -> TrainingSet:
         """Return the normalized points with targets, weights, and points to report on.
 
-        Where points are stored, these are a sample; see `source`.
+        If the points are stored, these are a sample; see `source`.
         """
         X = normalized(self.normalizer, self._features)
         of = TrainingSet.of_label_sets if self.multilabel else TrainingSet.of_classes
@@ -148,29 +148,29 @@ class PreparedPoints:
         return replace(data, test=(self.normalized(points), y))
 
     def source(self, data: TrainingSet) -> Source:
-        """Return where batches of all points come from: the training set, or the disk."""
+        """Return the source of batches: the training set, or the disk."""
         if self._stored is None:
             return data
         return StoredSet(self._stored, self.normalized, self.running.changing, data)
 
     def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
-        """Return raw points (n, D) as training sees them."""
+        """Return raw points (n, D) prepared for training."""
         return normalized(self.normalizer, self.making.apply(points))
 
     @property
     def calibration(self) -> tuple[Float32 | Sparse, Indices]:
-        """Raw training points and classes that are few enough to measure something on."""
+        """A limited number of raw training points and classes, for measurements."""
         step = -(-self._known // _CALIBRATION_POINTS)
         return self.raw[: self._known : step], self._y[: self._known : step]
 
     @property
     def for_device(self) -> bool:
-        """Whether what is trained can become integers; what cannot need not heed them."""
+        """Whether the model can become integers, which training then takes into account."""
         return not self.multilabel and self.normalizer.kind != "l2"
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The parts of a model that are the same for every kind of classifier, by their names."""
+        """The parts of a model that all kinds of classifiers share, by name."""
         return {
             "normalizer": self.normalizer,
             "inputs": self.inputs,
@@ -182,14 +182,14 @@ class PreparedPoints:
         }
 
     def measured(self, model: Model) -> Model:
-        """Return a trained model with what is measured on training points: threshold, activity."""
+        """Return a trained model with its threshold and activity, measured on training points."""
         model = model.with_units_of(self.raw[: self._known])
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
         return replace(model, activity=self._activity(model))
 
     def _activity(self, model: Model) -> Activity | None:
-        """Return what the model's integers have to do on some training points, if it has any."""
+        """Return the activity of the integer model on some training points, if there is one."""
         try:
             reference = quantize(model)
         except InputError:
@@ -200,7 +200,7 @@ class PreparedPoints:
         return measure_activity(reference, reference.quantize(points))
 
     def _threshold(self, model: Model) -> float:
-        """Return the score from which on a label is best predicted, on some training points."""
+        """Return the score threshold for labels, chosen on some training points."""
         count = max(100, _THRESHOLD_SCORES // model.n_classes)
         rows = np.random.default_rng(self.seed).permutation(self.raw.shape[0])[:count]
         weights = None if self._weights is None else self._weights[rows]
@@ -217,7 +217,7 @@ class PreparedPoints:
         return inputs.with_dead_zone(float(self.settings.dead_zone))
 
     def _add_exposure_points(self) -> None:
-        """Add points of no class, as those of one more."""
+        """Add points of no class, as one more class."""
         shape = self.settings.image_shape
         if shape is not None:
             check_image_shape(shape, self.raw.shape[1])

@@ -1,12 +1,13 @@
-"""What training reports while it runs, and what it hands back: the same for every optimizer."""
+"""Training reports and results, the same for every optimizer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from protonn_edge.datasets.rows import Sparse
@@ -18,7 +19,7 @@ from protonn_edge.training.points import Indices, Source
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
 
-# Training that diverges begins again with its learning rate divided by this, at most so often.
+# Training that diverges restarts with its learning rate divided by this, up to this often.
 BACK_OFF = 3.0
 ATTEMPTS = 4
 
@@ -27,23 +28,23 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class EpochReport:
-    """What is known after an epoch, or after the epochs of one parameter's pass.
+    """Report after an epoch, or after the epochs of a pass over one matrix.
 
     Attributes
     ----------
     epoch, epochs : int
-        The one that ended, counted from 1, and how many there are.
+        The epoch that ended, from 1, and the total.
     objective : float
         Mean loss: over the epoch's (noisy) batches, or over the training points after a pass.
     accuracy : float
         Share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with
-        a set of labels is, if the highest score is that of one of them.
+        a set of labels counts as right if one of them has the highest score.
     parameter : {"", "Z", "B", "W"}
-        The matrix whose pass ended; empty where all are trained at once.
+        The matrix whose pass ended; empty if all are trained together.
     test_accuracy : float or None
         Share of the points of `evaluate_on` classified right; None if there are none.
     iteration, iterations : int
-        The one that the pass is of, counted from 1, and how many there are; 0 without passes.
+        The iteration of the pass, from 1, and the total; 0 without passes.
     """
 
     epoch: int
@@ -55,10 +56,15 @@ class EpochReport:
     iteration: int = 0
     iterations: int = 0
 
+    @property
+    def place(self) -> str:
+        """How far the training is, in words."""
+        return f"{self.epoch:,} of {self.epochs:,} epochs"
+
 
 @dataclass(frozen=True)
 class Restart:
-    """A training that was given up and begun again with smaller steps.
+    """A training attempt that was abandoned and restarted with smaller steps.
 
     Attributes
     ----------
@@ -67,7 +73,7 @@ class Restart:
     epoch : int
         In which it failed, counted from 1.
     reason : str
-        What happened, as half a sentence.
+        What happened, as part of a sentence.
     lowered_to : float
         The learning rate of the next attempt.
     """
@@ -86,19 +92,19 @@ class Restart:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What an optimizer found.
+    """The result of an optimizer.
 
     Attributes
     ----------
     parameters : Parameters
     learning_rate : float
-        The one that it took in the end.
+        The final one, after restarts.
     history : tuple of EpochReport
-        Its reports, those of attempts that were given up left out.
+        Its reports, without those of abandoned attempts.
     restarts : tuple of Restart
-        The attempts that were given up.
+        The abandoned attempts.
     cutoff : float
-        RBF values below it counted as 0.
+        RBF values below this counted as 0.
     """
 
     parameters: Parameters
@@ -110,7 +116,7 @@ class Trained:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What the training of a classifier made of prepared points.
+    """The result of training a classifier.
 
     Attributes
     ----------
@@ -118,11 +124,11 @@ class Learned:
     history : tuple of EpochReport
         At least one.
     restarts : tuple of Restart
-        The attempts that were given up.
+        The abandoned attempts.
     remarks : tuple of str
-        What else the user should know of the training, such as that it had not converged.
+        Remarks for the user, such as that training did not converge.
     facts : mapping
-        What else the model's record says, whatever JSON can hold.
+        More fields for the model's record, JSON-compatible.
     """
 
     model: Model
@@ -135,18 +141,77 @@ class Learned:
 Callback = Callable[[EpochReport], object]
 
 
+class TrainingStopped(KeyboardInterrupt):
+    """Ends a training with the best of what it has, wherever it is raised, as in a callback.
+
+    It leaves `fit` where nothing has been finished. As Ctrl-C, it is no error.
+    """
+
+
+class BestEpoch:
+    """The arrays of the best epoch so far, by its training accuracy, among equals the last one.
+
+    Parameters
+    ----------
+    arrays : iterable of ndarray
+        What training moves in place.
+    """
+
+    def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
+        self._arrays = tuple(arrays)
+        self._kept: tuple[NDArray[Any], ...] = ()
+        self._accuracy = -1.0
+
+    def forget(self) -> None:
+        """Prefer any epoch from now on: the limits are tighter than those before."""
+        self._accuracy = -1.0
+
+    def through(
+        self, reports: Iterator[EpochReport], callback: Callback | None
+    ) -> list[EpochReport]:
+        """Run a training that reports its epochs; return the reports.
+
+        If it is stopped, the arrays become those of the best epoch.
+
+        Raises
+        ------
+        TrainingStopped
+            If it is stopped before any epoch was finished.
+        """
+        history: list[EpochReport] = []
+        try:
+            for report in reports:
+                if report.accuracy >= self._accuracy:
+                    kept = tuple(array.copy() for array in self._arrays)
+                    self._kept, self._accuracy = kept, report.accuracy
+                history.append(report)
+                if callback is not None:
+                    callback(report)
+        except TrainingStopped:
+            if not history:
+                raise
+            for array, best in zip(self._arrays, self._kept, strict=True):
+                array[...] = best
+        return history
+
+
+def was_stopped(history: Sequence[EpochReport]) -> bool:
+    """Whether a training that reported these epochs was stopped before its last one."""
+    return history[-1].epoch < history[-1].epochs
+
+
 class DivergedError(Exception):
-    """Parameters are no longer numbers, or most points are out of reach of all prototypes."""
+    """Parameters are not finite, or most points are out of reach of all prototypes."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.epoch = 0  # of the training; whoever counts them fills it in
+        self.epoch = 0  # filled in by the caller, who counts epochs
 
 
 def with_back_off(
     train: Callable[[float], _Found], learning_rate: float, remedies: str
 ) -> tuple[_Found, float, tuple[Restart, ...]]:
-    """Train; if that diverges, begin again with a third of the learning rate.
+    """Train; on divergence, restart with a third of the learning rate.
 
     Parameters
     ----------
@@ -155,12 +220,12 @@ def with_back_off(
     learning_rate : float
         The first one.
     remedies : str
-        What to try if none will do, as the end of a sentence.
+        What to try if all attempts fail, as the end of a sentence.
 
     Returns
     -------
     tuple
-        What `train` returned, the learning rate of it, and the attempts that were given up.
+        The result of `train`, its learning rate, and the abandoned attempts.
 
     Raises
     ------
@@ -190,8 +255,8 @@ def accuracies(
     Raises
     ------
     DivergedError
-        If training has run into the void: steps that are too large throw points and prototypes so
-        far apart that all RBFs vanish, and with them the gradient that could bring them back.
+        If steps were so large that points and prototypes are too far apart: all RBFs vanish, and
+        with them the gradient that could bring them back.
     """
     if not all(np.isfinite(matrix).all() for matrix in parameters):
         raise DivergedError("a parameter is no longer a finite number")

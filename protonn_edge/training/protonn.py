@@ -64,97 +64,96 @@ class ProtoNNClassifier(DeviceClassifier):
     constraint on its number of non-zero entries. The score of class l is
     ``sum_j Z[l, j] exp(-gamma^2 ||B[:, j] - W x||^2)``.
 
-    What points and targets may be, the attributes, and the parameters that are not in this list
-    are those of `DeviceClassifier`.
+    See `DeviceClassifier` for points and targets, attributes, and all parameters not listed here.
 
     Parameters
     ----------
     n_projections : int, default=10
-        Dimension d of the projected space; no more than there are features, or averages, is used.
+        Dimension d of the projected space; limited to the number of features, or averages.
     projection_bits : {8, 4}, default=8
-        Bits of a weight of W on the device. With 4, two weights share a byte, so that the same
-        flash holds twice as many, and large ones are clipped; `quantization_aware` training learns
-        that, other training does not.
+        Bits of a weight of W on the device. With 4, two weights share a byte, so the same flash
+        holds twice as many, and large ones are clipped; `quantization_aware` training takes this
+        into account.
     n_prototypes : int, default=None
-        Number m of prototypes, shared evenly by the classes to start with. None: see
-        `prototypes_per_class`. With fewer prototypes than classes, one may stand for several.
+        Number m of prototypes, initially shared evenly by the classes. None: see
+        `prototypes_per_class`. With fewer prototypes than classes, one may represent several.
     prototypes_per_class : int, default=None
-        Another way to say `n_prototypes`; give one of the two. None for both is 4 a class, or, for
-        sets of labels, 2 a label and at most 200.
+        Alternative to `n_prototypes`; give one of the two. None for both means 4 per class, or, for
+        sets of labels, 2 per label and at most 200.
     budget : int, default=None
         Bytes that W, B and Z may take on the device; chooses the numbers of projections and
-        prototypes by the rules in `protonn_edge.training.budget_rules`. `n_projections` is then not
-        used.
+        prototypes by the rules in `protonn_edge.training.budget_rules`. `n_projections` is then
+        ignored.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")
-        What the optimizer moves; the others stay where they start, as in the paper's figure 5.
+        The matrices to train; the others keep their initial values, as in the paper's figure 5.
     optimizer : {"joint", "alternating"}, default="joint"
-        "joint" moves all three matrices together with Adam; "alternating" is the paper's algorithm,
-        which takes them in turn.
+        "joint" trains all three matrices together with Adam; "alternating" is the paper's
+        algorithm, which trains them in turn.
     loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
-        What is minimized. The squared error is the paper's; the cross-entropy of a softmax over the
-        scores, or of a sigmoid for each label of a set (with its Brier score), generalizes better,
-        and makes scores logits; the hinge holds each class against the rest. The likelihood of
-        neighbours is that of stochastic neighbour compression, which `trained` ("B",) then is.
+        The loss to minimize. The squared error is the paper's; the cross-entropy of a softmax over
+        the scores, or of a sigmoid for each label of a set (plus its Brier score), generalizes
+        better, and makes scores logits; the hinge loss is one class against the rest. The
+        likelihood of neighbours with `trained` ("B",) is stochastic neighbour compression.
     gamma_numerator : float, default=1.5
         The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper has
         2.5.
     epochs : int, default=200
-        Passes over the training points of the joint optimizer.
+        Passes of the joint optimizer over the training points.
     batch_size : int or "auto", default="auto"
-        Points a step of the optimizer. "auto" is 256 for the joint one; the alternating one takes
-        all points at once where there are at most 10,000, and else 1,024.
+        Points per step of the optimizer. "auto" is 256 for the joint optimizer; for the alternating
+        one, all points if there are at most 10,000, else 1,024.
     learning_rate : float, default=0.01
-        Largest step of the joint optimizer; lowered on its own if training diverges.
+        Largest step of the joint optimizer; reduced automatically if training diverges.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
         tenth of the median distance between neighbouring points, a thirtieth with "l2", which suits
-        test points of the same origin; for other people, days or sensors than those in training,
-        try 0.3 to 0.5. The alternating optimizer adds none.
+        test points from the same source; for people, days or sensors that are not in the training
+        data, try 0.3 to 0.5. The alternating optimizer adds none.
     quantization_aware : bool, default=True
         Whether the second half of the joint training minimizes the loss of the integer model: W, B,
-        Z and the inputs rounded, the RBF read from its table. Without effect where no integer
-        model can be: for sets of labels, "l2", and more than 255 classes.
+        Z and the inputs rounded, the RBF read from its table. No effect if there is no integer
+        model: for sets of labels, "l2", and more than 255 classes.
     iterations : int, default=20
-        Alternating optimizer: how often Z, B and W have their turns (T in the paper).
+        Alternating optimizer: number of passes over Z, B and W (T in the paper).
     pass_epochs : int, default=20
-        Alternating optimizer: epochs of one turn (e in the paper).
+        Alternating optimizer: epochs of one pass (e in the paper).
     step_sizes : {"inverse_sqrt", "inverse"}, default="inverse_sqrt"
         Alternating optimizer: eta_0 / sqrt(t) with Nesterov's acceleration and tail averaging, as
         on the authors' poster, or eta_0 / t as in the paper.
     init_projection : {"lda", "gaussian", "pca", "nca", "identity", "sleec"} or array, default="lda"
-        Where W starts: linear discriminants, random numbers, principal directions, neighbourhood
-        components (slower), no projection at all (d = D), embeddings of the label sets as the
-        paper's for multi-label data, or the given matrix (d, D), for normalized features or
-        averages. For sets of labels and sparse points, "lda" stands for "sleec".
+        Initial W: linear discriminants, random numbers, principal directions, neighbourhood
+        components (slower), no projection (d = D), embeddings of the label sets as in the paper for
+        multi-label data, or a given matrix (d, D) for normalized features or averages. For sets of
+        labels and sparse points, "lda" stands for "sleec".
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
-        Where B and Z start: k-means in each class, k-means over all points, or some of the points.
-        For sets of labels the first is the second.
+        Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
+        For sets of labels the first means the second.
     gamma : float, default=None
-        The RBF's width at the start, in place of `gamma_numerator`.
+        Initial RBF width, instead of `gamma_numerator`.
     initial_model : ProtoNNModel, default=None
-        A model to go on from, with its normalizer, pooling and bits; sizes and initializations are
-        then not used.
+        A model to continue from, with its normalizer, pooling and bits; sizes and initializations
+        are then ignored.
     augment : bool, default=False
-        Whether the joint optimizer shifts, turns, scales and distorts the images a little at
-        random: worth it where a model is large enough to fit the training points, and not below.
+        Whether the joint optimizer slightly shifts, rotates, scales and distorts the images at
+        random: useful for models that are large enough to fit the training points.
     moved_share : float, default=1.0
-        The share of a step's images that `augment` moves. Gradients of moved images differ from
-        those of others, so that half of them is better there.
+        The share of a step's images that `augment` changes. For gradient features, which differ
+        between moved and original images, 0.5 is better.
     group_shift : float, default=1.5
-        Joint: how far the optimizer moves points at random from their group towards another one, if
-        `fit` is given groups, such as people: 1 is up to the other group, 2 as far again beyond it.
-        For people, days or sensors that were not recorded: see `protonn_edge.training.group_shift`.
-        Without groups, and in `partial_fit`, it does nothing.
+        Joint: maximum random shift of points from their group towards another one, if `fit` is
+        given groups, such as people: 1 reaches the other group, 2 goes as far again beyond it.
+        Improves generalization to people, days or sensors that were not recorded; see
+        `protonn_edge.training.group_shift`. No effect without groups, and in `partial_fit`.
     strangers : float, default=0.0
-        Joint: made-up points of no class a training point, from which the model learns to tell what
-        is none of its classes; 0.5 is a good number where it shall reject such points. Give
-        `image_shape` where points are images: see `protonn_edge.training.outlier_exposure`.
+        Joint: synthetic points of no class per training point, from which the model learns to
+        reject inputs unlike its classes; 0.5 is a good value for that. Give `image_shape` where
+        points are images: see `protonn_edge.training.outlier_exposure`.
     one_class : bool, default=False
-        Whether to learn from normal points alone what is normal: `fit` takes points of one class,
-        or no targets at all, and `calibrate_rejection` finds how far from all prototypes a point is
-        unknown. See `protonn_edge.training.one_class`.
+        Whether to train on normal points only: `fit` takes points of one class, or no targets at
+        all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
+        is unknown. See `protonn_edge.training.one_class`.
 
     References
     ----------
@@ -241,28 +240,31 @@ class ProtoNNClassifier(DeviceClassifier):
         ),
         "n_prototypes": (
             "--prototypes",
-            f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} a class]",
+            f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} per class]",
         ),
         "budget": (
             "--budget",
-            "Bytes of int8 parameters, such as 16kB (16,000): sets d and m by the paper's rules.",
+            "Size of int8 parameters, such as 16kB (16,000 B): sets d and m by the paper's rules.",
         ),
         "sparsity_projection": ("--lambda-w", "Non-zero share of W."),
         "sparsity_prototypes": ("--lambda-b", "Non-zero share of B."),
         "sparsity_labels": ("--lambda-z", "Non-zero share of Z."),
-        "trained": ("--trained", "Which of W, B and Z are; the others stay where they start."),
-        "optimizer": ("--optimizer", "All three matrices together, or in turn as in the paper."),
+        "trained": ("--trained", "Matrices to train; the others keep their initial values."),
+        "optimizer": (
+            "--optimizer",
+            "Train all three matrices together, or in turn as in the paper.",
+        ),
         "loss": ("--loss", "What is minimized."),
-        "gamma_numerator": ("--gamma-numerator", "Gamma times the median distance."),
-        "gamma": ("--gamma", "The RBF's width, in place of the median's."),
+        "gamma_numerator": ("--gamma-numerator", "Initial gamma times the median distance."),
+        "gamma": ("--gamma", "Initial RBF width, instead of one from the median distance."),
         "init_projection": (
             "--init-projection",
-            "Where W starts; identity is no projection, whatever d is.",
+            "Initial W; identity is no projection, for any d.",
         ),
         "init_prototypes": ("--init-prototypes", "Where B and Z start."),
         "epochs": ("--epochs", "Joint: passes over the training points."),
-        "iterations": ("--iterations", "Alternating: turns of each matrix."),
-        "pass_epochs": ("--pass-epochs", "Alternating: epochs of a turn."),
+        "iterations": ("--iterations", "Alternating: passes over each matrix."),
+        "pass_epochs": ("--pass-epochs", "Alternating: epochs of a pass."),
         "step_sizes": (
             "--step-sizes",
             "Alternating: steps of eta/t, or eta/sqrt(t), accelerated.",
@@ -272,24 +274,24 @@ class ProtoNNClassifier(DeviceClassifier):
         "input_noise": ("--noise", "Deviation of noise added to normalized features."),
         "quantization_aware": (
             "--quantization-aware/--no-quantization-aware",
-            "Joint: train the second half on what the integers compute.",
+            "Joint: train the second half on the integer model's results.",
         ),
         "augment": (
             "--augment/--no-augment",
-            "Joint: shift, turn, scale and distort the images a little at random.",
+            "Joint: slightly shift, rotate, scale and distort the images at random.",
         ),
-        "moved_share": ("--moved-share", "Share of a step's images that --augment moves."),
+        "moved_share": ("--moved-share", "Share of a step's images that --augment changes."),
         "group_shift": (
             "--group-shift",
-            "Joint, with --groups: move points at random up to this far towards another group.",
+            "Joint, with --groups: maximum random shift of points towards another group.",
         ),
         "strangers": (
             "--outlier-exposure",
-            "Made-up points of no class a training point. With --rejection: 0.5 if not given.",
+            "Synthetic points of no class per training point.  [default with --rejection: 0.5]",
         ),
         "one_class": (
             "--one-class/--all-classes",
-            "Learn from normal points alone, and call all else unknown; see --rejection, --normal.",
+            "Train on normal points only, and reject all others; see --rejection, --normal.",
         ),
     }
     _online: OnlineTraining | None = field(init=False, default=None)
@@ -303,12 +305,12 @@ class ProtoNNClassifier(DeviceClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on training with some more points, each of them seen once.
+        """Continue training with more points, each of them used once.
 
-        Only the joint optimizer can do that; the alternating one needs all points at once.
-        The first call decides on the normalization and on where training starts, so it should have
-        hundreds of points, of most classes. See `protonn_edge.training.online` for what differs
-        from `fit`. After `fit`, training goes on from the fitted model.
+        Only the joint optimizer supports this; the alternating one needs all points at once. The
+        first call determines the normalization and the initial values, so it should have hundreds
+        of points, of most classes. See `protonn_edge.training.online` for the differences from
+        `fit`. After `fit`, training continues from the fitted model.
 
         Parameters
         ----------
@@ -317,9 +319,9 @@ class ProtoNNClassifier(DeviceClassifier):
         y : array of shape (n,)
             Labels.
         classes : array of shape (L,), optional
-            All labels that will ever come; needed in the first call.
+            All labels of all calls; required in the first call.
         sample_weight : array of shape (n,), optional
-            What each point counts, not negative.
+            Weight of each point, not negative.
 
         Returns
         -------
@@ -334,7 +336,7 @@ class ProtoNNClassifier(DeviceClassifier):
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise InputError(
-                "the first call of partial_fit has no classes; give all labels that will ever come"
+                "the first call of partial_fit has no classes; give all labels of all calls"
             )
         settings = self._settings_to_go_on()
         multilabel = are_label_sets(y) or getattr(self, "multilabel_", False)
@@ -363,15 +365,15 @@ class ProtoNNClassifier(DeviceClassifier):
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return how well prototypes cover points X (n, D): unlike anything else if far below 0.
+        """Return how well prototypes cover points X (n, D): far below 0 for unknown inputs.
 
         Returns
         -------
         ndarray of shape (n,)
-            ``-gamma min_j ||b_j - W x||``: less the distance to the nearest prototype in RBF
-            widths. Below -3 no prototype says more than 1/8000 of what it can. Take the limit
-            between known and unknown inputs from points of both kinds, or a low quantile of those
-            of the training points: what the projection does not look at, this does not see.
+            ``-gamma min_j ||b_j - W x||``: minus the distance to the nearest prototype, in RBF
+            widths. Below -3, each RBF is less than 1/8000 of its maximum. Choose the limit between
+            known and unknown inputs by points of both kinds, or as a low quantile over training
+            points. Differences in directions that the projection ignores are not detected.
         """
         check_is_fitted(self)
         if is_large(X):
@@ -397,7 +399,7 @@ class ProtoNNClassifier(DeviceClassifier):
 
     @classmethod
     def searched(cls, room: Room) -> Searched:
-        """Return what a search draws, and where it begins; see `training.protonn_search`."""
+        """Return the search space, and where a search begins; see `training.protonn_search`."""
 
         def allows(**drawn: Any) -> bool:
             settings = cls(**{**room.fixed, **drawn}).training_settings()
@@ -419,11 +421,11 @@ class ProtoNNClassifier(DeviceClassifier):
         return Learned(training.model(trained), trained.history, trained.restarts, facts=facts)
 
     def training_settings(self) -> ProtoNNSettings:
-        """Return what training reads: the parameters, as they are now."""
+        """Return the current parameters as settings for training."""
         return ProtoNNSettings.of(self.get_params(deep=False))
 
     def _settings_to_go_on(self) -> ProtoNNSettings:
-        """Return the settings of `partial_fit`, which goes on from a model that is there."""
+        """Return the settings of `partial_fit`, which continues from an existing model."""
         model: ProtoNNModel | None = getattr(self, "model_", None)
         if model is None:
             return self.training_settings()
@@ -436,7 +438,7 @@ class ProtoNNClassifier(DeviceClassifier):
         targets: Indices,
         weights: NDArray[np.float64] | None,
     ) -> OnlineTraining:
-        """Return a training that begins with these points, or goes on from the fitted model."""
+        """Return a training that begins with these points, or continues from the fitted model."""
         model: ProtoNNModel | None = getattr(self, "model_", None)
         online = OnlineTraining(
             settings,
@@ -454,7 +456,7 @@ class ProtoNNClassifier(DeviceClassifier):
 
     @property
     def planned_epochs(self) -> int:
-        """Epochs that the last report will have counted."""
+        """Number of epochs by the last report."""
         if self.one_class:
             return 1
         if self.optimizer == "alternating":
@@ -466,5 +468,5 @@ class ProtoNNClassifier(DeviceClassifier):
         return self.loss == "cross_entropy"
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return logits: for another loss those of scores that go from 0 to 1, not calibrated."""
+        """Return logits; for other losses, those of scores from 0 to 1, not calibrated."""
         return scores - LABEL_RARITY if self._scores_are_logits else 4.0 * scores - 2.0

@@ -1,4 +1,4 @@
-"""What a search draws for ProtoNN, and where it begins."""
+"""The search space of ProtoNN, and where a search begins."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _DEFAULTS: dict[str, Any] = {
     "group_shift": 1.5,
 }
 
-# Shares of the bytes that there are for parameters, and what differs from the defaults there: the
-# sizes are those of the paper's rules, with the number of projections where it is given. The
-# variations are for points of other people, days or sensors than those in training.
+# Shares of the bytes for parameters, and settings that differ from the defaults: sizes follow the
+# paper's rules, with the number of projections if given. The variations are for people, days or
+# sensors that are not in the training data.
 _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
     (0.5, {"n_projections": 20, "augment": True}),
     (0.25, {}),
@@ -43,16 +43,16 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 
 
 def protonn_search(room: Room, allows: Callable[..., bool]) -> Searched:
-    """Return what is drawn: a function of the room alone.
+    """Return the search space, which depends only on the room.
 
-    Sparse B and Z are not: on the device they take as much as dense ones.
+    Sparse B and Z are not searched: on the device they take as much as dense ones.
 
     Parameters
     ----------
     room : Room
-        What a model is searched for.
+        The task to search a model for.
     allows : callable
-        Returns whether settings, given by name, go together with those that are fixed.
+        Returns whether settings, given by name, are compatible with the fixed ones.
     """
     fitting = room.parameter_bytes // (1 + room.n_classes)
     most = max(room.n_classes, min(room.n_points, _MOST_PROTOTYPES, fitting))
@@ -99,7 +99,7 @@ def _starts(room: Room) -> list[dict[str, Any]]:
                 n_points=room.n_points,
                 n_projections=None if projections is None else min(projections, room.n_inputs),
             )
-        except InputError:  # not even the smallest model
+        except InputError:  # not even the smallest model fits
             continue
         settled = {"n_projections": sizes.n_projections, "n_prototypes": sizes.n_prototypes}
         found.append(_DEFAULTS | differing | settled)

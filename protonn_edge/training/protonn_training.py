@@ -1,4 +1,4 @@
-"""The training of one ProtoNN: sizes, start, optimizer, and the model of what was found."""
+"""The training of one ProtoNN: sizes, initial values, optimizer, resulting model."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from protonn_edge.training.warm_start import parameters_of
 PROTOTYPES_PER_CLASS = 4
 _PROTOTYPES_OF_ONE_CLASS = 32
 _PROTOTYPES_PER_LABEL = 2  # the paper's
-_PROTOTYPES_FOR_LABELS = 200  # at most, unless it is said how many
+_PROTOTYPES_FOR_LABELS = 200  # at most, unless given
 _BATCH_SIZE = 256
 
 
 class ProtoNNTraining:
-    """What the settings mean for these points.
+    """A training with settings on given points.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ class ProtoNNTraining:
         self._gamma = 1.0
 
     def train(self) -> Trained:
-        """Return what the chosen optimizer found, in folded parameters."""
+        """Return the result of the chosen optimizer, in folded parameters."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            data = self.prepared.training_set()  # whether training diverged is looked at throughout
+            data = self.prepared.training_set()  # divergence is checked throughout
             augment = self._augmentation(data)
             start = self._start(data)
             if self._settings.one_class:
@@ -68,20 +68,20 @@ class ProtoNNTraining:
             return self._train_jointly(start, data, augment)
 
     def start(self) -> Parameters:
-        """Return where training starts, gamma folded in."""
+        """Return the initial parameters, gamma folded in."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             return self._start(self.prepared.training_set())
 
     @property
     def batch_size(self) -> int:
-        """Points a step of the joint optimizer."""
+        """Points per step of the joint optimizer."""
         size = self._settings.batch_size
         return _BATCH_SIZE if size == "auto" else int(size)
 
     def model(self, trained: Trained) -> ProtoNNModel:
-        """Return the model of what was found."""
+        """Return the trained model."""
         V, C, Z, sharpness = trained.parameters
-        with np.errstate(over="ignore", invalid="ignore"):  # a model checks that all are finite
+        with np.errstate(over="ignore", invalid="ignore"):  # the model checks that all are finite
             W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
             Z = Z * np.exp(sharpness) if self._settings.loss == "cross_entropy" else Z
         return ProtoNNModel(
@@ -95,7 +95,7 @@ class ProtoNNTraining:
         )
 
     def choose_noise(self, points: Any, generator: np.random.Generator) -> float:
-        """Return the noise of normalized points (n, D), which `input_noise` has from now on."""
+        """Return the noise for normalized points (n, D), and store it in `input_noise`."""
         noise = self._settings.input_noise
         if noise == "auto":
             noise = neighbour_noise(points, generator, self.prepared.normalizer.kind)
@@ -142,7 +142,7 @@ class ProtoNNTraining:
         )
 
     def _augmentation(self, data: TrainingSet) -> Augment | None:
-        """Return what changes batches: moved images, and then the shift between groups."""
+        """Return the augmentation of batches: moved images, then the shift between groups."""
         settings, prepared = self._settings, self.prepared
         augment: Augment | None = None
         if settings.augment:
@@ -166,8 +166,8 @@ class ProtoNNTraining:
         check_gamma(self._gamma)
         if not all(np.isfinite(matrix).all() for matrix in start):
             raise InputError(
-                f"with gamma {self._gamma:g}, the matrices to start from have numbers too large "
-                "for float32; try a smaller gamma or gamma_numerator, or another start"
+                f"with gamma {self._gamma:g}, the initial matrices have numbers too large for "
+                "float32; try a smaller gamma or gamma_numerator, or another start"
             )
         return start
 
@@ -190,7 +190,7 @@ class ProtoNNTraining:
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
         )
-        if data.outlier_exposure:  # their own prototypes begin without a label
+        if data.outlier_exposure:  # their own prototypes start without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])
         return start
 
@@ -220,9 +220,9 @@ class ProtoNNTraining:
 
 
 def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
-    """Return how many prototypes there are by default.
+    """Return the default number of prototypes.
 
-    The number of points has no say in it: a point of weight 2 counts as two.
+    It does not depend on the number of points, since a point of weight 2 counts as two.
     """
     if n_classes == 1:
         return _PROTOTYPES_OF_ONE_CLASS

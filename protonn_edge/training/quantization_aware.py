@@ -1,9 +1,9 @@
-"""Training on what the integer model will compute, so that its accuracy is the one that counts.
+"""Quantization-aware training: optimize the accuracy of the integer model.
 
-The quantizer itself makes an integer model of the parameters before every step. The loss and its
-gradient are those of the floats that these integers stand for, with inputs rounded as the device
-rounds them and the RBF read from its table; the step then moves the parameters themselves, as if
-rounding were the identity (the straight-through estimator of Bengio et al., 2013).
+Before every step, the quantizer makes an integer model from the parameters. The loss and its
+gradient are those of the floats that these integers represent, with inputs rounded as on the device
+and the RBF read from its table; the step is applied to the parameters themselves, as if rounding
+were the identity (the straight-through estimator of Bengio et al., 2013).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from protonn_edge.quantization import (
 )
 from protonn_edge.training.objective import Matrix, Parameters
 
-_ROWS_AT_ONCE = 4_096  # they are in float64 for a moment, which should not take much memory
+_ROWS_AT_ONCE = 4_096  # temporarily in float64, which should not take much memory
 
 
 class QuantizationAware:
-    """Rounds parameters and points as the quantizer will.
+    """Rounds parameters and points like the quantizer.
 
     Parameters
     ----------
     gamma : float
-        What is folded into the parameters.
+        The gamma that is folded into the parameters.
     normalizer : Normalizer
-        What turned raw features into the points of training.
+        The normalizer of the training points.
     inputs : InputStatistics
         Statistics of the raw features, or of their averages.
     projection_bits : {8, 4}
@@ -63,14 +63,14 @@ class QuantizationAware:
         return True
 
     def rounded_points(self, X: Matrix) -> Matrix:
-        """Return normalized points (n, D) as the device will see them, float32."""
+        """Return normalized points (n, D) as quantized on the device, float32."""
         assert self._precision is not None
         return rounded_inputs(X, self._normalizer, self._inputs, self._precision.input_bits)
 
     def rounded(self, parameters: Parameters) -> Parameters | None:
-        """Return what the integer model makes of `parameters`, None if it cannot hold them.
+        """Return `parameters` as rounded by the integer model; None if they do not fit it.
 
-        What a projected point begins with is taken off the prototypes: only differences count.
+        The offset of the projection is subtracted from the prototypes: only differences matter.
         """
         try:
             integers = quantize_in_order(self._model(parameters), self._precision)
@@ -104,12 +104,12 @@ class QuantizationAware:
 def rounded_inputs(
     X: Matrix, normalizer: Normalizer, inputs: InputStatistics, input_bits: int
 ) -> Matrix:
-    """Return normalized points (n, D) rounded to the bits that a device reads, float32.
+    """Return normalized points (n, D) rounded to the device's input bits, float32.
 
     Parameters
     ----------
     normalizer, inputs
-        As of `QuantizationAware`.
+        See `QuantizationAware`.
     input_bits : int
         4..8.
     """

@@ -1,4 +1,4 @@
-"""How a model came about, for its file: no time, no path."""
+"""How a model was trained, for its file: without time and paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sklearn
 
 import protonn_edge
 from protonn_edge.model import Model, model_bytes
-from protonn_edge.training.progress import Learned
+from protonn_edge.training.progress import Learned, was_stopped
 
 _RECORDED_REPORTS = 5_000  # in a model file, whose record has a limit
 _UNRECORDED = ("callback", "network_callback", "random_state")
@@ -29,17 +29,17 @@ def training_record(
     parameters : mapping
         Of the estimator.
     learned : Learned
-        What its training found.
+        The result of its training.
     seed : int
-        What everything random followed from.
+        The seed of all random numbers.
     n_train : int
-        Points that it was trained on.
+        Number of training points.
     data_sha256 : str
         Of these points, their targets, weights and groups.
     """
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)
-    history = learned.history[::-step][::-1]  # the last one is always among them
+    history = learned.history[::-step][::-1]  # always including the last one
     return {
         "versions": {
             "protonn-edge": protonn_edge.__version__,
@@ -50,6 +50,7 @@ def training_record(
         "seed": seed,
         "restarts": [str(restart) for restart in learned.restarts],
         **({"remarks": list(learned.remarks)} if learned.remarks else {}),
+        **({"stopped": learned.history[-1].place} if was_stopped(learned.history) else {}),
         "n_train": n_train,
         "data_sha256": data_sha256,
         "history": {
@@ -61,7 +62,7 @@ def training_record(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has no word for: a number, or what it is, with a digest."""
+    """Return a JSON form of a value: a number, or a description with a digest."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Model):

@@ -1,8 +1,8 @@
-"""When a training is refused, and in which sentence: the words for rows of tables.
+"""Conditions under which a training is refused, and their error sentences.
 
 The rows for every training are in `protonn_edge.training.compatibility`, those about one kind of
-feature with its parameters. Names of parameters in a sentence are in braces, so that the command
-line shows its own flags in their place.
+feature are next to its parameters. Names of parameters in a sentence are in braces, which the
+command line replaces by its own flags.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from protonn_edge.training.stored_points import is_large
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A training that is to begin: its settings, and what its points are like.
+    """A training to check: its settings and properties of its points.
 
     Attributes
     ----------
     settings : TrainingSettings
-        Of the kind of classifier that a row is for.
+        The settings of the kind of classifier that a row is for.
     sparse, multilabel, in_groups : bool
-        Whether the points stay sparse, have sets of labels, come in groups.
+        Whether the points stay sparse, have sets of labels, or come in groups.
     in_blocks : int
-        Bytes of points that are read in blocks; 0 where they are in memory.
+        Bytes of points that are read in blocks; 0 if they are in memory.
     in_parts : bool
         Whether `partial_fit` was called.
     rejecting : bool
-        Whether the model is to reject points afterwards.
+        Whether the model will reject points afterwards.
     given : frozenset of str
-        Options that the command line names, whatever their values.
+        Options given on the command line.
     """
 
     settings: Any
@@ -64,18 +64,18 @@ class Case:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of features that the settings ask for, or that the model to start from has."""
+        """The kinds of features in the settings, or in the model to start from."""
         stage = None if self.model is None else self.model.feature_stage
         return frozenset(self.settings.kinds_asked) | ({stage.kind} if stage else set())
 
     @property
     def clips_on(self) -> bool:
-        """Whether training goes on from a model that clips outliers."""
+        """Whether training continues from a model that clips outliers."""
         return self.model is not None and self.model.clipped
 
     @property
     def for_floats_alone(self) -> bool:
-        """Whether no integer model can be made of what is trained."""
+        """Whether the trained model cannot be converted to integers."""
         return self.multilabel or self.settings.normalizer_kind == "l2"
 
 
@@ -91,10 +91,11 @@ class Refusal:
     when : callable
         Whether a case is refused.
     sentence : str
-        Why, and what to try: ``{name}`` is what the caller calls a parameter, ``{settings.name}``
-        its value.
+        The reason, and what to try: ``{name}`` is the caller's name for a parameter,
+        ``{settings.name}`` its value.
     reads : tuple of str
-        Parameters that not every kind of classifier has; the row is for those that have them all.
+        Parameters that not every kind of classifier has; the row applies only to kinds with all of
+        them.
     """
 
     when: Condition
@@ -111,14 +112,14 @@ class Refusal:
 
 
 class _Names(dict[str, Any]):
-    """Calls a parameter what Python does, unless it has another name."""
+    """Names a parameter as in Python, unless it has another name."""
 
     def __missing__(self, name: str) -> str:
         return name
 
 
 def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal, ...]:
-    """Return a row for each hindrance, whose half sentence takes the place of ``<but>``."""
+    """Return a row for each obstacle, whose clause replaces ``<but>``."""
 
     def row(hindrance: Refusal) -> Refusal:
         said = sentence.replace("<but>", hindrance.sentence)
@@ -128,9 +129,9 @@ def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal
 
 
 def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
-    """Return the rows of a kind that gives each point one class, and reads no points in blocks.
+    """Return the rows of a kind without sets of labels and without points in blocks.
 
-    `what` is the kind in words, such as "a forest".
+    `what` describes the kind, such as "a forest".
     """
     return (
         Refusal(
@@ -147,7 +148,7 @@ def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
 
 
 def all_at_once(name: str) -> Refusal:
-    """Return a row for a parameter that `partial_fit` has no use for."""
+    """Return a row for a parameter that `partial_fit` does not support."""
     return Refusal(
         lambda case: case.in_parts and bool(getattr(case.settings, name)),
         f"partial_fit was called with {{{name}}}, which needs all points at once; leave {{{name}}} "
@@ -156,7 +157,7 @@ def all_at_once(name: str) -> Refusal:
 
 
 def models_all_at_once(kind: str, what: str) -> Refusal:
-    """Return a row for a model with a kind of features that `partial_fit` cannot go on from."""
+    """Return a row for a model with features that `partial_fit` cannot continue from."""
     return Refusal(
         lambda case: case.in_parts and kind in case.kinds,
         f"partial_fit goes on from a model of {what}, which needs all points at once; take "
@@ -169,4 +170,4 @@ LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
 IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")
 AUGMENTED = Refusal(lambda case: case.settings.augment, "{augment} moves images")
 OTHER_FEATURES = Refusal(lambda case: len(case.kinds) > 1, "other features are to be made, too")
-"""Half sentences for `but`."""
+"""Clauses for `but`."""

@@ -1,4 +1,4 @@
-"""The kinds of classifiers, by the names that the command line has for them."""
+"""The kinds of classifiers, by their names on the command line."""
 
 from __future__ import annotations
 

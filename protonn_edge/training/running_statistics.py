@@ -1,4 +1,4 @@
-"""Statistics of features whose points come in parts, as `InputStatistics` has them of a whole."""
+"""Statistics of features of points that arrive in parts, like `InputStatistics`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Float64 = NDArray[np.float64]
 class RunningStatistics:
     """Mean, deviation and range of the points seen so far.
 
-    Parts are combined by the pairwise rule of Chan, Golub and LeVeque (1983), which loses no digits
-    however many parts there are and however far the mean is from 0.
+    Parts are combined by the pairwise rule of Chan, Golub and LeVeque (1983), which keeps full
+    precision for any number of parts and any mean.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -29,7 +29,7 @@ class RunningStatistics:
 
     @classmethod
     def following(cls, inputs: InputStatistics, total: float) -> Self:
-        """Go on after points of these statistics that weighed `total` together."""
+        """Continue after points with these statistics and the total weight `total`."""
         running = cls(len(inputs.mean))
         running.lower, running.upper = inputs.lower.copy(), inputs.upper.copy()
         running._total, running._mean = total, inputs.mean.copy()
@@ -37,14 +37,14 @@ class RunningStatistics:
         return running
 
     def add(self, X: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
-        """Take in points X (n, D), finite, with weights (n,) above 0, or 1 each."""
+        """Add points X (n, D), finite, with weights (n,) above 0, or 1 each."""
         if not len(X):
             return
         np.minimum(self.lower, X.min(axis=0), out=self.lower)
         np.maximum(self.upper, X.max(axis=0), out=self.upper)
         counted = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
         total = float(counted.sum())
-        shift = X[0].astype(np.float64)  # of the points' own size, so that no digits are lost
+        shift = X[0].astype(np.float64)  # as large as the points, so that no digits are lost
         centred = X - shift
         mean = counted @ centred / total
         squares = counted @ np.square(centred) - total * np.square(mean)
@@ -68,14 +68,14 @@ class RunningStatistics:
 
 
 class RunningInputs:
-    """The input statistics of a model whose training points come in parts.
+    """The input statistics of a model whose training points arrive in parts.
 
     Parameters
     ----------
     n_inputs : int
-        Features of a point, or those that are made of them.
+        Number of features of a point, or of computed ones.
     stage : FeatureStage, optional
-        What makes them of raw points.
+        Computes them from raw points.
     """
 
     def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
@@ -85,12 +85,12 @@ class RunningInputs:
         self._lower, self._upper = np.inf, -np.inf  # of all raw values
 
     def follow(self, inputs: InputStatistics, total: float) -> None:
-        """Go on after points of these statistics that weighed `total` together."""
+        """Continue after points with these statistics and the total weight `total`."""
         self._of_inputs = RunningStatistics.following(inputs, total)
         self._lower, self._upper = float(inputs.lower.min()), float(inputs.upper.max())
 
     def add(self, points: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
-        """Take in raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
+        """Add raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
         if not len(points):
             return
         if self._one_range:
@@ -102,12 +102,12 @@ class RunningInputs:
 
     @property
     def changing(self) -> NDArray[np.bool_]:
-        """Which inputs are not the same in all points so far, (D,)."""
+        """Which inputs have varied so far, (D,)."""
         changing: NDArray[np.bool_] = self._of_inputs.lower < self._of_inputs.upper
         return changing
 
     def inputs(self, background: NDArray[Any]) -> InputStatistics:
-        """Return the statistics, with the most frequent values (D,) found in some other way."""
+        """Return the statistics, given the most frequent values (D,)."""
         found = self._of_inputs
         lower, upper = found.lower, found.upper
         if self._one_range:  # see `InputStatistics.of_averages`

@@ -1,4 +1,4 @@
-"""What a search may draw for a kind of classifier, said without the library that searches."""
+"""The search space of a kind of classifier, independent of the search library."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Among:
-    """One of some values."""
+    """One of several values."""
 
     values: tuple[Any, ...]
 
     def joined(self, other: Among) -> Among:
-        """Return one of the values of either."""
+        """Return a choice among the values of both."""
         return Among(tuple(dict.fromkeys((*self.values, *other.values))))
 
 
 @dataclass(frozen=True)
 class Between:
-    """A number from `low` to `high`, drawn by its logarithm; whole if both ends are."""
+    """A number from `low` to `high`, drawn log-uniformly; an integer if both ends are."""
 
     low: float
     high: float
 
     def joined(self, other: Between) -> Between:
-        """Return what spans both."""
+        """Return the range that spans both."""
         return Between(min(self.low, other.low), max(self.high, other.high))
 
 
@@ -38,13 +38,13 @@ class Room:
     Attributes
     ----------
     n_points, n_inputs, n_classes : int
-        Of the training points of a fold; inputs of the classifier.
+        Training points of a fold; inputs and classes of the classifier.
     parameter_bytes : int
-        About what there is room for.
+        Approximate size limit of the parameters.
     fixed : mapping
         Settings of the classifier that all trials share.
     in_groups : bool
-        Whether the points come in groups, which they can be moved between.
+        Whether the points come in groups, between which they can be shifted.
     """
 
     n_points: int
@@ -57,20 +57,20 @@ class Room:
 
 @dataclass(frozen=True)
 class Searched:
-    """What is drawn for a kind of classifier.
+    """The search space of a kind of classifier.
 
     Attributes
     ----------
     parameters : mapping of str to Among or Between
-        By the names of the classifier's parameters.
+        Ranges by the names of the classifier's parameters.
     starts : tuple of mapping
-        The settings of the first trials; a parameter that is not drawn may be among them.
+        The settings of the first trials; may include parameters that are not searched.
     sketch : mapping
-        Settings with which a model that takes as much is trained at once.
+        Settings that train a model of the same size quickly.
     sketch_points : mapping of str to int
-        Training points that a sketch needs for each unit of a parameter.
+        Number of training points that a sketch needs per unit of a parameter.
     columns : mapping of str to tuple of str
-        Headings of tables of trials, and the parameters under each: sizes, alone, come first.
+        Headings for tables of trials with the parameters of each column, sizes first.
     """
 
     parameters: Mapping[str, Among | Between]
@@ -86,19 +86,18 @@ class Searched:
 
 
 FEATURES = "feature_stage"
-"""What a trial calls the alternative that comes before its classifier."""
+"""The name of the features in a trial's settings."""
 
 
 def among_features(each: Mapping[str, Searched]) -> Searched:
-    """Return what is drawn where one of several kinds of features is, too.
+    """Return the search space including a choice among several kinds of features.
 
-    The search begins with the first start of each, and goes on with the others in turn.
+    The search begins with the first start of each, then the others in turn.
 
     Parameters
     ----------
     each : mapping of str to Searched
-        What is drawn for one kind of classifier with one alternative, by the alternatives' names;
-        at least one.
+        The search space of a kind of classifier for each alternative, by name; at least one.
     """
     first, *others = each.values()
     parameters: dict[str, Any] = {FEATURES: Among(tuple(each))}
@@ -117,22 +116,22 @@ def among_features(each: Mapping[str, Searched]) -> Searched:
 
 
 KIND = "classifier"
-"""What a trial calls its kind of classifier, where several are searched."""
+"""The name of the kind of classifier in a trial's settings, if several are searched."""
 
 ANY = "any"
 """The name of all kinds together."""
 
 
 def among_kinds(each: Mapping[str, Searched]) -> Searched:
-    """Return what is drawn where the kind of classifier is, too.
+    """Return the search space including the kind of classifier.
 
-    Parameters have the name of their kind and a dot in front. The search begins with what it begins
-    with for each kind, in turn.
+    Parameters are prefixed with the name of their kind and a dot. The search begins with the starts
+    of each kind, in turn.
 
     Parameters
     ----------
     each : mapping of str to Searched
-        What is drawn for kinds of classifiers, by their names; at least one.
+        The search spaces of kinds of classifiers, by name; at least one.
     """
     parameters: dict[str, Among | Between] = {KIND: Among(tuple(each))}
     sketch: dict[str, Any] = {}
@@ -154,9 +153,9 @@ def _of_kind(kind: str, named: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """Return the kind of a trial where several are searched, if it has any, and its own settings.
+    """Return the kind of a trial, if several are searched, and its own settings.
 
-    Settings that have no kind in front are everyone's.
+    Settings without a kind's prefix apply to all kinds.
     """
     kind = settings.get(KIND)
     named = ((name.partition("."), value) for name, value in settings.items() if name != KIND)
@@ -169,7 +168,7 @@ def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str,
 
 
 def shown(value: Any) -> str:
-    """Return a setting for people."""
+    """Return a setting as text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -178,4 +177,4 @@ FEATURES_SEARCHED: Mapping[str, Among | Between] = {
     "dead_zone": Among((0.0, 0.15)),
     "clip": Among((0.0, 0.02)),
 }
-"""What is drawn of the parameters that every kind of classifier has."""
+"""The search space of the parameters that all kinds of classifiers share."""

@@ -1,4 +1,4 @@
-"""What training reads: the parameters of a classifier, taken once when `fit` begins."""
+"""Settings for training: a classifier's parameters, copied once when `fit` begins."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from protonn_edge.training.weighting import ClassWeight
 
 @dataclass(kw_only=True, eq=False)
 class TrainingSettings(AllFeatures):
-    """What the preparation of points reads; a classifier without a parameter has its default here.
+    """Settings for preparing points; defaults for parameters that a classifier does not have.
 
-    It does not change, as a frozen dataclass, which could not share the parameters of features with
-    classifiers.
+    It is immutable, but not a frozen dataclass, which could not inherit the feature parameters from
+    classes shared with classifiers.
 
     Attributes
     ----------
@@ -46,20 +46,20 @@ class TrainingSettings(AllFeatures):
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Return the settings that an estimator's parameters, checked one by one, are."""
+        """Return the settings of an estimator whose parameters were checked one by one."""
         names = [each.name for each in fields(cls) if each.name in parameters]
         return cls(**{name: parameters[name] for name in names})
 
     @property
     def normalizer_kind(self) -> str:
-        """The kind of normalizer, that of the model to start from if there is one."""
+        """The kind of normalizer; that of the model to start from, if any."""
         given = self.initial_model
         return self.normalization if given is None else given.normalizer.kind
 
 
 @dataclass(kw_only=True, eq=False)
 class ProtoNNSettings(TrainingSettings):
-    """What the training of a ProtoNN reads besides; see `ProtoNNClassifier`."""
+    """Further settings for training a ProtoNN; see `ProtoNNClassifier`."""
 
     n_projections: int
     projection_bits: int
@@ -94,7 +94,7 @@ class ProtoNNSettings(TrainingSettings):
 
     @property
     def weight_bits(self) -> int:
-        """Bits of a weight of W, those of the model to start from if there is one."""
+        """Bits of a weight of W; those of the model to start from, if any."""
         given = self.initial_model
         return self.projection_bits if given is None else given.projection_bits
 

@@ -1,4 +1,4 @@
-"""Statistics of raw features that are sparse, without making them dense."""
+"""Statistics of sparse raw features, without making them dense."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protonn_edge.model import InputStatistics
 
 
 def sparse_statistics(X: Sparse, weights: NDArray[np.float32] | None = None) -> InputStatistics:
-    """Return what `InputStatistics.of` does, for a sparse X (n, D) of points with weights (n,)."""
+    """Like `InputStatistics.of`, for sparse points X (n, D) with weights (n,)."""
     counted = np.ones(X.shape[0]) if weights is None else weights.astype(np.float64)
     lower, upper = column_range(X)
     columns = csc_array(X, dtype=np.float64)
@@ -27,7 +27,7 @@ def sparse_statistics(X: Sparse, weights: NDArray[np.float32] | None = None) -> 
 
 
 def _most_frequent(columns: Sparse, counted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the most frequent value of each column, the smallest such."""
+    """Return the most frequent value of each column; the smallest of several."""
     background = np.zeros(columns.shape[1])
     per_row = counted[columns.indices]
     for column in range(len(background)):

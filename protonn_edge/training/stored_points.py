@@ -1,17 +1,16 @@
-"""Training on points that are too many to be copied: a file mapped into memory, read in blocks.
+"""Training on points that are too large to copy: a memory-mapped file, read in blocks.
 
-Nothing here holds more than `POOL_BYTES` of points, and the sample, at a time, and the pages of a
-mapped file are given back after they were read: they count towards a process's resident memory.
-
-What `fit` does with all points when they are few is here done like this:
+At most `POOL_BYTES` of points, and the sample, are in memory at a time. Pages of a mapped file are
+released after reading, as they count towards a process's resident memory. The differences from
+training in memory:
 
 - **Statistics** (range, mean, deviation) are exact, from one pass in the order of the file; the
   most frequent value of a feature is that of the sample.
 - **The start** (projection, prototypes, gamma) and the noise come from the sample: `SAMPLE_POINTS`
-  at random, and one more of each class that it has none of.
-- **Batches**: blocks of consecutive points are drawn at random until they make a pool, and batches
-  are drawn from the pool. So a file sorted by class is no problem, and still read block by block.
-- Equal points are not merged, so the order of the points shows in the last digits.
+at random, and one more of each class that is missing in it.
+- **Batches**: random blocks of consecutive points are collected into a pool, and batches are drawn
+from the pool. So files sorted by class work, and are still read block by block.
+- Equal points are not merged, so the order of the points affects the last digits.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from protonn_edge.training.running_statistics import RunningInputs
 from protonn_edge.training.validation import check_finite
 
 LARGE_BYTES = 2**28
-"""Points that take more than this in float32 are read in blocks, wherever they are."""
+"""Points that take more than this as float32 are read in blocks, in memory or mapped."""
 
 POOL_BYTES = 2**25
 BLOCK_BYTES = 2**18
@@ -40,14 +39,14 @@ SAMPLE_POINTS = 20_000
 
 
 def is_large(X: object) -> TypeGuard[NDArray[Any]]:
-    """Return whether these are points, in an array, of more than `LARGE_BYTES`."""
+    """Return whether these points are an array of more than `LARGE_BYTES`."""
     return isinstance(X, np.ndarray) and X.ndim == 2 and 4 * X.size > LARGE_BYTES
 
 
 def chunks_of(X: NDArray[Any]) -> Iterator[tuple[slice, Float32]]:
     """Yield all rows of X in their order, as float32 copies of at most about `BLOCK_BYTES * 8`.
 
-    The pages of a file mapped for reading are given back on the way.
+    The pages of a mapped file are released after reading.
     """
     rows = _rows_in(8 * BLOCK_BYTES, X)
     for start in range(0, len(X), rows):
@@ -67,7 +66,7 @@ class StoredPoints:
     y : ndarray of shape (n,), int64
         Class indices from 0; each class has at least one point of a weight above 0.
     weights : ndarray of shape (n,), float64, or None
-        Not negative; points of weight 0 are left out of everything.
+        Not negative; points of weight 0 are ignored.
     """
 
     X: NDArray[Any]
@@ -82,7 +81,7 @@ class StoredPoints:
             )
 
     def survey(self, statistics: RunningInputs) -> str:
-        """Add all points to `statistics`; return the SHA-256 of all that training depends on.
+        """Add all points to `statistics`; return the SHA-256 of all data that training depends on.
 
         Raises
         ------
@@ -132,11 +131,11 @@ class StoredPoints:
             places[order] = np.arange(len(rows))
             points = np.empty((len(rows), self.X.shape[1]), dtype=np.float32)
             done = 0
-            for block in read:  # straight to its places: a pool is in memory once
+            for block in read:  # directly into place, so a pool is in memory only once
                 there = places[done : done + len(block)]
                 points[there] = _float32(self.X[block[0] : block[-1] + 1])
                 done += len(block)
-                _give_back(self.X)  # the system may map far more around a block than was read
+                _give_back(self.X)  # the system may map far more than the block that was read
             rows = rows[order]
             if self.weights is not None and not self.weights[rows].all():
                 counted = self.weights[rows] > 0
@@ -153,18 +152,18 @@ class StoredPoints:
 
 
 class StoredSet:
-    """Stored points as an optimizer wants them; see `Source`.
+    """Stored points as a `Source` for an optimizer.
 
     Parameters
     ----------
     points : StoredPoints
         All points, raw.
     normalized : callable
-        From raw points to what training sees.
+        From raw points to normalized features.
     changing : ndarray of shape (D,), bool
-        Which inputs are not the same in all points.
+        Which inputs vary.
     sample : TrainingSet
-        Some of the points, normalized, in random order; what is reported is measured on them.
+        Some of the points, normalized, in random order; used for reported accuracies.
     """
 
     multilabel = False
@@ -192,8 +191,8 @@ class StoredSet:
         return self._count
 
     def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
-        """Go through all points once, in an order of the generator's, `size` at a time."""
-        begun = np.empty(0, dtype=np.int64)  # a batch that the next pool completes
+        """Yield all points once, in random order, `size` at a time."""
+        begun = np.empty(0, dtype=np.int64)  # a partial batch, completed from the next pool
         begun_points = np.empty((0, self._points.X.shape[1]), dtype=np.float32)
         for rows, points in self._points.pools(generator):
             start = 0
@@ -212,7 +211,7 @@ class StoredSet:
             yield self._batch(begun, begun_points)
 
     def through(self, change: Callable[[Float32], Float32]) -> StoredSet:
-        """Return the same set with something done to the points of its batches."""
+        """Return the same set with a change applied to the points of its batches."""
         changed = object.__new__(StoredSet)
         changed.__dict__ = {**self.__dict__, "_changes": (*self._changes, change)}
         return changed
@@ -228,20 +227,20 @@ class StoredSet:
 
 
 def _float32(X: NDArray[Any]) -> Float32:
-    """Return a copy in float32; what is too large for it becomes infinite, and is then refused."""
+    """Return a copy in float32; too large values become infinite, and are refused later."""
     with np.errstate(over="ignore"):
         return X.astype(np.float32)
 
 
 def _rows_in(size: int, X: NDArray[Any]) -> int:
-    """Return how many rows of X take `size` bytes in float32, at least 1."""
+    """Return the number of rows of X that take `size` bytes as float32, at least 1."""
     return max(1, size // (4 * int(X.shape[1])))
 
 
 def _give_back(X: NDArray[Any]) -> None:
-    """Take the pages of a mapped file out of this process's memory; they stay in the system's.
+    """Release the pages of a mapped file from this process's memory; the system caches them.
 
-    A private copy-on-write mapping keeps them: there they may hold what is not in the file.
+    A private copy-on-write mapping keeps them, as they may differ from the file.
     """
     owner: Any = X
     while isinstance(owner, np.ndarray):

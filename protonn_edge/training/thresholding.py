@@ -1,4 +1,4 @@
-"""Hard thresholding: what keeps a matrix within its share of non-zero entries."""
+"""Hard thresholding, which keeps a matrix within its share of non-zero entries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 
 def kept_entries(size: int, fraction: float) -> int:
-    """Return how many of `size` entries a share of `fraction` keeps: no more, but at least 1.
+    """Return how many of `size` entries a share of `fraction` keeps, at least 1.
 
-    The paper's constraint is ``||A||_0 <= lambda * size(A)``. The nudge keeps products such as
-    0.3 * 10, which come out a hair below an integer, at that integer.
+    The paper's constraint is ``||A||_0 <= lambda * size(A)``. A small constant is added for
+    products such as 0.3 * 10, which are rounded to just below an integer.
     """
     return min(size, max(1, math.floor(fraction * size + 1e-9)))
 
@@ -30,7 +30,7 @@ def support(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.bool_]:
     -------
     ndarray of bool, of the matrix's shape
         True at exactly ``kept_entries(matrix.size, fraction)`` places, those of the largest
-        magnitudes; of equal magnitudes the first in C order are kept.
+        magnitudes; among equal magnitudes the first in C order.
     """
     keep = kept_entries(matrix.size, fraction)
     magnitudes = np.abs(matrix).ravel()
@@ -51,7 +51,7 @@ def hard_threshold(matrix: NDArray[np.float32], fraction: float) -> NDArray[np.f
 
 
 def in_shares_of_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return a matrix whose rows have the length 1; those of zeros stay as they are."""
+    """Return a matrix with rows normalized to length 1; zero rows are unchanged."""
     lengths: NDArray[np.float32] = np.linalg.norm(matrix, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     return matrix / lengths

@@ -1,7 +1,7 @@
-"""The scores of a tree whose branches are soft, and the gradient through them.
+"""The scores of a tree with soft branches, and their gradient.
 
-A point goes both ways from each inner node, right with the weight ``(1 + tanh(s T_j z)) / 2``,
-which for a large sharpness s is 0 or 1 (Kumar et al., ICML 2017, section 3).
+A point takes both branches at each inner node, the right one with the weight ``(1 + tanh(s T_j z))
+/ 2``, which for a large sharpness s is 0 or 1 (Kumar et al., ICML 2017, section 3).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _NO_SHARPNESS = np.zeros(1, np.float32)
 
 @dataclass(frozen=True, eq=False)
 class TreeParameters:
-    """All that is trained; also what goes along with it entry by entry, such as the gradient.
+    """All trained parameters; also arrays of the same shapes, such as the gradient.
 
     Attributes
     ----------
     projection : ndarray of shape (d, D), float32
-        Z, or no rows where the tree reads the points themselves.
+        Z, or no rows if the tree reads the points themselves.
     weights, gates : ndarray of shape (nodes R, d + 1), float32
-        W and V, the last column for a 1 behind a point.
+        W and V; the last column is a bias.
     branches : ndarray of shape (inner nodes, d + 1), float32
         T.
     """
@@ -53,7 +53,7 @@ def tree_gradient(
     Parameters
     ----------
     loss : callable
-        Of scores; see `objective.LOSSES`.
+        A function of scores; see `objective.LOSSES`.
     sharpness : ndarray of shape (inner nodes,)
         s of each branch.
     """
@@ -86,13 +86,13 @@ def branch_magnitudes(parameters: TreeParameters, X: Matrix) -> Matrix:
 
 
 def _with_ones(Z: Matrix, X: Matrix) -> Matrix:
-    """Return what the tree reads of points X (n, D), and a 1 behind it."""
+    """Return the inputs of the tree for points X (n, D), with a 1 appended."""
     projected = X @ Z.T if len(Z) else X
     return np.concatenate([projected, np.ones((len(X), 1), X.dtype)], axis=1)
 
 
 def _reached(right: Matrix) -> Matrix:
-    """Return how much of each point reaches each node, (n, nodes)."""
+    """Return the weight with which each point reaches each node, (n, nodes)."""
     n, inner = right.shape
     reached = np.ones((n, 2 * inner + 1), right.dtype)
     for j in range(inner):
@@ -102,8 +102,8 @@ def _reached(right: Matrix) -> Matrix:
 
 
 def _through_branches(right: Matrix, reached: Matrix, by_reached: Matrix) -> Matrix:
-    """Return the derivatives to the shares that go right, of those to what reaches a node."""
-    whole = by_reached.copy()  # of a node and all that is below it
+    """Return the derivatives to the right-branch weights, from those to the node weights."""
+    whole = by_reached.copy()  # of a node and its subtree
     by_right = np.empty_like(right)
     for j in reversed(range(right.shape[1])):
         left, difference = whole[:, 2 * j + 1], whole[:, 2 * j + 2] - whole[:, 2 * j + 1]
@@ -115,7 +115,7 @@ def _through_branches(right: Matrix, reached: Matrix, by_reached: Matrix) -> Mat
 def _through_scores(
     t: Matrix, Y: Matrix, loss: Loss, weights: Matrix | None
 ) -> tuple[float, Matrix]:
-    """Return the loss, and its derivatives to t; of two classes -t/2 and t/2 are the scores."""
+    """Return the loss and its derivatives to t; for two classes the scores are -t/2 and t/2."""
     if t.shape[1] > 1:
         value, slope, _ = loss(t, Y, _NO_SHARPNESS, weights)
         return value, slope

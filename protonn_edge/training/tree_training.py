@@ -1,14 +1,14 @@
 """Mini-batch optimization of a tree and its projection, under their shares of non-zero entries.
 
-All matrices move together, as those of a ProtoNN do (`training.joint`): with Adam, its steps warmed
-up and then lowered, thresholded to their shares after every step, gradually at first, and with
-fixed supports in the last quarter. Branches are soft at first and end hard, see `tree_gradient`.
+All matrices are trained together as for ProtoNN (`training.joint`): with Adam, warm-up and cosine
+decay, thresholding to their shares after every step, gradually at first, and fixed supports in the
+last quarter. Branches start soft and end hard; see `tree_gradient`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,25 +21,26 @@ from protonn_edge.training.initialization import discriminant_projection
 from protonn_edge.training.joint import Sparsifier
 from protonn_edge.training.objective import cross_entropy
 from protonn_edge.training.points import Float32, TrainingSet
-from protonn_edge.training.progress import Callback, EpochReport
+from protonn_edge.training.progress import BestEpoch, Callback, EpochReport, was_stopped
 from protonn_edge.training.tree_gradient import TreeParameters, branch_magnitudes, tree_gradient
 
-# Of the branches, for sums whose mean magnitude is 1, at first and at last. It follows the
-# magnitude on some points of each step, or training would keep branches soft by making it smaller.
+# Initial and final sharpness of the branches, for sums with mean magnitude 1. The magnitude is
+# measured on some points of each step; otherwise training would keep branches soft by shrinking
+# their sums.
 _SHARPNESS = 1.0, 100.0
 _MEASURED_POINTS = 64
-_SHARPENED = 0.75  # from this share of the steps on it is the last one
+_SHARPENED = 0.75  # it is final from this share of the steps on
 
-# Of `TreeParameters`. Only the sign of a branch's sum counts, so its length drifts: compared with
-# the others' weights, all of a short branch would be cut, and often the root's.
+# Of `TreeParameters`. Only the sign of a branch's sum matters, so the length of its weights drifts:
+# compared with other branches, all weights of a short one would be pruned, often those of the root.
 _BRANCHES = 3
 
-_START = 0.3  # deviation of what weights and gates make of points whose coordinates have 1
+_START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
 
 
 @dataclass(frozen=True)
 class TreeSchedule:
-    """How long, how fast and under which constraints to train; see `TreeClassifier`.
+    """Epochs, step sizes and constraints of training; see `TreeClassifier`.
 
     `sparsity` has the shares of the four matrices of `TreeParameters`, `input_noise` is a deviation
     of normalized points.
@@ -61,9 +62,9 @@ class TreeTraining:
     ----------
     data : TrainingSet
     schedule : TreeSchedule
-        Its `n_projections` is 0 where the tree reads the points themselves.
+        Its `n_projections` is 0 if the tree reads the points themselves.
     seed : int
-        Everything random follows from it.
+        Seed of all random numbers.
     """
 
     def __init__(self, data: TrainingSet, schedule: TreeSchedule, seed: int) -> None:
@@ -85,7 +86,7 @@ class TreeTraining:
         Parameters
         ----------
         model_of : callable
-            Makes a model of `parameters`, on whose hard branches accuracies are measured.
+            Makes a model with hard branches from `parameters`, for measuring accuracy.
         callback : callable, optional
             Called with each report.
 
@@ -94,8 +95,18 @@ class TreeTraining:
         InputError
             If training diverges.
         """
-        history = []
-        for epoch in range(1, self._schedule.epochs + 1):
+        best = BestEpoch(self.parameters)
+        history = best.through(self._epochs(model_of, best), callback)
+        if was_stopped(history):
+            self._sparsifier.apply(self.parameters, 1.0)
+        self._scale_coordinates()
+        return tuple(history)
+
+    def _epochs(
+        self, model_of: Callable[[TreeParameters], TreeModel], best: BestEpoch
+    ) -> Iterator[EpochReport]:
+        epochs = self._schedule.epochs
+        for epoch in range(1, epochs + 1):
             with np.errstate(over="ignore", invalid="ignore"):
                 objective = self._epoch()
             if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
@@ -104,18 +115,12 @@ class TreeTraining:
                     "a smaller one, or another normalization"
                 )
             accuracy, test_accuracy = self._accuracies(model_of(self.parameters))
-            history.append(
-                EpochReport(
-                    epoch, self._schedule.epochs, objective, accuracy, test_accuracy=test_accuracy
-                )
-            )
-            if callback is not None:
-                callback(history[-1])
-        self._scale_coordinates()
-        return tuple(history)
+            if self._sparsifier.tightens(epoch / epochs):
+                best.forget()
+            yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
 
     def _scale_coordinates(self) -> None:
-        """Bring the coordinates of training points to -1..1, which no score depends on."""
+        """Scale the coordinates of training points to -1..1, which leaves the scores unchanged."""
         Z, *tree = self.parameters
         if len(Z):
             points, _ = self._data.evaluated
@@ -126,7 +131,7 @@ class TreeTraining:
                 matrix[:, :-1] *= reach
 
     def _epoch(self) -> float:
-        """Go through the points once and return the mean loss on the way."""
+        """Pass over the points once and return the mean loss."""
         total = 0.0
         for batch in self._data.batches(self._schedule.batch_size, self._generator):
             points = batch.X
@@ -167,7 +172,7 @@ class TreeTraining:
         return shares[0], shares[1] if len(shares) > 1 else None
 
     def _start(self) -> TreeParameters:
-        """Return where training starts: discriminants, and random sums of what they give."""
+        """Return the initial parameters: discriminants, and random weights of their outputs."""
         schedule, (points, y) = self._schedule, self._data.evaluated
         X = dense_rows(points, slice(None))
         d = min(schedule.n_projections, X.shape[1])

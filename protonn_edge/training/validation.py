@@ -1,4 +1,4 @@
-"""What points must be like before anything is trained on them, each in one sentence."""
+"""Checks of training points, each with a one-sentence error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check_finite(X: Any, what: str = "X", first_row: int = 0) -> None:
     if X.dtype.kind != "f" or np.isfinite(np.sum(values, dtype=np.float64)):
         return
     bad = ~np.isfinite(values)
-    if not bad.any():  # only their sum is too large
+    if not bad.any():  # only their sum overflows
         return
     if issparse(X):
         places, first = X.tocoo(), int(bad.argmax())
@@ -26,17 +26,17 @@ def check_finite(X: Any, what: str = "X", first_row: int = 0) -> None:
         row, feature = (int(index) for index in np.argwhere(bad)[0])
     value = "NaN" if np.isnan(X[row, feature]) else "inf, or too large for float32"
     raise InputError(
-        f"row {first_row + row:,} of {what} has {value} as feature {feature:,}; mend or drop the "
+        f"row {first_row + row:,} of {what} has {value} as feature {feature:,}; fix or drop the "
         "point"
     )
 
 
 def check_varying(lower: NDArray[Any], upper: NDArray[Any]) -> None:
-    """Refuse features whose smallest and largest values (D,) are all the same."""
+    """Refuse features that are all constant, by their smallest and largest values (D,)."""
     if not (lower < upper).any():
         raise InputError(
             f"every feature is constant (feature 0 is always {float(lower[0]):g}), so the points "
-            "cannot be told apart; give features that differ"
+            "cannot be distinguished; give features that differ"
         )
 
 

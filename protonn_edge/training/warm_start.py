@@ -1,4 +1,4 @@
-"""Training that goes on where a trained model is, in its own normalized features."""
+"""Training that continues from a trained model, in its normalized features."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def parameters_of(model: ProtoNNModel, *, scores_are_logits: bool) -> Parameters
     model : ProtoNNModel
         Classes in the order of the sorted labels, as an estimator makes it.
     scores_are_logits : bool
-        True where the loss learns a sharpness, which a model has as a part of Z.
+        True if the loss learns a sharpness, which is part of Z in a model.
     """
     fold = np.float32(model.gamma)
     largest = float(np.abs(model.labels).max())
     scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
     sharpness = np.array([np.log(scale)], dtype=np.float32)
-    with np.errstate(over="ignore"):  # whoever starts there sees to it that all are finite
+    with np.errstate(over="ignore"):  # the caller checks that all are finite
         return Parameters(
             model.projection * fold, model.prototypes * fold, model.labels / scale, sharpness
         )
 
 
 def check_sizes(model: SizedByMatrices, n_features: int, n_classes: int) -> None:
-    """Refuse a model that has other numbers of features or classes than the data."""
+    """Refuse a model whose numbers of features or classes differ from the data's."""
     for size, wanted, name in (
         (model.n_features, n_features, "features"),
         (model.n_classes, n_classes, "classes"),
@@ -39,5 +39,5 @@ def check_sizes(model: SizedByMatrices, n_features: int, n_classes: int) -> None
         if size != wanted:
             raise InputError(
                 f"the given model has {size:,} {name}, the data has {wanted:,}; give a model and "
-                "data that go together"
+                "data that match"
             )

@@ -1,4 +1,4 @@
-"""What each point counts: the weights given with the points, times those of their classes."""
+"""Weights of points: their given weights times those of their classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def point_weights(
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,
 ) -> NDArray[np.float64] | None:
-    """Return a weight for each point, or None where all count the same.
+    """Return a weight for each point, or None if all are equal.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def point_weights(
     sample_weight : array of shape (n,) or a number, optional
         Not negative.
     class_weight : mapping from label to float, "balanced" or None
-        "balanced" makes the points of every class weigh the same together.
+        "balanced" gives every class the same total weight.
 
     Raises
     ------
@@ -51,7 +51,5 @@ def point_weights(
     elif isinstance(class_weight, Mapping):
         weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
     if not (weights > 0).any():
-        raise InputError(
-            "every point counts nothing; give a class that has points a weight above 0"
-        )
+        raise InputError("every point has weight 0; give a class that has points a weight above 0")
     return weights

@@ -59,7 +59,7 @@ class Choice:
             return cls()
         if not found or found[1] not in (_DEFAULT, *_COSTS):
             raise InputError(
-                f"{text!r} is no choice; say best, 'smallest-within 0.5', 'fastest-within 0.5' "
+                f"{text!r} is not a choice; give best, 'smallest-within 0.5', 'fastest-within 0.5' "
                 f"(percentage points) or 'default-within {_CHANCE}'"
             )
         if found[2] == _CHANCE:

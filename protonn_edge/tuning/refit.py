@@ -112,8 +112,8 @@ def refit(
         model = replace(model, record={**model.record, "tuning": told})
         return Refitted(model, candidate, fit, linked)
     raise CheckFailed(
-        f"trained on all points, none of the chosen models keeps to the limits; the last one: "
-        f"{reason}"
+        "none of the chosen models stays within the limits when trained on all points; the last "
+        f"one: {reason}"
     )
 
 
@@ -137,5 +137,5 @@ def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
         ("SRAM", share.sram_bytes, limits.sram_bytes),
     ):
         if limit is not None and taken > limit:
-            raise CheckFailed(f"linked, it takes {taken:,} B {what} of {limit:,}")
+            raise CheckFailed(f"once linked, it takes {taken:,} B {what} of {limit:,}")
     return linked

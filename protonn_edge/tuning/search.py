@@ -293,7 +293,7 @@ class Search:
                 if losses == _LOSSES:
                     raise CheckFailed(
                         f"fold {job.fold} of trial {job.number} was lost {losses + 1} times "
-                        f"({reason[:200]}); look at the workers, then give the same command again"
+                        f"({reason[:200]}); check the workers, then repeat the command"
                     )
                 lost.append((job, losses + 1))
             else:

@@ -241,8 +241,8 @@ class SearchFile:
                 key for key, value in self._identity.items() if (known or {}).get(key) != value
             )
             raise InputError(
-                f"{self._path} is of another search (it differs in {', '.join(differing)}); name "
-                "another --search, or remove it"
+                f"{self._path} belongs to another search (it differs in {', '.join(differing)}); "
+                "name another --search, or remove it"
             )
         return study
 
@@ -262,7 +262,7 @@ class SearchFile:
             os.truncate(self._path, content.rfind(b"\n") + 1)
 
     def _no_search(self) -> InputError:
-        return InputError(f"{self._path} is no file of a search; name another --search")
+        return InputError(f"{self._path} is not a search file; name another --search")
 
 
 class _HeldLock:

@@ -251,7 +251,7 @@ def check_points(X: Any, y: Any) -> None:
     if np.ndim(y) != 1:
         raise InputError(
             "the points have sets of labels, for which there is no integer model; tune needs one "
-            "class a point"
+            "class per point"
         )
     if getattr(X, "nnz", None) is not None:
         raise InputError("the points are sparse; tuning needs a table, so give dense points")

@@ -6,9 +6,12 @@ import importlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any, Protocol, Self
 
 from threadpoolctl import threadpool_limits
@@ -89,7 +92,8 @@ class Processes:
     def submit(self, job: Job) -> Future[FoldResult]:
         """Have a fold run; in a broken pool it is lost at once."""
         try:
-            return self._pool.submit(_run_in_process, job)
+            with _ctrl_c_later():  # this may start a process, which Ctrl-C must not reach
+                return self._pool.submit(_run_in_process, job)
         except BrokenProcessPool as error:
             lost: Future[FoldResult] = Future()
             lost.set_exception(error)
@@ -117,6 +121,19 @@ class Processes:
 
 
 _shared: list[Points] = []  # of a process that `Processes` has started
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Hold Ctrl-C back until the end; a process that is started meanwhile never gets it."""
+    if sys.platform == "win32":
+        yield
+        return
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
 
 
 def _begin_process(points: Points) -> None:

@@ -70,6 +70,17 @@ def test_the_same_seed_gives_the_same_network(digits: tuple[np.ndarray, np.ndarr
         assert (one.weights != three.weights).any()
 
 
+def test_no_image_moves_in_the_last_passes(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    schedules = Schedule(2, 0.01, 0.0), Schedule(2, still_epochs=2), Schedule(2, still_epochs=1)
+    still, none_moved, some = (
+        learned_network(replace(WANTED, schedule=each), X[:200], y[:200], None, seed=0).layers[0]
+        for each in schedules
+    )
+    np.testing.assert_array_equal(none_moved.weights, still.weights)
+    assert (some.weights != still.weights).any()
+
+
 def test_weights_of_points_count(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     wanted = replace(WANTED, schedule=Schedule(2))

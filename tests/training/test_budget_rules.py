@@ -1,4 +1,4 @@
-"""A budget of bytes decides on the sizes of a model, by the paper's rules, and is kept."""
+"""A budget of bytes determines the sizes of a model, by the paper's rules, and is kept."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_projection_that_is_given_is_kept_within_a_budget() -> None:
 
 @pytest.mark.parametrize("other", [{"n_prototypes": 20}, {"prototypes_per_class": 2}])
 def test_a_budget_and_a_number_of_prototypes_exclude_each_other(other: dict[str, int]) -> None:
-    with pytest.raises(InputError, match="budget is 900, which decides"):
+    with pytest.raises(InputError, match="budget is 900, which determines"):
         fit(budget=900, **other)
 
 

@@ -45,7 +45,7 @@ def test_no_fold_is_empty(seed):
 
 def test_a_class_of_a_single_group_is_named():
     y, groups = np.array(["walks", "rests", "walks"]), np.array([0, 0, 1])
-    with pytest.raises(InputError, match="all points of class rests are of one group"):
+    with pytest.raises(InputError, match="all points of class rests are in one group"):
         check_classes_of_groups(y, groups)
 
 
@@ -67,7 +67,7 @@ def test_groups_have_more_folds_where_there_are_enough(n_groups, folds):
     [
         (np.append(Y, 3), None, "only one point"),
         (Y, np.zeros(5), r"shape \(5,\) for 90 training points"),
-        (Y, np.arange(90) % 2, "of groups there are 2, for 3 folds"),
+        (Y, np.arange(90) % 2, "there are 2 groups for 3 folds"),
     ],
 )
 def test_what_cannot_be_folded_is_refused(y, groups, sentence):

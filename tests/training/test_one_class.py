@@ -73,7 +73,7 @@ def test_scores_decide_too() -> None:
 
 def test_several_classes_are_refused() -> None:
     y = np.arange(len(NORMAL)) % 3
-    with pytest.raises(InputError, match="has 3 classes, and one_class is set"):
+    with pytest.raises(InputError, match="has 3 classes, but one_class is set"):
         ProtoNNClassifier(one_class=True).fit(NORMAL, y)
 
 

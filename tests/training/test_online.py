@@ -68,7 +68,7 @@ def test_labels_and_classes_must_stay_what_they_were() -> None:
     estimator = classifier().partial_fit(DIGITS.X_train, DIGITS.y_train, classes=CLASSES)
     with pytest.raises(InputError, match="has the label '77'"):
         estimator.partial_fit(DIGITS.X_train[:3], [1, 2, 77])
-    with pytest.raises(InputError, match="not those of the calls before"):
+    with pytest.raises(InputError, match="differ from those of earlier calls"):
         estimator.partial_fit(DIGITS.X_train[:3], [1, 2, 3], classes=[1, 2, 3])
     with pytest.raises(ValueError, match="features"):
         estimator.partial_fit(DIGITS.X_train[:3, :5], [1, 2, 3])

@@ -104,7 +104,7 @@ def test_going_on_keeps_average_pooling() -> None:
     model = trained(epochs=3).to_model()
     more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
     assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().feature_stage == model.feature_stage
-    with pytest.raises(InputError, match="another way"):
+    with pytest.raises(InputError, match="differently"):
         trained(initial_model=model, reduced_shape=(4, 4))
 
 
@@ -115,8 +115,11 @@ def test_the_same_settings_give_the_same_model() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"image_shape": None}, "its own shape is not given"),
-        ({"reduced_shape": None, "cropped_shape": (6, 6)}, "nothing is to be made of it"),
+        ({"image_shape": None}, "the shape of the image is not given"),
+        (
+            {"reduced_shape": None, "cropped_shape": (6, 6)},
+            "no features are to be computed from it",
+        ),
         ({"image_shape": (8, 9)}, "72 pixels, the points have 64"),
         ({"reduced_shape": (9, 8)}, "larger than its 8x8 pixels"),
         ({"cropped_shape": (4, 4)}, "6x6, which is larger than its 4x4"),
@@ -160,5 +163,5 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
 
 def test_deskewing_without_average_pooling_is_refused() -> None:
     X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="deskewed, but nothing is to be made of it"):
+    with pytest.raises(InputError, match="deskewed, but no features are to be computed from it"):
         ProtoNNClassifier(image_shape=(16, 16), deskew=True).fit(X, y)

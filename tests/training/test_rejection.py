@@ -115,5 +115,5 @@ def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
 ) -> None:
     monkeypatch.setattr(ProtoNNModel, "statistics", ("score", "margin"))
     X, y = np.zeros((3, 64)), np.zeros(3)
-    with pytest.raises(InputError, match="no distance to reject points by; take score or margin"):
+    with pytest.raises(InputError, match="no distance to reject points by; choose score or margin"):
         calibrated.calibrate_rejection(X, y, rate=0.5, by=("score", "distance"))

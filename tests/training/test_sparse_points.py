@@ -81,7 +81,7 @@ def test_a_normalization_that_moves_zeros_gives_the_model_of_dense_points() -> N
 def test_points_that_would_be_too_large_dense_are_refused() -> None:
     wide = csr_array((2, DENSE_LIMIT_BYTES), dtype=np.float32)
     assert dense_unless_kept(wide, "l2").shape == wide.shape
-    with pytest.raises(InputError, match="'standard' makes sparse points dense.*take.*'l2'"):
+    with pytest.raises(InputError, match="'standard' makes sparse points dense.*choose.*'l2'"):
         dense_unless_kept(wide, "standard")
 
 

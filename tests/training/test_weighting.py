@@ -38,7 +38,7 @@ def test_balance_takes_the_points_weights_into_account() -> None:
 
 
 def test_classes_of_no_weight_at_all_are_refused() -> None:
-    with pytest.raises(InputError, match="every point counts nothing"):
+    with pytest.raises(InputError, match="every point has weight 0"):
         point_weights(POINTS, LABELS, None, {"a": 0.0, "b": 0.0})
 
 

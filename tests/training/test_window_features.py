@@ -78,7 +78,7 @@ def test_training_goes_on_with_the_models_own_features() -> None:
     model = classifier(epochs=5).fit(X, Y).to_model()
     further = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0).fit(X, Y)
     assert further.to_model().feature_stage == model.feature_stage
-    with pytest.raises(InputError, match="also a model to start from"):
+    with pytest.raises(InputError, match="but the model to start from"):
         classifier(initial_model=model).fit(X, Y)
 
 

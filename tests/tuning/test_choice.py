@@ -139,5 +139,5 @@ def test_a_choice_says_what_it_is_parsed_from(in_groups):
     ],
 )
 def test_no_choice_is_refused(text):
-    with pytest.raises(InputError, match="is no choice"):
+    with pytest.raises(InputError, match="is not a choice"):
         Choice.parse(text)

@@ -74,7 +74,7 @@ def test_another_search_is_refused_by_what_differs(opened, records):
 def test_another_file_is_left_as_it_is(opened, tmp_path, content):
     path = tmp_path / "search.jsonl"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="no file of a search"), opened():
+    with pytest.raises(InputError, match="not a search file"), opened():
         pass
     assert path.read_bytes() == content
 
@@ -86,7 +86,7 @@ def test_damage_further_down_is_said(opened, records, tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     for damaged in ([*lines, b"{}\n"], [*lines[:-1], b"garbage\n", lines[-1]]):
         path.write_bytes(b"".join(damaged))
-        with pytest.raises(InputError, match="no file of a search"), opened() as file:
+        with pytest.raises(InputError, match="not a search file"), opened() as file:
             file.records()
 
 

@@ -162,17 +162,20 @@ class BasisImagesClassifier(DenseClassifier):
         "similarity": [real(0, 1e6)],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "basis_images": ("--basis-images", "Basis images: how many of them a student weights."),
+        "basis_images": (
+            "--basis-images",
+            "Basis images: number of images that a student weights.",
+        ),
         "image_parts": ("--image-parts", "Basis images: a grid of parts with a weight each."),
         "teacher": ("--teacher", "Basis images: layers of the teacher, such as 16x3,max2,32x3."),
-        "teacher_epochs": ("--teacher-epochs", "Basis images: passes to train the teacher in."),
-        "similarity": ("--similarity", "Basis images: what the similarity loss counts."),
+        "teacher_epochs": ("--teacher-epochs", "Basis images: passes for training the teacher."),
+        "similarity": ("--similarity", "Basis images: weight of the similarity loss."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.settings.convolutions, str),
-            "basis images have a student, but its layers are not given; say them with "
-            "{convolutions}, such as 8x3,max2",
+            "basis images need the layers of a student; give them with {convolutions}, such as "
+            "8x3,max2",
         ),
     )
 

@@ -176,7 +176,7 @@ def learned_student(
     if images.Y.shape[1] != teacher.n_classes:
         raise InputError(
             f"the teacher has {teacher.n_classes} classes, the points have {images.Y.shape[1]}; "
-            "take a teacher of the same classes"
+            "use a teacher of the same classes"
         )
     head = BasisImages.random(
         teacher,

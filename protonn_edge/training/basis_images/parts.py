@@ -36,7 +36,7 @@ class Parts:
         if grid[0] > shape[0] or grid[1] > shape[1]:
             raise InputError(
                 f"images have {grid[0]}x{grid[1]} parts, but only {shape[0]}x{shape[1]} pixels; "
-                "take fewer parts"
+                "use fewer parts"
             )
         places = np.arange(shape[0] * shape[1]).reshape(shape)
         rows = np.array_split(places, grid[0])

@@ -39,8 +39,8 @@ def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> 
     """
     if weights > MOST_CHANNELS:
         raise InputError(
-            f"basis images have {weights} weights, a layer gives at most {MOST_CHANNELS}; take "
-            "fewer images, or fewer parts"
+            f"basis images have {weights} weights, but a layer has at most {MOST_CHANNELS} "
+            "channels; use fewer images or parts"
         )
     height, width, _ = list(shapes_of(layouts, shape))[-1]
     if height == width and height in SIDES:

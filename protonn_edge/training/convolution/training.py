@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from protonn_edge.training.augmentation import move
 from protonn_edge.training.convolution.network import Network
 from protonn_edge.training.convolution.rounding import Bits
 from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.progress import TrainingStopped
 
 _FLOAT_SHARE = 0.6  # of the epochs
 _ROUNDED_RATE = 0.5  # of the learning rate
@@ -47,6 +48,11 @@ class PassReport:
     passes: int
     loss: float
 
+    @property
+    def place(self) -> str:
+        """How far the training is, in words."""
+        return f"{self.number:,} of {self.passes:,} passes over the {self.network}"
+
 
 def reporting(
     callback: Callable[[PassReport], object] | None, network: str, passes: int
@@ -68,11 +74,18 @@ class Schedule:
     learning_rate : float
     moved_share : float
         Of the images, those that move at random each time that they are seen.
+    still_epochs : int
+        The last of the passes, in which no image moves.
     """
 
     epochs: int
     learning_rate: float = 0.01
     moved_share: float = 1.0
+    still_epochs: int = 0
+
+    def moved_share_in(self, epoch: int) -> float:
+        """Return the share of the images that move in a pass, counted from 0."""
+        return self.moved_share if epoch < self.epochs - self.still_epochs else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +178,36 @@ class _Run:
         callback: OnEpoch | None,
     ) -> None:
         self._images, self._schedule, self._generator = images, schedule, generator
-        self._callback, self._epoch = callback, 0
+        self._callback, self._epoch, self._stopped = callback, 0, False
 
     def through(self, network: Network, unit: np.float32, epochs: int, rate: float) -> None:
-        """Train a network, in place, on images multiplied with `unit`."""
+        """Train a network, in place, on images multiplied with `unit`.
+
+        Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
+
+        Raises
+        ------
+        TrainingStopped
+            If it is stopped before any pass was finished.
+        """
+        kept = [array.copy() for array in network.parameters]
+        try:
+            for loss in self._passes(network, unit, 0 if self._stopped else epochs, rate):
+                kept = [array.copy() for array in network.parameters]
+                self._epoch += 1
+                if self._callback is not None:
+                    self._callback(self._epoch, loss, network)
+        except TrainingStopped:
+            if self._epoch == 0:
+                raise
+            self._stopped = True
+            for array, last in zip(network.parameters, kept, strict=True):
+                array[...] = last
+
+    def _passes(
+        self, network: Network, unit: np.float32, epochs: int, rate: float
+    ) -> Iterator[float]:
+        """Yield the mean loss of each pass."""
         images = self._images
         size = _batch_size_for(len(images.raw))
         steps = epochs * math.ceil(len(images.raw) / size)
@@ -176,23 +215,22 @@ class _Run:
         step = 0
         for _ in range(epochs):
             order, total = self._generator.permutation(len(images.raw)), 0.0
+            moved_share = self._schedule.moved_share_in(self._epoch)
             for start in range(0, len(order), size):
                 rows = order[start : start + size]
-                x = images.of(rows, self._schedule.moved_share, self._generator) * unit
+                x = images.of(rows, moved_share, self._generator) * unit
                 weights = None if images.weights is None else images.weights[rows]
                 loss, gradient = network.gradient(x, images.Y[rows], weights)
                 step += 1
                 adam.step(network.parameters, gradient, rate_at(rate, step, steps))
                 network.hold()
                 total += loss * len(rows)
-            self._epoch += 1
             if not math.isfinite(total):
                 raise InputError(
-                    f"the training of convolutions diverges in pass {self._epoch}; look for "
+                    f"the training of convolutions diverges in pass {self._epoch + 1}; look for "
                     "points of enormous weight, or take fewer layers"
                 )
-            if self._callback is not None:
-                self._callback(self._epoch, total / len(images.raw), network)
+            yield total / len(images.raw)
 
 
 def _batch_size_for(images: int) -> int:

@@ -45,7 +45,7 @@ class AudioParameters(WindowFeatureParameters):
         "onset": [Interval(Integral, *THRESHOLDS, closed="both")],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "onset": ("--onset", "How loud sound is where a clip begins, in steps of a byte."),
+        "onset": ("--onset", "Threshold of loudness where a clip begins, in steps of a byte."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         models_all_at_once(KIND, "clips of sound"),
@@ -55,8 +55,8 @@ class AudioParameters(WindowFeatureParameters):
                 and case.settings.window_shape is not None
                 and case.settings.window_shape[1] > 1
             ),
-            "energies of sound are to be taken, but {window_shape} is {settings.window_shape}, of "
-            "several channels; give clips of one",
+            "energies of sound are to be taken, but {window_shape} is {settings.window_shape}, "
+            "with several channels; give clips of one channel",
         ),
         *but(
             lambda case: case.settings.dead_zone > 0,
@@ -90,8 +90,8 @@ class AudioParameters(WindowFeatureParameters):
         found = _FORM.fullmatch(self.features or "")
         if found is None:
             raise InputError(
-                f"{shortened(repr(self.features))} does not say the bands and the frames of sound; "
-                "give such as audio:12x20"
+                f"{shortened(repr(self.features))} does not give the bands and frames of sound; "
+                "give, for example, audio:12x20"
             )
         bands, frames = int(found[1]), int(found[2])
         rate = DEFAULT_RATE if self.sample_rate is None else float(self.sample_rate)

@@ -52,21 +52,21 @@ class AveragePoolingParameters(ImageParameters):
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "reduced_shape": (
             "--average-pooling",
-            "Project the averages of this many areas of an image, which the device makes.",
+            "Have the device average an image over this many areas, before the projection.",
         ),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             _pools_otherwise,
-            "the model to start from pools its images in another way than {reduced_shape}, "
-            "{cropped_shape} and {deskew} say; leave them out",
+            "the model to start from pools its images differently from {reduced_shape}, "
+            "{cropped_shape} and {deskew}; leave them out",
         ),
         Refusal(
             lambda case: (
                 case.settings.reduced_shape is not None and case.settings.image_shape is None
             ),
-            "the image is to be pooled to {settings.reduced_shape}, but its own shape is not "
-            "given; say its height and width with {image_shape}",
+            "{reduced_shape} is {settings.reduced_shape}, but the shape of the image is not "
+            "given; give its height and width with {image_shape}",
         ),
         Refusal(
             lambda case: KIND in case.kinds and case.sparse,

@@ -25,7 +25,7 @@ from protonn_edge.training.convolution.notation import read_network
 from protonn_edge.training.convolution.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.training.convolution.training import PassReport, Schedule, reporting
 from protonn_edge.training.features.images import ImageParameters
-from protonn_edge.training.options import PASSES, Counts, real
+from protonn_edge.training.options import MAYBE_PASSES, PASSES, Counts, real
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.refusals import (
     IN_BLOCKS,
@@ -64,6 +64,8 @@ class ConvolutionParameters(ImageParameters):
     network_moved_share : float in [0, 1], default=0.5
         Of the images of such a pass, those that are moved at random: see
         `protonn_edge.training.augmentation`.
+    network_still_epochs : int, default=0
+        The last of these passes, in which none are moved.
     network_callback : callable, default=None
         Called with a `PassReport` after each of these passes, and after those of a teacher.
     """
@@ -73,6 +75,7 @@ class ConvolutionParameters(ImageParameters):
     activation_bits: int = 8
     network_epochs: int = 30
     network_moved_share: float = 0.5
+    network_still_epochs: int = 0
     network_callback: Callable[[PassReport], object] | None = None
 
     asked_by: ClassVar[dict[str, str]] = {KIND: "convolutions"}
@@ -82,19 +85,24 @@ class ConvolutionParameters(ImageParameters):
         "activation_bits": [Counts(ACTIVATION_BITS)],
         "network_epochs": [PASSES],
         "network_moved_share": [real(0, 1)],
+        "network_still_epochs": [MAYBE_PASSES],
         "network_callback": [callable, None],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "convolutions": (
             "--convolutions",
-            "Learn layers first, such as average2,5x3,8x3,11x3,max2; or take a model's (.npz).",
+            "Learn these layers first, such as average2,5x3,8x3,11x3,max2; or use a .npz model's.",
         ),
-        "convolution_bits": ("--convolution-bits", "Of a convolution's weight: 8, 4 or 2."),
-        "activation_bits": ("--activation-bits", "Of a convolution's value: 8 or 4."),
-        "network_epochs": ("--network-epochs", "Passes over the images to learn convolutions in."),
+        "convolution_bits": ("--convolution-bits", "Bits of a convolution's weight: 8, 4 or 2."),
+        "activation_bits": ("--activation-bits", "Bits of a convolution's value: 8 or 4."),
+        "network_epochs": ("--network-epochs", "Passes over the images for learning convolutions."),
         "network_moved_share": (
             "--network-moved-share",
             "Share of the images that are moved at random while convolutions are learned.",
+        ),
+        "network_still_epochs": (
+            "--network-still-epochs",
+            "The last passes over the images, in which none are moved.",
         ),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
@@ -109,7 +117,7 @@ class ConvolutionParameters(ImageParameters):
             lambda case: (
                 case.settings.convolutions is not None and case.settings.image_shape is None
             ),
-            "convolutions are to be learned, but the shape of the image is not given; say its "
+            "convolutions are to be learned, but the shape of the image is not given; give its "
             "height and width with {image_shape}",
         ),
         Refusal(
@@ -118,7 +126,7 @@ class ConvolutionParameters(ImageParameters):
                 and case.settings.cropped_shape not in (None, case.settings.image_shape)
                 and read_network(case.settings.convolutions)[0] == 1
             ),
-            "convolutions look at all of the image unless it is pooled, but {cropped_shape} is "
+            "convolutions use the whole image unless it is pooled, but {cropped_shape} is "
             "{settings.cropped_shape}; let the layers begin with average2, or leave "
             "{cropped_shape} out",
         ),
@@ -132,8 +140,8 @@ class ConvolutionParameters(ImageParameters):
         ),
         Refusal(
             lambda case: case.settings.convolutions is not None and case.settings.deskew,
-            "convolutions are to be learned, but images are to be deskewed, which only "
-            "{reduced_shape} and {gradients} have; leave {deskew} out",
+            "convolutions are to be learned, but only {reduced_shape} and {gradients} can deskew "
+            "images; leave {deskew} out",
         ),
         *but(
             lambda case: case.settings.dead_zone > 0,
@@ -194,7 +202,11 @@ class ConvolutionParameters(ImageParameters):
             PixelScale.between(*common_range(points, weights)),
             layouts,
             Bits(self.convolution_bits, self.activation_bits),
-            Schedule(self.network_epochs, moved_share=float(self.network_moved_share)),
+            Schedule(
+                self.network_epochs,
+                moved_share=float(self.network_moved_share),
+                still_epochs=self.network_still_epochs,
+            ),
             self._prototypes,
         )
 
@@ -210,7 +222,7 @@ def _fitting(stage: Convolutions, points: Float32) -> Convolutions:
     """Return layers that were learned before, for points (n, features) like those."""
     if stage.n_features != points.shape[1]:
         raise InputError(
-            f"the layers are of images with {stage.n_features:,} pixels, the points have "
-            f"{points.shape[1]:,} features; take points like those that they were learned from"
+            f"the layers are for images with {stage.n_features:,} pixels, but the points have "
+            f"{points.shape[1]:,} features; use points like those they were trained on"
         )
     return stage

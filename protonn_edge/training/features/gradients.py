@@ -56,9 +56,9 @@ class GradientParameters(ImageParameters):
     flags: ClassVar[dict[str, tuple[str, str]]] = {
         "gradients": (
             "--gradients",
-            "Project sums of an image's gradients over this many cells, which the device makes.",
+            "Have the device sum an image's gradients over this many cells, before the projection.",
         ),
-        "directions": ("--directions", "Of gradients: 8, or 4."),
+        "directions": ("--directions", "Directions of gradients: 8 or 4."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (
         all_at_once("gradients"),
@@ -70,8 +70,8 @@ class GradientParameters(ImageParameters):
         ),
         Refusal(
             lambda case: case.settings.gradients is not None and case.settings.image_shape is None,
-            "gradients are to be summed in {settings.gradients} cells, but the shape of the image "
-            "is not given; say its height and width with {image_shape}",
+            "gradients are to be summed in {settings.gradients} cells, but the shape of the "
+            "image is not given; give its height and width with {image_shape}",
         ),
         *but(
             lambda case: KIND in case.kinds,

@@ -19,7 +19,7 @@ from protonn_edge.training.refusals import IN_BLOCKS, SPARSE, Refusal, all_at_on
 def _without_features(name: str, what: str) -> Refusal:
     return Refusal(
         lambda case: not case.settings.kinds_asked and bool(getattr(case.settings, name)),
-        f"the image is to be {what}, but nothing is to be made of it; say what with "
+        f"the image is to be {what}, but no features are to be computed from it; choose some with "
         "{reduced_shape} or {gradients}",
     )
 
@@ -50,8 +50,11 @@ class ImageParameters(FeatureParameters):
         "deskew": ["boolean"],
     }
     flags: ClassVar[dict[str, tuple[str, str]]] = {
-        "image_shape": ("--image-shape", "The features are the pixels of images."),
-        "cropped_shape": ("--crop", "Take this much, in the image's middle."),
+        "image_shape": (
+            "--image-shape",
+            "Height and width of the images whose pixels are the features.",
+        ),
+        "cropped_shape": ("--crop", "Use only this much of the image, in its middle."),
         "deskew": ("--deskew/--no-deskew", "Deskew images first."),
     }
     refusals: ClassVar[tuple[Refusal, ...]] = (

@@ -59,9 +59,9 @@ class WindowFeatureParameters(FeatureParameters):
         "features": (
             "--features",
             (
-                "Project features of windows of samples, which the device makes: some of mean, "
-                "deviation, min, max, change, crossings and bands:4, parted by commas; or "
-                "audio:12x20, energies of sound in 12 bands and 20 frames."
+                "Have the device compute features of windows of samples, before the projection: "
+                "some of mean, deviation, min, max, change, crossings and bands:4, separated by "
+                "commas; or audio:12x20, energies of sound in 12 bands and 20 frames."
             ),
         ),
         "window_shape": (
@@ -75,17 +75,17 @@ class WindowFeatureParameters(FeatureParameters):
         models_all_at_once(KIND, "windows of samples"),
         Refusal(
             lambda case: case.model is not None and case.settings.features is not None,
-            "features are given, but also a model to start from, which has its own or none; leave "
+            "features are given, but the model to start from has its own or none; leave "
             "{features} out",
         ),
         Refusal(
             lambda case: case.settings.window_shape is not None and not case.kinds & _OF_SAMPLES,
-            "{window_shape} is given, but no features of windows are; say which with {features}, "
-            "or leave it out",
+            "{window_shape} is given, but no features of windows are; choose some with "
+            "{features}, or leave it out",
         ),
         *but(
             lambda case: bool(case.kinds & _OF_SAMPLES),
-            "features are to be made of windows, but <but>; leave {features} out",
+            "features of windows are to be computed, but <but>; leave {features} out",
             SPARSE,
             OTHER_FEATURES,
             Refusal(

@@ -37,7 +37,7 @@ def division():
 def test_numbers_that_leave_the_floats_become_one_sentence(body):
     done = CliRunner().invoke(command_of(body), [])
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: a number of the input or of an option is too large")
+    assert done.stderr.startswith("error: a number in the input or an option is too large")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -54,7 +54,7 @@ def test_a_bug_is_called_one_and_has_its_own_exit_code(monkeypatch):
     monkeypatch.delenv(TRACEBACK_VARIABLE)
     done = CliRunner().invoke(command_of(bug), ["--json"])
     assert done.exit_code == BUG_EXIT_CODE
-    assert "this is a bug of protonn-edge (KeyError: 'of\\nours')" in done.stderr
+    assert "this is a bug in protonn-edge (KeyError: 'of\\nours')" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout.startswith('{"error": "this is a bug')
 

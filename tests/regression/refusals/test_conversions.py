@@ -64,13 +64,13 @@ def test_a_parameter_of_another_type_is_refused(estimator, name, value):
 @pytest.mark.parametrize(
     ("estimator", "name", "value", "words"),
     [
-        (SVC(), "n_features_in_", "4", "'n_features_in_' of the SVC is no number"),
-        (SVC(), "n_features_in_", None, "'n_features_in_' of the SVC is no number"),
+        (SVC(), "n_features_in_", "4", "'n_features_in_' of the SVC is not a number"),
+        (SVC(), "n_features_in_", None, "'n_features_in_' of the SVC is not a number"),
         (SVC(), "_gamma", 1e300, "has a number above 1e+30"),
         (SVC(), "dual_coef_", [[1.0], [1.0, 2.0]], "is no array"),
         (SVC(), "classes_", [[0], [1, 2]], "is no array"),
         (LogisticRegression(), "intercept_", [[1], [2, 3]], "is no array"),
-        (LogisticRegression(), "intercept_", "x", "is not made of numbers"),
+        (LogisticRegression(), "intercept_", "x", "does not contain numbers"),
         (LogisticRegression(), "coef_", np.full((3, 4), 1e200), "has a number above 1e+30"),
         (KNeighborsClassifier(), "outputs_2d_", np.zeros(3), "is neither true nor false"),
         (KNeighborsClassifier(), "effective_metric_", np.zeros(3), "has the metric 'a function'"),
@@ -100,7 +100,7 @@ def test_places_of_a_sparse_matrix_are_checked():
 def test_a_scale_next_to_nothing_is_refused():
     pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
     pipeline.steps[0][1].scale_ = np.full(4, 5e-324)
-    assert "do not go together" in refusal_of(pipeline)
+    assert "do not match" in refusal_of(pipeline)
 
 
 def test_a_gamma_whose_square_overflows_is_refused():

@@ -69,7 +69,7 @@ def test_a_field_of_another_type_or_range_is_refused(written, name, value):
     attributes = trial_in(lines)["user_attrs"]
     assert name in attributes
     attributes[name] = value
-    with pytest.raises(InputError, match=r"damaged trial after 0|is no file of a search"):
+    with pytest.raises(InputError, match=r"damaged trial after 0|is not a search file"):
         read(lines)
 
 
@@ -104,7 +104,7 @@ def test_a_search_without_its_identity_is_refused(written, known):
     lines, read = written
     (line,) = (line for line in lines if "search" in str(line.get("user_attr")))
     line["user_attr"]["search"] = known
-    with pytest.raises(InputError, match="is no file of a search"):
+    with pytest.raises(InputError, match="is not a search file"):
         read(lines)
 
 

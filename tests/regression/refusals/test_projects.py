@@ -1,0 +1,48 @@
+"""A project is not replaced by one of another kind, which was done without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import refusal, run, run_json
+from model_factory import random_window_model, window_features_of
+
+from protonn_edge.cli import ports
+from protonn_edge.model import save_model
+from protonn_edge.toolchain.ports import FoundPort
+
+
+def test_a_logger_is_replaced_by_loggers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_model(random_window_model(window_features_of("mean,max", 20, 6)), Path("m.npz"))
+    words = ["logger", "--sensor", "mpu6050", "-o", "here", "--rate"]
+    run_json(*words, 100)
+    run_json(*words, 50)
+    before = Path("here/src/main.c").read_text()
+    sensor = ["--sensor", "mpu6050", "--rate", 100]
+    for command in (
+        ["build", "m.npz", *sensor, "-o", "here"],
+        ["build", "m.npz", "-o", "here"],
+        ["export", "m.npz", "--arduino", "here"],
+    ):
+        assert "here has a logger in it, which" in refusal(run(*command))
+    assert Path("here/src/main.c").read_text() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["record", "-o", "r.csv", "--label", "x", "--seconds", 1, "--takes", 1],
+        ["monitor"],
+    ],
+)
+def test_the_port_that_was_found_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[object]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = FoundPort(str(tmp_path / "none"), "an Uno", ())
+    monkeypatch.setattr(ports, "find_port", lambda _: found)
+    assert f"listening to {found.device}: an Uno" in run(*words).output.replace("\n", "")

@@ -1,0 +1,125 @@
+"""A training that is stopped keeps its best epoch, and its model says how far it came."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from protonn_edge.model.dense import DenseModel
+from protonn_edge.training import ProtoNNClassifier
+from protonn_edge.training.bonsai import BonsaiClassifier
+from protonn_edge.training.dense import DenseClassifier
+from protonn_edge.training.linear import LinearClassifier
+from protonn_edge.training.progress import BestEpoch, EpochReport, TrainingStopped
+
+KINDS = {
+    "joint": lambda: ProtoNNClassifier(n_projections=2, epochs=9, sparsity_projection=0.5),
+    "alternating": lambda: ProtoNNClassifier(
+        n_projections=2, optimizer="alternating", iterations=2, pass_epochs=2
+    ),
+    "dense": lambda: DenseClassifier(hidden="6", epochs=9, size_budget=30),
+    "bonsai": lambda: BonsaiClassifier(depth=1, epochs=9, sparsity_projection=0.5),
+}
+
+
+def stop_at(number):
+    """Return a callback that stops a training at its report of this number, from 1 on."""
+    reports = []
+
+    def callback(report):
+        reports.append(report)
+        if len(reports) == number:
+            raise TrainingStopped
+
+    return callback
+
+
+@pytest.fixture(scope="module")
+def points():
+    generator = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = generator.standard_normal((90, 6)) + y[:, None] * [3, 0, -2, 0, 1, 0]
+    return X.astype(np.float32), y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_training_that_is_stopped_keeps_what_it_has(kind, points):
+    X, y = points
+    classifier = KINDS[kind]().set_params(random_state=0, callback=stop_at(3))
+    classifier.fit(X, y)
+    assert len(classifier.history_) == 3
+    last = classifier.history_[-1]
+    assert classifier.model_.record["stopped"] == last.place
+    assert last.epoch < last.epochs
+    assert classifier.score(X, y) > 0.4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_training_that_nothing_stops_says_nothing_of_it(kind, points):
+    assert "stopped" not in KINDS[kind]().set_params(random_state=0).fit(*points).model_.record
+
+
+def test_limits_of_size_hold_at_every_stop(points):
+    X, y = points
+    dense = DenseClassifier(hidden="6", epochs=9, size_budget=30, callback=stop_at(1)).fit(X, y)
+    assert isinstance(dense.model_, DenseModel)
+    assert sum(map(np.count_nonzero, dense.model_.weights)) <= 30
+    sparse = KINDS["joint"]().set_params(callback=stop_at(1)).fit(X, y).model_
+    assert np.count_nonzero(sparse.projection) <= sparse.projection.size / 2
+
+
+def test_the_best_epoch_is_gone_back_to():
+    values = np.zeros(2)
+
+    def reports():
+        for epoch, accuracy in enumerate((0.5, 0.9, 0.9, 0.7), start=1):
+            values[:] = epoch
+            yield EpochReport(epoch, 9, 1.0, accuracy)
+        raise TrainingStopped
+
+    best = BestEpoch([values])
+    assert len(best.through(reports(), None)) == 4
+    assert values.tolist() == [3, 3]
+
+
+def test_with_tighter_limits_earlier_epochs_are_not_gone_back_to():
+    values, best = np.zeros(1), None
+
+    def reports():
+        for epoch, accuracy in enumerate((0.9, 0.5), start=1):
+            values[:] = epoch
+            best.forget()
+            yield EpochReport(epoch, 9, 1.0, accuracy)
+        raise TrainingStopped
+
+    best = BestEpoch([values])
+    best.through(reports(), None)
+    assert values.tolist() == [2]
+
+
+def test_nothing_is_kept_where_nothing_was_finished():
+    def reports():
+        raise TrainingStopped
+        yield
+
+    with pytest.raises(TrainingStopped):
+        BestEpoch([]).through(reports(), None)
+
+
+def test_layers_that_are_not_learned_to_the_end_are_classified_with():
+    generator = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = (generator.random((60, 36)) + y[:, None] * (np.arange(36) < 18)).astype(np.float32)
+    passes = []
+
+    def on_pass(report):
+        passes.append(report.place)
+        if report.number == 2:
+            raise TrainingStopped
+
+    classifier = LinearClassifier(
+        image_shape=(6, 6), convolutions="2x3,max2", network_epochs=5, network_callback=on_pass,
+        random_state=0,
+    )  # fmt: skip
+    assert classifier.fit(X, y).score(X, y) > 0.9
+    assert passes == ["1 of 5 passes over the layers", "2 of 5 passes over the layers"]
