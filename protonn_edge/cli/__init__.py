@@ -3,52 +3,62 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
 from protonn_edge.cli.examples import epilog_of
+from protonn_edge.errors import Interrupted
 
 COMMANDS = {
-    "demo": "Train, build, classify and report, on data that comes along",
+    "demo": "Train, build, classify and report on data that is included",
     "data": "Show what is in a data file before you train on it",
     "logger": "Write firmware that samples a sensor at a steady rate",
     "record": "Record labelled samples of a sensor into a table",
     "windows": "Cut a recording into windows for 'train'",
     "train": "Train a model from labelled data",
     "tune": "Search for the most accurate model that fits the board",
-    "convert": "Make a model of another program's, or the reverse",
+    "convert": "Convert models from and to other programs",
     "calibrate": "Let a model reject inputs unlike its classes",
     "inspect": "Show what is in a model, in floats and in integers",
     "predict": "Classify points that have no labels",
     "build": "Build the firmware of a model; check that it fits",
-    "upload": "Put a project's firmware on the board",
-    "monitor": "Watch what a board says of what it senses",
-    "export": "Write a model as an Arduino or PlatformIO library, or C",
+    "upload": "Upload a project's firmware to the board",
+    "monitor": "Watch a board classify what it senses",
+    "export": "Export a model as an Arduino or PlatformIO library, or C",
     "verify": "Compare the scores of NumPy, C and the board, bit by bit",
     "hil": "Measure accuracy, time and energy on a board",
-    "report": "Write an HTML page of what 'hil' measured",
-    "emulate": "Run a firmware on an emulated board",
+    "report": "Write an HTML report of what 'hil' measured",
+    "emulate": "Run firmware on an emulated board",
     "boards": "List the boards, or check a board's file",
 }
-"""What each does, by its name, which is its module's, too; in the order of work."""
+"""What each command does, by name, in the order of work; its module has the same name."""
 
 
 class _Commands(click.Group):
-    """A group that imports a command's module where the command is asked for."""
+    """A group that imports a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
         """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of this name, None if there is none."""
+        """Return the command of this name, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         command = _imported(cmd_name)
         command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C before it has begun ends as one while it runs."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("error: stopped by Ctrl-C", err=True)
+            ctx.exit(Interrupted.exit_code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write what each command does, in the order of work, without importing any."""
@@ -56,14 +66,14 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands and options that begin so, without importing any."""
+        """Return matching commands and options, without importing any."""
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
 
 
 def _imported(name: str) -> click.Command:
-    """Return a command; where a library of an extra is missing, one that says so."""
+    """Return a command; if a library of an extra is missing, one that reports it."""
     try:
         command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
     except ImportError as error:
@@ -85,7 +95,7 @@ def _imported(name: str) -> click.Command:
 def main() -> None:
     """Train classifiers and run them, measured, on 8-bit microcontrollers.
 
-    Every command takes --json: one object on standard output, text for people on standard error.
-    Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
-    PROTONN_EDGE_TRACEBACK=1 to see where).
+    Every command takes --json: one object on standard output, text on standard error. Exit codes: 0
+    done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
+    PROTONN_EDGE_TRACEBACK=1 to see where), 130 stopped by Ctrl-C.
     """

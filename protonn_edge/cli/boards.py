@@ -1,4 +1,4 @@
-"""``protonn-edge boards``: what boards there are, and what they have."""
+"""``protonn-edge boards``: list the supported boards and their hardware."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from protonn_edge.cli.command import BoardType, Command, Output, json_option
 @click.argument("names", metavar="[NAME|FILE.toml]...", nargs=-1, type=BoardType())
 @json_option
 def boards_command(names: tuple[str, ...], as_json: bool) -> None:
-    """List the boards that --board takes, or those that are named; a FILE.toml is checked.
+    """List the boards that --board accepts, or only those named; a FILE.toml is checked.
 
-    Adding one of your own is writing such a file: docs/boards.md.
+    To add a board of your own, write such a file: see docs/boards.md.
     """
     out = Output(as_json)
     boards = [load_board(name) for name in names or board_names()]

@@ -22,13 +22,15 @@ from protonn_edge.cli.command import (
     precision_option,
 )
 from protonn_edge.cli.live import LiveOptions, build_with_sensor, live_options
+from protonn_edge.cli.ports import port_option
 from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import points_for, table_options
-from protonn_edge.cli.upload import port_option, upload, upload_line, upload_option
+from protonn_edge.cli.upload import upload, upload_line, upload_option
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.export.folder import LIVE, LOGGER, kind_in
 from protonn_edge.live import LIVE_FOLDER
 from protonn_edge.model import Model, load_model
 from protonn_edge.model.remedies import Remedies
@@ -53,16 +55,19 @@ from protonn_edge.stages.plans import PLANS
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The project's folder; what is missing there is written.  [default: the current folder; "
-    "with --sensor, live]",
+    help="The project's folder; missing files are created.  [default: the current folder; with "
+    "--sensor, live]",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Points to compare float and integers on."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Labelled points to compare float and integer accuracy on.",
 )
 @click.option(
     "--max-drop",
     type=FiniteRange(0, 100),
-    help="Fail if what is built loses more than this many percentage points; needs --data.",
+    help="Fail if quantization loses more than this many percentage points of accuracy; needs "
+    "--data.",
 )
 @precision_option
 @click.option(
@@ -79,7 +84,7 @@ from protonn_edge.stages.plans import PLANS
     "--plan",
     "kernel",
     type=click.Choice(PLANS),
-    help="How weights are read, or trees are asked.  [default: the fastest that fits]",
+    help="How weights are read or trees evaluated.  [default: the fastest that fits]",
 )
 @live_options
 @upload_option
@@ -104,19 +109,19 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    'upload' then puts it on the board, as 'pio run -t upload' in the same folder does. The plan's
-    mean cycles are those on training points, or, with --data, on these; the fastest plan is the
-    fastest on them. With --sensor the board classifies what its own sensor senses, and 'monitor'
-    shows that.
+    Upload it with 'upload', or with 'pio run -t upload' in the same folder. The plan's mean cycles
+    are estimated on the training points, or on the points of --data; the fastest plan is chosen by
+    them. With --sensor the board classifies what its own sensor measures, and 'monitor' shows the
+    answers.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
     out = Output(as_json)
     model, board = load_model(model_file), load_board(board_name)
     if uploads and not board.is_chip:
-        raise click.UsageError("a program for this computer is not uploaded; leave out --upload")
+        raise click.UsageError("a program for this computer cannot be uploaded; leave out --upload")
     if port is not None and not uploads:
-        raise click.UsageError("--port is where --upload goes; give both, or neither")
+        raise click.UsageError("--port needs --upload; give both, or neither")
     if live.sensors:
         _check_alone(data, precision, max_flash, max_sram, kernel, table)
         output = output or LIVE_FOLDER
@@ -125,6 +130,7 @@ def build_command(
         return
     live.check_unused()
     output = output or Path()
+    _check_kind(output)
     check_folder(output, board)
     reference = device_model(model, precision)
     record = {
@@ -165,7 +171,7 @@ def build_command(
 def _uploaded(
     out: Output, folder: Path, board: Board, uploads: bool, port: str | None
 ) -> dict[str, Any]:
-    """Upload what was built, if that was asked for; else say how to."""
+    """Upload the firmware if requested, else print how to."""
     if uploads:
         return {"upload": upload(out, folder, port, board.environment).to_json()}
     how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
@@ -173,17 +179,26 @@ def _uploaded(
     return {}
 
 
+def _check_kind(folder: Path) -> None:
+    kind = kind_in(folder)
+    if kind in (LOGGER, LIVE):
+        raise InputError(
+            f"{folder} has {kind} in it, which this firmware does not replace; choose another "
+            "folder with -o, or remove that one"
+        )
+
+
 def _check_alone(*others: object) -> None:
     if others != (None, PRECISIONS[0], None, None, None, TableOptions()):
         raise click.UsageError(
-            "--data and its options, --precision, --max-flash, --max-sram and --plan are not for "
-            "firmware with a --sensor; leave them out"
+            "--data and its options, --precision, --max-flash, --max-sram and --plan do not apply "
+            "to firmware with a --sensor; leave them out"
         )
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """What points say of the model and of what is built of it, each accuracy in 0..1."""
+    """Accuracy of the float model and of what is built, each in 0..1."""
 
     float_accuracy: float
     accuracy: float
@@ -213,7 +228,9 @@ def _compared(
         losses = stage_losses(model, X, y)
         record["stages"] = [asdict(loss) for loss in losses]
         if losses:
-            out.say(f"in integers stage by stage, on {len(y):,} points:", stage_table(losses))
+            out.say(
+                f"accuracy stage by stage in integers, on {len(y):,} points:", stage_table(losses)
+            )
     facts = [
         ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
         (f"accuracy, {built}", f"{100 * in_built:.2f} %"),
@@ -227,7 +244,7 @@ def _compared(
 
 def _drop_failure(compared: _Compared, max_drop: float, remedies: Remedies) -> CheckFailed:
     return CheckFailed(
-        f"what is built loses {100 * compared.drop:.2f} points of accuracy "
+        f"the built model loses {100 * compared.drop:.2f} points of accuracy "
         f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), --max-drop "
         f"allows {max_drop:g}; train with {remedies.accuracy}"
     )

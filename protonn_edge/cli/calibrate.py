@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: a trained model learns to reject points."""
+"""``protonn-edge calibrate``: make a trained model reject unknown inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from protonn_edge.stages.decision.rejection import UNKNOWN, Statistic
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
 @rejection_option(
-    'Share of known points, such as 1%, that may be answered "unknown".', required=True
+    "Share of valid inputs that may be rejected by mistake, such as 1%.", required=True
 )
 @by_option
 @click.option(
@@ -45,10 +45,10 @@ def calibrate_command(
     table: TableOptions,
     as_json: bool,
 ) -> None:
-    """Let MODEL answer "unknown" to what is unlike its classes, and write it.
+    """Make MODEL answer "unknown" to inputs unlike its classes, and write the new model.
 
-    The thresholds come from DATA: points of its classes that MODEL was not trained on and will not
-    be tested on. 'train --rejection' does without such points.
+    The thresholds are chosen on DATA: points of its classes that MODEL was neither trained nor will
+    be tested on. 'train --rejection' needs no such points.
     """
     check_output(output)
     out = Output(as_json)

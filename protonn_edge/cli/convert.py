@@ -1,4 +1,4 @@
-"""``protonn-edge convert``: models of other programs become ours, and ours theirs."""
+"""``protonn-edge convert``: convert models from and to other programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from protonn_edge.model import NORMALIZER_KINDS, checked_protonn, load_model, sa
 from protonn_edge.training.accuracy_floor import with_accuracy_floor
 
 _PATH = click.Path(path_type=Path)
-_OPTIONS = {  # that only one kind of SOURCE has a use for
+_OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
     "an estimator": ("board_name", "budget", "epochs", "seed"),
     "a model file": ("layout", "features"),
@@ -44,37 +44,39 @@ _OPTIONS = {  # that only one kind of SOURCE has a use for
     "--data",
     type=_PATH,
     help="The training data.  [default: train.txt in the folder, or two above it]  From a model: "
-    "points to compare answers on.",
+    "points to compare the answers on.",
 )
 @click.option(
     "--normalization",
     type=click.Choice(NORMALIZER_KINDS),
     default="none",
     show_default=True,
-    help="From a folder: what was done to the features before training, or by its -N.",
+    help="From a folder: how the features were normalized before training, or by its option -N.",
 )
 @click.option(
     "--layout",
     type=click.Choice(LAYOUTS),
     default=LAYOUTS[0],
     show_default=True,
-    help="To a folder: as the C++ program writes it, or as the Python programs do.",
+    help="To a folder: the layout of the C++ program, or of the Python programs.",
 )
 @click.option(
     "--features",
     type=click.Choice(get_args(Features)),
     default="raw",
     show_default=True,
-    help="To a folder: what its W is for; raw folds the model's normalization into W and B.",
+    help="To a folder: which features its W expects; raw folds the model's normalization into W "
+    "and B.",
 )
 @board_option
-@click.option("--budget", type=Bytes(), help="From .skops: bytes for the int8 parameters.")
+@click.option("--budget", type=Bytes(), help="From .skops: maximum size of the int8 parameters.")
 @click.option(
     "--epochs",
     type=click.IntRange(0, 1_000_000),
     default=EPOCHS,
     show_default=True,
-    help="From .skops: training to answer as the estimator does, where that is not exact.",
+    help="From .skops: epochs of training on the estimator's answers, if the conversion is not "
+    "exact.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @table_options
@@ -95,10 +97,10 @@ def convert_command(
 ) -> None:
     """Convert SOURCE into a model, or a model into a folder.
 
-    SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma, or the
-    same as .npy. Or it is a fitted estimator of scikit-learn, written by skops.io.dump (.skops); no
-    pickle is read. Both have neither the ranges of the features nor the names of the classes, which
-    come from the training data. Or it is a model file (.npz), and OUTPUT a folder for the reference
+    SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
+    .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
+    read). The ranges of the features and the names of the classes, which neither has, are taken
+    from the training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
     implementation.
     """
     out = Output(as_json)
@@ -121,7 +123,7 @@ def convert_command(
 
 
 def _check_options(kind: str) -> None:
-    """Refuse an option that means nothing for this kind of SOURCE."""
+    """Refuse an option that does not apply to this kind of SOURCE."""
     context = click.get_current_context()
     for other, names in _OPTIONS.items():
         for name in names:
@@ -161,14 +163,14 @@ def _from_estimator(
     check_output(output)
     if data is None:
         raise InputError(
-            f"{source} has no points, and the conversion needs some; name the training data with "
+            f"{source} contains no points, which the conversion needs; name the training data with "
             "--data"
         )
     dataset = load_dataset(data, table)
     if isinstance(dataset, MultiLabelDataset):
         raise InputError(
-            f"{data} has sets of labels, the estimator answers with one class; use data with one "
-            "label a point"
+            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
+            "label per point"
         )
     estimator = load_estimator(source)
     dataset = with_columns(dataset, _feature_names(estimator), str(data))
@@ -192,17 +194,17 @@ def _from_estimator(
 
 
 def _feature_names(estimator: Any) -> tuple[str, ...]:
-    """Return the columns that an estimator was fitted on, if it knows them by name."""
+    """Return the names of the columns that an estimator was fitted on, if it has them."""
     return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
 
 
 def _training_data(folder: Path) -> Path:
-    """Return the folder with train.txt: results lie in DATA/results/SETTINGS."""
+    """Return the folder with train.txt: results are in DATA/results/SETTINGS."""
     for candidate in (folder, *folder.resolve().parents[1:2]):
         if (candidate / "train.txt").is_file():
             return candidate
     raise InputError(
-        f"{folder} has matrices alone, and a model needs the ranges of the features and the names "
+        f"{folder} has only matrices, but a model needs the ranges of the features and the names "
         "of the classes; name the training data with --data"
     )
 
@@ -218,8 +220,8 @@ def _to_folder(
 ) -> dict[str, Any]:
     if output.suffix == ".npz":
         raise InputError(
-            f"{source} becomes a folder, but the output is called {output.name!r}; name a folder, "
-            "or give a folder to convert"
+            f"{source} is converted into a folder, but the output is called {output.name!r}; name "
+            "a folder, or give a folder to convert"
         )
     model = checked_protonn(load_model(source), "the reference implementation")
     reference = to_reference(model, features)
@@ -240,16 +242,16 @@ def _to_folder(
     write_reference_model(reference, output, layout)
     if record["same_answers"] is not None:
         out.say(
-            f"of {record['n']:,} points, {100 * record['same_answers']:.2f} % have the same answer"
+            f"of {record['n']:,} points, {100 * record['same_answers']:.2f} % get the same answer"
         )
     if model.cutoff > 0:
         out.say(
-            f"RBF values below {model.cutoff:.3g} count nothing in this model, and do count in "
-            "the reference implementation: some points may be answered otherwise"
+            f"RBF values below {model.cutoff:.3g} are ignored by this model but not by the "
+            "reference implementation: its answers may differ for some points"
         )
     if model.rejection is not None:
         out.say(
-            "the matrices have no thresholds: no point is unknown to the reference implementation"
+            'the matrices have no thresholds: the reference implementation never answers "unknown"'
         )
     out.say(f"wrote {output}, for {features} features")
     return record

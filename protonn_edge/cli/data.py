@@ -1,4 +1,4 @@
-"""``protonn-edge data``: what is in a data file, and what is worth knowing before training."""
+"""``protonn-edge data``: show what is in a data file before training on it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _FEATURES_SHOWN = 10
 @table_options
 @json_option
 def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
-    """Say what is in FILE, without training: columns, labels, classes, ranges, likely mistakes.
+    """Show what is in FILE: columns, labels, classes, ranges and likely mistakes.
 
-    FILE is anything that 'train' reads, and read in the same way.
+    FILE is anything that 'train' accepts, and is read in the same way.
     """
     out = Output(as_json)
     dataset = load_dataset(data, table)
@@ -43,13 +43,13 @@ def data_command(data: Path, table: TableOptions, as_json: bool) -> None:
 
 
 class DataReport:
-    """What a command that trains says of its data, once it is clear that it can train on it.
+    """What a training command prints about its data, once it can train on them.
 
     Parameters
     ----------
     dataset : Dataset
     notices : sequence of Notice
-        What was noticed about it.
+        Warnings about them.
     out : Output
     """
 
@@ -61,7 +61,7 @@ class DataReport:
         self._said = False
 
     def say(self) -> None:
-        """Say it, at the first call."""
+        """Print it, at the first call only."""
         if not self._said:
             self._said = True
             self._out.notice(self._notices)
@@ -80,7 +80,7 @@ class DataReport:
 
 
 def data_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
-    """Return the rows that say how many points, of which classes, and in which ranges."""
+    """Return rows with the number of points, the classes and the ranges."""
     tested = f" to train with, {summary.n_test:,} to test" if summary.n_test else ""
     shown = [
         f"{each.name} {each.train:,}" + (f" + {each.test:,}" if summary.n_test else "")
@@ -127,9 +127,9 @@ def _layout_facts(dataset: Dataset) -> list[tuple[str, str]]:
 
 
 def _repetition_sentence(repetitions: Repetitions) -> str:
-    sentence = f"training points that repeat an earlier one: {repetitions.in_train:,}"
+    sentence = f"duplicate training points: {repetitions.in_train:,}"
     if repetitions.contradicting:
         sentence += f", {repetitions.contradicting:,} of them with another label"
     if repetitions.in_test:
-        sentence += f"; test points that are training points, too: {repetitions.in_test:,}"
+        sentence += f"; test points that are also training points: {repetitions.in_test:,}"
     return sentence

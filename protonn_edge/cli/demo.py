@@ -1,4 +1,4 @@
-"""``protonn-edge demo``: the whole way, on data that scikit-learn ships."""
+"""``protonn-edge demo``: the complete workflow, on data that scikit-learn ships."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import Project, build, check_folder
 from protonn_edge.cli.command import Command, Output, board_option, json_option
+from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.fitting import fit_classifier
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.paths import REPORT, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.evaluation.verification import disagreement, verify_host
@@ -38,6 +39,7 @@ _SETTINGS: dict[str, Any] = {
 
 @click.command("demo", cls=Command)
 @board_option
+@emulator_option
 @click.option(
     "-o",
     "--output",
@@ -48,7 +50,9 @@ _SETTINGS: dict[str, Any] = {
 )
 @click.option("--open", "open_it", is_flag=True, help="Show the report in the browser.")
 @json_option
-def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) -> None:
+def demo_command(
+    board_name: str, emulator: str | None, output: Path, open_it: bool, as_json: bool
+) -> None:
     """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
     out = Output(as_json)
     require("matplotlib")  # for the report, at the end
@@ -58,11 +62,13 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
     report = output / "report.html"
     check_replaceable(report, REPORT)
     _check_is_demo(output / "model.npz")
+    emulator = chosen_emulator(out, emulator, board)
     dataset = load_digits_dataset()
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
     classifier = ProtoNNClassifier(random_state=_SEED, **_SETTINGS)
-    fit_classifier(classifier, dataset, out)
+    if stopped := fit_classifier(classifier, dataset, out):
+        raise Interrupted(f"stopped after {stopped}; a demo keeps no model that is half trained")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = replace(model, record={**model.record, "demo": True})
@@ -79,6 +85,7 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
             points,
             board,
             results=output / "results.csv",
+            emulator=emulator,
             on_result=lambda _: bar.advance(),
         )
     show(measurement, out)
@@ -103,6 +110,8 @@ def demo_command(board_name: str, output: Path, open_it: bool, as_json: bool) ->
 
 
 def _check_is_demo(path: Path) -> None:
-    """Raise `InputError` if a model is there that the demo has not trained."""
+    """Raise `InputError` if there is a model that the demo did not train."""
     if path.exists() and not load_model(path).record.get("demo"):
-        raise InputError(f"{path} is a model of yours, and would be lost; choose another -o")
+        raise InputError(
+            f"{path} is not the demo's model and would be overwritten; choose another -o"
+        )

@@ -1,4 +1,4 @@
-"""Examples of every command, which its help ends with."""
+"""Examples for every command, shown at the end of its help."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ EXAMPLES = {
     "emulate": [".pio/build/uno/firmware.elf --pty uno"],
     "boards": ["", "my_board.toml"],
 }
-"""What follows the command's name; the first one is the usual one."""
+"""What follows the command's name; the first is the most common use."""
 
 
 def epilog_of(name: str) -> str:
-    """Return the examples of a command as its help shows them; nothing where there is none."""
+    """Return the examples of a command as its help shows them, or nothing."""
     lines = [f"  protonn-edge {name} {words}".rstrip() for words in EXAMPLES.get(name, ())]
     return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines]) if lines else ""

@@ -1,4 +1,4 @@
-"""``protonn-edge export``: from a model to a library for other people's tools, or plain C."""
+"""``protonn-edge export``: write a model as a library for other build tools, or as plain C."""
 
 from __future__ import annotations
 
@@ -27,23 +27,28 @@ _NEXT: dict[Kind, str] = {
 
 @click.command("export", cls=Command)
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
-@click.option("--arduino", type=_FOLDER, metavar="FOLDER", help="Write an Arduino library there.")
 @click.option(
-    "--platformio", type=_FOLDER, metavar="FOLDER", help="Write a PlatformIO library there."
+    "--arduino", type=_FOLDER, metavar="FOLDER", help="Write an Arduino library into this folder."
 )
-@click.option("--c", type=_FOLDER, metavar="FOLDER", help="Write plain C99 there.")
+@click.option(
+    "--platformio",
+    type=_FOLDER,
+    metavar="FOLDER",
+    help="Write a PlatformIO library into this folder.",
+)
+@click.option("--c", type=_FOLDER, metavar="FOLDER", help="Write plain C99 into this folder.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help="Points to take the 20 test vectors from.  [default: points made of the model]",
+    help="Points to choose the 20 test vectors from.  [default: points generated from the model]",
 )
 @click.option("--name", help="The library's name.  [default: the folder's]")
 @click.option(
     "--prefix",
     default=PREFIX,
     metavar="NAME",
-    help="What C names and files begin with; several models in one program each need their own."
-    f"  [default: {PREFIX}]",
+    help="Prefix of C names and files; each model in a program needs its own.  [default: "
+    f"{PREFIX}]",
 )
 @click.option("--author", default=Imprint.author, help="The library's author.")
 @click.option("--url", default=Imprint.url, help="The library's page.")
@@ -57,7 +62,8 @@ _NEXT: dict[Kind, str] = {
 @click.option(
     "--max-flash",
     type=Bytes(),
-    help="Flash that the self-test may take; less leaves more to your sketch.  [default: all]",
+    help="Flash that the self-test may use; smaller values leave more for your sketch.  [default: "
+    "all]",
 )
 @live_options
 @table_options
@@ -81,9 +87,9 @@ def export_command(
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
-    Each has a self-test: 20 test vectors, with the scores that the integer model gives them. A
-    folder that holds an earlier export is replaced; no other one is touched. With --sensor there is
-    one more sketch, Live, that classifies what the board's own sensor senses.
+    Each has a self-test: 20 test vectors with the scores that the integer model computes for them.
+    An earlier export in the folder is replaced; any other folder is refused. With --sensor there is
+    one more sketch, Live, that classifies what the board's own sensor measures.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     out = Output(as_json)

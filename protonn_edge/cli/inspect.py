@@ -1,4 +1,4 @@
-"""``protonn-edge inspect``: what is in a model file."""
+"""``protonn-edge inspect``: show what is in a model file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from protonn_edge.cli.rejection import rejection_facts, rejection_record
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
+from protonn_edge.errors import shortened
 from protonn_edge.model import Model, load_model
 from protonn_edge.quantization import quantize, stage_losses, why_floats_alone
 from protonn_edge.quantization.hashed_names import hashed_name
@@ -30,16 +31,18 @@ _FEATURES_SHOWN = 4
 @click.command("inspect", cls=Command)
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Points to see on what quantizing costs."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Labelled points to measure the cost of quantization on.",
 )
 @table_options
 @json_option
 def inspect_command(
     model_file: Path, data: Path | None, table: TableOptions, as_json: bool
 ) -> None:
-    """Say what is in the MODEL file and what it becomes in integers.
+    """Show what is in MODEL, in floats and in integers.
 
-    With --data, also how accurate it is with ever more of it in integers.
+    With --data, also reports accuracy as the model is quantized step by step.
     """
     out = Output(as_json)
     model = load_model(model_file)
@@ -49,6 +52,7 @@ def inspect_command(
         *_sizes(model),
         *_facts(model, record),
         *rejection_facts(model),
+        *_stop_facts(model),
     ]
     out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
@@ -58,6 +62,12 @@ def inspect_command(
         if losses:
             out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
     out.finish(record)
+
+
+def _stop_facts(model: Model) -> list[tuple[str, str]]:
+    """Say that a model was not trained to the end."""
+    stopped = model.record.get("stopped")
+    return [("training", f"stopped after {shortened(str(stopped))}")] if stopped else []
 
 
 def _describe(model: Model) -> dict[str, Any]:
@@ -102,7 +112,7 @@ def _describe_integers(model: Model) -> dict[str, Any]:
 
 
 def _features(model: Model) -> dict[str, Any]:
-    """Return what is known of each kind of feature: nothing of those that the model lacks."""
+    """Return the facts of each kind of feature; none for kinds that the model does not have."""
     kinds: dict[str, Any] = dict.fromkeys(map(hashed_name, FEATURE_STAGES))
     stage = model.feature_stage
     return kinds | ({hashed_name(stage.kind): stage.describe(model.feature_names)} if stage else {})
@@ -136,7 +146,7 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _sending_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say in which unit a sketch passes raw values to pnn_quantize, a line a unit."""
+    """Return in which units a sketch passes raw values to pnn_quantize, one line per unit."""
     scales = record["raw_scale"]
     names = record["feature_names"] or [f"feature {i}" for i in range(len(scales))]
     facts = []

@@ -1,4 +1,4 @@
-"""What `verify` and `hil` do and say about the library's own way in."""
+"""How `verify` and `hil` check the exported library's input quantizer."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def library_check(
     plan: Plan | Float32Plan | None,
     board: Board,
     points: tuple[NDArray[Any], NDArray[np.int64]],
+    emulator: str | None = None,
 ) -> LibraryCheck:
-    """Run points through the library's own way in, with a bar, and say what came of it."""
+    """Run points through the library's pnn_quantize, with a progress bar, and print the result."""
     way = LibraryWay(reference, *points)
     with out.progress("through pnn_quantize", len(points[1])) as bar:
-        check = check_library(model, way, plan, board, lambda _: bar.advance())
-    out.say("fed as a sketch feeds it, through pnn_quantize:", fact_table(_facts(check)))
+        check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
+    out.say("quantized as in a sketch, by pnn_quantize:", fact_table(_facts(check)))
     return check
 
 

@@ -13,7 +13,7 @@ import click
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import FiniteRange, Output
 from protonn_edge.errors import InputError
-from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.live.firmware import build_live
 from protonn_edge.live.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.model import Model
@@ -134,12 +134,12 @@ def build_with_sensor(
     out: Output, model: Model, board: Board, folder: Path, live: LiveOptions
 ) -> dict[str, Any]:
     """Build firmware that classifies what a sensor senses; return what there is to say of it."""
-    check_folder(folder)
+    check_folder(folder, LIVE)
     windowing = live.windowing(model, board)
     assert windowing is not None, "a sensor was given"
     with out.status(f"building for {board.name}"):
         built = build_live(model, windowing)
-    write_folder(folder, built.files)
+    write_folder(folder, built.files, LIVE)
     plan = built.plan
     facts = [
         ("sensor", windowing.sampling.name),

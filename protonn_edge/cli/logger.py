@@ -8,8 +8,9 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
-from protonn_edge.cli.upload import port_option, upload, upload_line, upload_option
-from protonn_edge.export.folder import check_folder, write_folder
+from protonn_edge.cli.ports import port_option
+from protonn_edge.cli.upload import upload, upload_line, upload_option
+from protonn_edge.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.recording.logger import logger_of, sketch_name
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.shell import command_line
@@ -71,8 +72,8 @@ def logger_command(
     logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)
     sampling = logger.sampling
     files = logger.sketch(sketch_name(output)) if arduino else logger.firmware()
-    check_folder(output)
-    write_folder(output, files)
+    check_folder(output, LOGGER)
+    write_folder(output, files, LOGGER)
     kind = "a sketch" if arduino else "a PlatformIO project"
     out.say(
         f"{output}: {kind} that logs {sampling.name} at {sampling.actual_rate:.6g} Hz, "

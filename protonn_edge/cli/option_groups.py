@@ -1,4 +1,4 @@
-"""The options of the commands that have many, in groups, as their help shows them."""
+"""Groups of options in the help of commands that have many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GROUPS = {
     "Search": "trials timeout choose folds jobs dask in-flight search front",
     "Images": "image-shape crop deskew average-pooling gradients directions augment moved-share",
     "Layers of convolutions": "convolutions convolution-bits activation-bits network-epochs "
-    "network-moved-share",
+    "network-moved-share network-still-epochs",
     "Windows of samples": "features window sample-rate onset",
     "Other people, days and sensors": "group-shift",
     "Inputs of no class": "rejection rejection-by outlier-exposure one-class normal",
@@ -26,16 +26,16 @@ _GROUPS = {
     "--classifier bonsai, local-deep-kernel": "depth lambda-weights lambda-gates lambda-branches",
     "--classifier basis-images": "basis-images image-parts teacher teacher-epochs similarity",
 }
-"""Options, without their hyphens, by the titles of their groups."""
+"""Options, without their hyphens, by the title of their group."""
 
 _GROUP_OF = {f"--{name}": title for title, names in _GROUPS.items() for name in names.split()}
-_FEW = 20  # options that one list can have
+_FEW = 20  # options in one list
 
 
 def write_options(
     command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
 ) -> None:
-    """Write a command's options: a list, or where there are many a list for each group."""
+    """Write a command's options: one list, or one for each group if there are many."""
     options = [param for param in command.get_params(ctx) if isinstance(param, click.Option)]
     shown = [(each, record) for each in options if (record := each.get_help_record(ctx))]
     many = len(shown) > _FEW
@@ -49,5 +49,5 @@ def write_options(
 
 
 def group_of(param: click.Parameter) -> str:
-    """Return the title of an option's group, or nothing where it is in none."""
+    """Return the title of an option's group, or an empty string."""
     return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")

@@ -1,9 +1,9 @@
-"""The paths that a command is given: what it reads stays, and what it writes over is its own.
+"""Check paths: inputs are never overwritten, outputs only replace files of their own kind.
 
 A command declares a file that it writes as an `OutputFile` of a kind. `check_paths`, which every
-command goes through before it does anything, then refuses an output that is also an input, by
-whatever name, two outputs that are one file, and a file of another kind in an output's place. An
-option ``-o`` is an output even if nothing is declared.
+command calls first, refuses an output that is also an input, under any name, two outputs that are
+the same file, and an output that would replace a file of another kind. An option ``-o`` is an
+output even if it is not declared.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from protonn_edge.errors import InputError
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
 PREDICTIONS_MARK = "predicted_class\n"
-"""How a file of 'predict' begins."""
+"""The beginning of a file written by 'predict'."""
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files that a command writes, and so may write over.
+    """Files that a command writes, and so may overwrite.
 
     Attributes
     ----------
     name : str
-        With its article, for messages.
+        With an article, for messages.
     includes : callable
         Whether a regular file that is not empty is one of them.
     """
@@ -62,7 +62,7 @@ def _arrays(path: Path) -> set[str]:
 
 def _is_report(path: Path) -> bool:
     head = _head(path)
-    # The second is in all reports, the first only in those since there is such a mark.
+    # The second is in all reports, the first only in newer ones.
     marks = (b'<meta name="generator" content="protonn-edge">', b" protonn-edge</title>")
     return head.startswith(b"<!doctype html>") and any(mark in head for mark in marks)
 
@@ -115,7 +115,7 @@ class OutputFile(click.Path):
     Parameters
     ----------
     kind : FileKind, optional
-        What may be written over; by default the command checks that by itself.
+        What may be overwritten; by default the command checks that itself.
     **settings
         Of `click.Path`.
     """
@@ -139,12 +139,12 @@ class _Named:
 
 
 def check_paths(command: click.Command, values: dict[str, Any]) -> None:
-    """Raise `InputError` if a command would write over what it must not.
+    """Raise `InputError` if a command would overwrite what it must not.
 
     Parameters
     ----------
     command : click.Command
-        Its parameters say which values are paths, and of what.
+        Its parameters define which values are paths, and of what kind.
     values : dict
         The values by their parameters' names.
     """
@@ -153,8 +153,8 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
         for given in read:
             if _is_same_file(output.path, given.path):
                 raise InputError(
-                    f"{output.option} is {output.path}, the file that {given.option} reads, and "
-                    "would be written over it; name another file"
+                    f"{output.option} is {output.path}, the file that {given.option} reads and "
+                    "that would be overwritten; name another file"
                 )
         for other in written[:number]:
             if _is_same_file(output.path, other.path):
@@ -166,25 +166,26 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
 
 
 def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
-    """Raise `InputError` if a file is there that is not empty and not of a kind."""
+    """Raise `InputError` if there is a non-empty file of another kind."""
     try:
         state = path.stat()
-    except (OSError, ValueError):  # nothing is there, or the writing will say why it cannot be
+    except (OSError, ValueError):  # there is no file, or writing will report the error
         return
     if stat.S_ISDIR(state.st_mode):
-        return  # which the command says in its own words
+        return  # for which the command has its own message
     if not stat.S_ISREG(state.st_mode):
-        raise InputError(f"cannot write {path}: it is not an ordinary file; name another {option}")
+        raise InputError(f"cannot write {path}: it is not a regular file; name another {option}")
     if state.st_size and not kind.includes(path):
         raise InputError(
-            f"{path} is not {kind.name}, and would be lost; name another {option}, or move it away"
+            f"{path} is not {kind.name}, and would be overwritten; name another {option}, or move "
+            "it away"
         )
 
 
 def _paths_of(
     parameters: Iterable[click.Parameter], values: dict[str, Any]
 ) -> tuple[list[_Named], list[_Named]]:
-    """Return the paths that are read and those that are written."""
+    """Return the paths that are read and the paths that are written."""
     read: list[_Named] = []
     written: list[_Named] = []
     for parameter in parameters:
@@ -202,10 +203,10 @@ def _paths_of(
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths are one file, by whatever links and names; a folder is none."""
+    """Return whether two paths are the same file, under any name or link; never for folders."""
     try:
         return one.samefile(other) and not one.is_dir()
-    except (OSError, ValueError):  # one of them is not there
+    except (OSError, ValueError):  # one of them does not exist
         pass
     try:
         real = (os.path.normcase(path.resolve()) for path in (one, other))
@@ -225,5 +226,5 @@ def check_output(path: Path) -> None:
     there = next(parent for parent in path.absolute().parents if parent.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise InputError(
-            f"cannot write {path}: {there} is no folder to write to; choose another -o"
+            f"cannot write {path}: {there} is not a writable folder; choose another -o"
         )

@@ -1,4 +1,4 @@
-"""``protonn-edge predict``: what a model answers to points that need no labels."""
+"""``protonn-edge predict``: classify points without labels."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from protonn_edge.system.files import write_atomically
     "-o",
     "--output",
     type=OutputFile(PREDICTIONS),
-    help="A table (.csv) with the class of each point.  [default: print the classes]",
+    help="Write a table (.csv) with the class of each point.  [default: print the classes]",
 )
 @table_options
 @json_option
 def predict_command(
     model_file: Path, data: Path, output: Path | None, table: TableOptions, as_json: bool
 ) -> None:
-    """Classify the points of DATA as the device does: in integers, with the same answers.
+    """Classify the points of DATA in integers, with the same answers as the device.
 
-    DATA needs no labels, and its labels are ignored. Columns are matched by name where MODEL and
-    DATA have names. An .npz file has the points in an array X, X_test or X_train.
+    Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. An
+    .npz file has the points in an array X, X_test or X_train.
     """
     out = Output(as_json)
     model = load_model(model_file)
     if model.multilabel:
         raise InputError(
-            f"{model_file} is for sets of labels; call predict of the loaded model in Python"
+            f"{model_file} predicts sets of labels; call predict of the loaded model in Python"
         )
     X = features_for(model, data, table, out)
     if why_floats_alone(model) is None:

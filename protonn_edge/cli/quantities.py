@@ -1,4 +1,4 @@
-"""Numbers with a unit or a shape, and lists of words, as options take them."""
+"""Option types: numbers with a unit, shapes, and lists of words."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import click
 
 
 class ShapeType(click.ParamType[tuple[int, int]]):
-    """Two sides, such as 16x16.
+    """A shape of two sides, such as 16x16.
 
     Parameters
     ----------
     name : str
         What they are called, such as "HxW".
     what : str
-        What they are, and an example.
+        What the sides are, with an example.
     second : int, optional
-        The second side, where it may be left out.
+        The second side, if it may be omitted.
     """
 
     def __init__(self, name: str, what: str, second: int | None = None) -> None:
@@ -43,7 +43,7 @@ def image_shape() -> ShapeType:
 
 
 class Some(click.ParamType[tuple[str, ...]]):
-    """Some of a few words, each once, such as W,B."""
+    """A choice of several words, each at most once, such as W,B."""
 
     name = "NAME[,NAME...]"
 
@@ -57,7 +57,9 @@ class Some(click.ParamType[tuple[str, ...]]):
         words = tuple(value.split(",")) if isinstance(value, str) else tuple(value)
         if not set(words) <= set(self._words) or len(set(words)) < len(words):
             known = ", ".join(self._words)
-            self.fail(f"{value!r} is not some of {known}, such as {self._words[0]}", param, ctx)
+            self.fail(
+                f"{value!r} must be one or more of {known}, such as {self._words[0]}", param, ctx
+            )
         return words
 
 
@@ -73,7 +75,9 @@ class Bytes(click.ParamType[int]):
         unit = None if found is None else self._UNITS.get(found[2].lower())
         count = 0 if found is None or unit is None else int(float(found[1]) * unit)
         if not count:
-            self.fail(f"{value!r} is no number of bytes, such as 16kB, 900B or 16000", param, ctx)
+            self.fail(
+                f"{value!r} is not a number of bytes, such as 16kB, 900B or 16000", param, ctx
+            )
         return count
 
 
@@ -107,5 +111,5 @@ class Share(click.ParamType[float]):
         found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(%?)\s*", str(value))
         share = 0.0 if found is None else float(found[1]) / (100 if found[2] else 1)
         if not 0 < share < 1:
-            self.fail(f"{value!r} is no share between 0 and 1, such as 1% or 0.01", param, ctx)
+            self.fail(f"{value!r} is not a share between 0 and 1, such as 1% or 0.01", param, ctx)
         return share

@@ -11,16 +11,21 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.sensors import check_played, emulated_project, read_sensors, sensor_option
-from protonn_edge.cli.upload import check_source, port_option
+from protonn_edge.cli.ports import check_source, port_option, port_to_hear
+from protonn_edge.cli.sensors import (
+    check_played,
+    check_read,
+    emulated_project,
+    read_sensors,
+    sensor_option,
+)
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError
 from protonn_edge.hil.link import Link
 from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import SampleStream
 from protonn_edge.recording.keys import Keys, record_by_keys
 from protonn_edge.recording.recorder import Recorder, wait_for_description
-from protonn_edge.toolchain.ports import find_port
 
 
 @click.command("record", cls=Command)
@@ -115,15 +120,16 @@ def record_command(
             emulated = emulated_project(out, board, folder, played, remedy, wire_speed=by_keys)
             url = stack.enter_context(emulated).url
         else:
-            url = port or find_port(board).device
+            url = port_to_hear(out, port, board)
         line = stack.enter_context(contextlib.closing(Link(url, baud or board.baud)))
         stream = SampleStream()
         with out.status(f"waiting for a logger at {url}"):
             early = wait_for_description(line, stream, url)
         assert stream.description is not None, "it has been waited for"
+        check_read(played, [kind.name for kind in stream.description.kinds])
         file = stack.enter_context(RecordingFile(output, stream.description, session))
         recorder = Recorder(line, stream, file, early)
-        failure: CheckFailed | None = None
+        failure: ProtoNNEdgeError | None = None
         try:
             if by_keys:
                 with Keys() as keys:
@@ -134,9 +140,10 @@ def record_command(
         except CheckFailed as error:
             failure = error
         except KeyboardInterrupt:
-            failure = CheckFailed("stopped; what was recorded is in the file")
+            failure = Interrupted("stopped; what was recorded is in the file")
         recorder.end()
-    _report(out, recorder, output, session, emulated=emulate, failure=failure)
+    source = None if emulate else url
+    _report(out, recorder, output, session, source, failure)
 
 
 def _record_takes(
@@ -162,16 +169,15 @@ def _report(
     recorder: Recorder,
     output: Path,
     session: str,
-    *,
-    emulated: bool,
-    failure: CheckFailed | None,
+    port: str | None,
+    failure: ProtoNNEdgeError | None,
 ) -> None:
     stream = recorder.stream
     description = stream.description
     assert description is not None, "it was waited for"
     kept = sum(take.kept for take in recorder.takes)
     lost = sum(take.lost for take in recorder.takes)
-    measured = None if emulated else recorder.measured_rate
+    measured = None if port is None else recorder.measured_rate
     clock = "" if measured is None else f", {measured:.4g} by this computer's clock"
     out.say(
         f"{output}: {len(recorder.takes)} takes, {kept:,} samples of "
@@ -185,6 +191,7 @@ def _report(
     out.finish(
         {
             "recording": str(output),
+            "port": port,
             "channels": list(description.channels),
             "units": description.units,
             "rate": description.rate,

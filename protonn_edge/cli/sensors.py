@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -12,7 +12,7 @@ from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import PlayedSensor, read_sensor, sensor_file
+from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
 from protonn_edge.toolchain.platformio import build_firmware
 
 sensor_option = click.option(
@@ -29,6 +29,32 @@ def check_played(sensors: tuple[str, ...], emulate: bool) -> None:
     """Raise `click.UsageError` where sensors are to play and no board is emulated."""
     if sensors and not emulate:
         raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+
+
+def check_read(played: Iterable[PlayedSensor], reads: Collection[str]) -> None:
+    """Refuse to play a sensor that the firmware does not read: it would measure an open pin.
+
+    Parameters
+    ----------
+    played : iterable of PlayedSensor
+    reads : collection of str
+        Names of the firmware's sensors; "analog" are inputs that it does not name.
+
+    Raises
+    ------
+    InputError
+    """
+    for sensor in played:
+        names = {sensor.kind.name}
+        if sensor.pins:
+            names |= {"analog", *(f"a{pin}" for pin in sensor.pins)}
+        if MICROPHONE.pin in sensor.pins:
+            names.add(MICROPHONE.name)
+        if names.isdisjoint(reads):
+            raise InputError(
+                f"--sensor plays {sensor.kind.name}, and the firmware reads {', '.join(reads)}; "
+                "play what it reads"
+            )
 
 
 def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:

@@ -1,4 +1,4 @@
-"""What all commands that read data share: options about its columns, and points for a model."""
+"""What all commands that read data share: options for columns, and points for a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _OPTIONS = (
     click.option(
         "--label",
         metavar="COLUMN",
-        help="The labels in a table: a column's name or number, first or last.  [default: found]",
+        help="The column of labels in a table: its name or number, first or last.  [default: "
+        "detected]",
     ),
     click.option(
         "--drop",
@@ -35,14 +36,13 @@ _OPTIONS = (
     ),
     click.option(
         "--delimiter",
-        help="What separates a table's columns: comma, semicolon, tab, pipe or space.  "
-        "[default: found]",
+        help="Delimiter of a table: comma, semicolon, tab, pipe or space.  [default: detected]",
     ),
 )
 
 
 def table_options(command: _F) -> _F:
-    """Give a command --label, --drop and --delimiter, as its argument `table`."""
+    """Add --label, --drop and --delimiter to a command, as its argument `table`."""
 
     @functools.wraps(command)
     def with_options(
@@ -58,18 +58,18 @@ def table_options(command: _F) -> _F:
 
 
 def names_in(lists: Sequence[str], flag: str = "--drop") -> tuple[str, ...]:
-    """Return the names in lists of them, which may be in quotes as in a table's header."""
+    """Return the names in comma-separated lists, which may be quoted as in a table's header."""
     try:
         return tuple(name for names in csv.reader(lists, skipinitialspace=True) for name in names)
     except csv.Error as error:
         raise InputError(
             f"{flag} {', '.join(lists)} is not a list of names; separate names by commas, and put "
-            "one that has a comma or a line feed into double quotes"
+            "names with a comma or a line feed in double quotes"
         ) from error
 
 
 def words_of(table: TableOptions) -> list[str]:
-    """Return the words of a command line that say the same of a table."""
+    """Return the command-line options that describe a table in the same way."""
     words = [] if table.label is None else ["--label", table.label]
     for name in table.drop:
         words += ["--drop", f'"{name}"' if "," in name else name]
@@ -87,23 +87,23 @@ def points_for(
     data : Path
     table : TableOptions
     out : Output
-        Where what was noticed is said.
+        Where warnings are printed.
     held_out : bool
-        Whether DATA must not have two parts, see `load_held_out_points`.
+        Whether DATA must not have two parts; see `load_held_out_points`.
     """
     load = load_held_out_points if held_out else load_points
     return _loaded(load, model, data, table, out)
 
 
 def features_for(model: Model, data: Path, table: TableOptions, out: Output) -> NDArray[np.float32]:
-    """Return the points of DATA, which need no labels, for a model; as `points_for`."""
+    """Return the points of DATA, with or without labels, for a model; like `points_for`."""
     return _loaded(load_features, model, data, table, out)
 
 
 def _loaded(
     load: Callable[..., _T], model: Model, data: Path, table: TableOptions, out: Output
 ) -> _T:
-    """Read data for a model, and say what was noticed."""
+    """Read data for a model, and print warnings about it."""
     noticed: list[Notice] = []
     loaded = load(
         data,

@@ -1,4 +1,4 @@
-"""``protonn-edge tune``: search for the best model that fits, and write it."""
+"""``protonn-edge tune``: search for the best model that fits the board, and write it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from protonn_edge.cli.quantities import Bytes
 from protonn_edge.cli.tables import table_options
 from protonn_edge.cli.train_options import any_classifier_option, feature_options, type_of
 from protonn_edge.cli.trained import describe
-from protonn_edge.cli.training_data import load_grouped, settled_windows
+from protonn_edge.cli.training_data import load_grouped, settled_onset, settled_windows
 from protonn_edge.datasets import Dataset, TableOptions
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, Interrupted
 from protonn_edge.model import save_model
 from protonn_edge.report.tuning import Columns, candidate_table, front_figure, progress_table
 from protonn_edge.system.extras import require
@@ -68,7 +68,7 @@ _SECONDS = FiniteRange(1e-3, 1e8)
 
 
 class _ChoosingCommand(Command):
-    """Takes ``--choose smallest-within 0.5`` without quotes, too."""
+    """Accepts ``--choose smallest-within 0.5`` without quotes, too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         joined: list[str] = []
@@ -82,7 +82,7 @@ class _ChoosingCommand(Command):
 
 
 def _beside_output() -> Path | None:
-    """Return the default of --search; options that are given have their values before others."""
+    """Return the default of --search; click processes given options, such as -o, first."""
     output = click.get_current_context().params.get("output")
     return None if output is None else Path(output).with_suffix(".search.jsonl")
 
@@ -94,48 +94,57 @@ def _beside_output() -> Path | None:
 )
 @board_option
 @click.option(
-    "--max-flash", type=Bytes(), help="Of the classifier alone: generated code and constants."
+    "--max-flash",
+    type=Bytes(),
+    help="Flash limit for the classifier alone: generated code and constants.",
 )
-@click.option("--max-sram", type=Bytes(), help="Of the classifier alone: its variables.")
+@click.option("--max-sram", type=Bytes(), help="SRAM limit for the classifier's variables.")
 @click.option(
-    "--max-latency-ms", type=_QUANTITY, help="That no prediction exceeds, whatever it is fed."
+    "--max-latency-ms",
+    type=_QUANTITY,
+    help="Limit on the worst-case time of a prediction, for any input.",
 )
-@click.option("--max-energy-mj", type=_QUANTITY, help="Of a prediction, on average.")
+@click.option("--max-energy-mj", type=_QUANTITY, help="Limit on the mean energy of a prediction.")
 @click.option(
     "--trials",
     type=click.IntRange(1, 100_000),
     default=60,
     show_default=True,
-    help="Train so many, those of earlier runs of the same search included.",
+    help="Number of trials, including those of earlier runs of the same search.",
 )
-@click.option("--timeout", type=_SECONDS, help="Seconds, the last training included.")
+@click.option(
+    "--timeout", type=_SECONDS, help="Time limit in seconds, including the final training."
+)
 @click.option(
     "--choose",
     metavar="CHOICE",
     help="best, or smallest-within X, fastest-within X, default-within X: at most X percentage "
-    "points below the best; X may be 'chance', how far the best would be ahead by luck. "
-    "default-within takes what the search began with.  [default: best; with --groups "
-    "default-within chance]",
+    "points below the best; X may be 'chance', the lead that the best would have by luck. "
+    "default-within chooses the settings that the search began with.  [default: best; with "
+    "--groups default-within chance]",
 )
-@click.option("--jobs", type=click.IntRange(1, 1_000), help="Processes.  [default: one a core]")
-@click.option("--dask", "scheduler", help="A Dask scheduler, such as tcp://host:8786.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 1_000), help="Number of processes.  [default: one per core]"
+)
+@click.option("--dask", "scheduler", help="Address of a Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "--folds",
     type=click.IntRange(2, 20),
-    help="Of cross-validation.  [default: 3; with --groups 7, or as many as there are]",
+    help="Folds of cross-validation.  [default: 3; with --groups 7, or the number of groups if "
+    "lower]",
 )
 @click.option(
     "--groups",
     type=NameOrPath(),
-    help="An array of DATA, or a file with a line per training point: points of a group, say of "
-    "one person, are never trained and tested on in the same fold, and are moved towards others as "
-    "train does.",
+    help="An array of DATA, or a file with a line per training point: which person, day or sensor "
+    "each point came from. A group is never split between training and testing, and is shifted "
+    "towards others as in train.",
 )
 @feature_options
 @click.option(
     "--class-weight",
     type=type_of("class_weight", CLASSIFIERS["protonn"]),
-    help="Every class counts alike.",
+    help="Give every class the same weight.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(
@@ -143,14 +152,14 @@ def _beside_output() -> Path | None:
     type=click.IntRange(1, 1000),
     default=IN_FLIGHT,
     show_default=True,
-    help="Trials under way at a time, each of several folds; more for many workers.",
+    help="Trials that run at the same time, each of several folds; increase it for many workers.",
 )
 @click.option(
     "--search",
     "search_path",
     type=OutputFile(SEARCH, dir_okay=False),
     default=_beside_output,
-    help="Where finished trials are kept.  [default: OUTPUT with .search.jsonl for .npz]",
+    help="File of finished trials.  [default: OUTPUT with .search.jsonl for .npz]",
 )
 @click.option(
     "--front",
@@ -187,9 +196,9 @@ def tune_command(
 ) -> None:
     """Search for the most accurate model of DATA that fits the board, and write it.
 
-    What cannot fit is thrown out before it is trained. What is trained is judged by the accuracy of
-    its integers in cross-validation; the test part of DATA is read once, at the end. A search that
-    was stopped goes on with the same command.
+    Settings that cannot fit are rejected before training. Models are compared by their integer
+    accuracy in cross-validation; the test part of DATA is read once, at the end. To continue a
+    stopped search, repeat the command.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     check_output(output)
@@ -207,10 +216,11 @@ def tune_command(
     fixed["window_shape"], fixed["sample_rate"] = settled_windows(
         dataset, fixed["features"], fixed["window_shape"], fixed["sample_rate"]
     )
+    fixed["onset"] = settled_onset(dataset, fixed.get("onset"))
     fixed = {name: value for name, value in fixed.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = fold_numbers(y, folds or usual_folds(of_group), seed, of_group)
-    to_move = None if is_large(X) else of_group  # what is read in blocks stays where it is
+    to_move = None if is_large(X) else of_group  # data that is read in blocks is not shifted
     points = Points(X, y, numbers, board, limits, fixed, to_move, classifier)
     check_options(points.untrained({}), replace(dataset, groups=to_move))
     space = SearchSpace.of(points)
@@ -282,9 +292,9 @@ def _search(
     columns: Columns,
     on_complete: Callable[[], object],
 ) -> Searched:
-    """Run a search with a live table on standard error, if that is a terminal.
+    """Run a search, with a live table on standard error if that is a terminal.
 
-    `on_complete` is called whenever a trial was trained.
+    `on_complete` is called after each trained trial.
     """
     done = 0
     with _live(trials, board, columns) as show:
@@ -300,8 +310,9 @@ def _search(
             with workers:
                 return make(on_change).run(trials=trials, deadline=deadline)
         except KeyboardInterrupt:
-            raise CheckFailed(
-                f"stopped after {done:,} finished trials, which are kept; the same command goes on"
+            raise Interrupted(
+                f"stopped after {done:,} finished trials, which are kept; repeat the command to "
+                "continue"
             ) from None
 
 
@@ -325,7 +336,7 @@ def _workers(
     if scheduler is not None:
         return DaskWorkers(points, scheduler)
     count = jobs or joblib.cpu_count()
-    # A fold in this process could not be given up when time is over.
+    # A fold in this process could not be stopped at the time limit.
     return Here(points) if count == 1 and timeout is None else Processes(points, count)
 
 
@@ -338,11 +349,12 @@ def _nothing_complete(searched: Searched, timeout: float | None) -> str:
     failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
     if searched.timed_out:
         return (
-            f"no trial was complete after {timeout:g} s; give a longer --timeout, or fewer --folds"
+            f"no trial was completed within {timeout:g} s; give a longer --timeout, or fewer "
+            "--folds"
         )
     if failures:
-        return f"no trial was complete; the last one: {failures[-1]}"
-    return "no trial was complete; give more --trials"
+        return f"no trial was completed; the last error: {failures[-1]}"
+    return "no trial was completed; give more --trials"
 
 
 def _write_front(path: Path, found: list[Candidate], board: Board) -> None:
@@ -380,7 +392,7 @@ def _record(
 
 
 def _best_of_kinds(found: list[Candidate]) -> dict[str, float]:
-    """Return the best accuracy of each kind that was searched, best first; empty if it was one."""
+    """Return the best accuracy of each kind, best first; empty if only one was searched."""
     best: dict[str, float] = {}
     for candidate in Choice().ranked(found):
         kind = candidate.record.settings.get(KIND)
@@ -397,7 +409,7 @@ def _chance(record: dict[str, Any]) -> str:
         return f"no other trial is more accurate; {chance} points"
     ahead = 100 * (best["accuracy"] - taken["accuracy"])
     return (
-        f"trial {best['trial']} is ahead of it with {100 * best['accuracy']:.2f} %, by {ahead:.2f} "
+        f"trial {best['trial']} is better, with {100 * best['accuracy']:.2f} %, by {ahead:.2f} "
         f"points; {chance}"
     )
 

@@ -20,6 +20,7 @@ from protonn_edge.datasets.columns import is_called_as_time
 from protonn_edge.datasets.notices import listed, title
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.datasets.recordings import (
+    Begins,
     Windows,
     classes_that_move,
     cut_windows,
@@ -29,7 +30,9 @@ from protonn_edge.datasets.recordings import (
 from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.stages.audio.clips import Clips
 from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
+from protonn_edge.stages.audio.onset import THRESHOLDS
 from protonn_edge.stages.window_features import check_window
 from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.system.files import write_atomically
@@ -43,23 +46,32 @@ _BEFORE_SHARE = 5  # of a window
     "-o", "--output", type=OutputFile(WINDOWS), required=True, help="The data set (.npz)."
 )
 @click.option(
-    "--window", type=click.IntRange(2), required=True, help="Samples of a channel in a window."
+    "--window",
+    type=click.IntRange(2),
+    required=True,
+    help="Length of a window, in samples per channel.",
 )
 @click.option(
     "--stride",
     type=click.IntRange(1),
-    help="Samples from one training window's begin to the next one's.  [default: a whole window]",
+    help="Samples between the starts of consecutive training windows.  [default: a whole window]",
 )
 @click.option(
     "--trigger",
     type=Level(),
-    help="Cut a window where movement begins, instead: where the channels' ranges over an eighth "
-    "of a window, added up, reach this level. auto finds one.",
+    help="Instead, cut a window where movement begins: where the channels' ranges over an eighth "
+    "of a window add up to this level. auto chooses one.",
 )
 @click.option(
     "--before",
     type=click.IntRange(0),
-    help="With --trigger: samples of a window before that.  [default: a fifth of a window]",
+    help="With --trigger: samples of a window before that point.  [default: a fifth of a window]",
+)
+@click.option(
+    "--onset",
+    type=click.IntRange(*THRESHOLDS),
+    help="Cut a clip of sound where the board hears it begin: where the mean difference of "
+    "samples, in steps of a byte, exceeds this; 4 is usual. The file keeps it for 'train'.",
 )
 @click.option(
     "--test",
@@ -80,19 +92,19 @@ _BEFORE_SHARE = 5  # of a window
 @click.option(
     "--session",
     metavar="COLUMN",
-    help="Which session, person or recording a row is from; no window spans two.  [default: a "
-    "column called session, subject, person, user, ...]",
+    help="Column with the session, person or recording of each row; no window spans two.  "
+    "[default: a column called session, subject, person, user, ...]",
 )
 @click.option(
     "--time",
     metavar="COLUMN",
-    help="When a row was recorded; no window spans a gap.  [default: a column called time, "
-    "timestamp, t, ms, ...]",
+    help="Column with the time of each row; no window spans a gap.  [default: a column called "
+    "time, timestamp, t, ms, ...]",
 )
 @click.option(
     "--rate",
     type=FiniteRange(*SAMPLE_RATES),
-    help="Samples a second.  [default: what the recording says, or its times]",
+    help="Samples per second.  [default: from the recording, or its times]",
 )
 @table_options
 @json_option
@@ -103,6 +115,7 @@ def windows_command(
     stride: int | None,
     trigger: float | None,
     before: int | None,
+    onset: int | None,
     test_share: float,
     channels: tuple[str, ...],
     session: str | None,
@@ -111,28 +124,30 @@ def windows_command(
     table: TableOptions,
     as_json: bool,
 ) -> None:
-    """Cut RECORDING, samples of all channels in the order of time, into windows of equal labels.
+    """Cut RECORDING, samples of all channels in the order of time, into labelled windows.
 
-    RECORDING is what 'record' writes, a table with a sample a row, a WAV file, or a folder with a
-    file or a folder for each class. Columns of times and sessions are no channels: no window spans
+    RECORDING is what 'record' writes, a table with one sample per row, a WAV file, or a folder with
+    a file or a folder per class. Columns of times and sessions are not channels: no window spans
     two sessions, or a gap in time. Sessions, or the files of a folder, become the array 'groups' of
     the data set, for 'train --groups groups'.
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")
     if before is not None and trigger is None:
-        raise click.UsageError("--before is a part of --trigger; give both")
-    if stride is not None and trigger is not None:
-        raise click.UsageError("--stride is for a raster, and --trigger cuts by movement; give one")
+        raise click.UsageError("--before needs --trigger; give both")
+    if [stride, trigger, onset].count(None) < 2:
+        raise click.UsageError(
+            "--stride is for regular windows, --trigger for movements, --onset for sounds; give one"
+        )
     out = Output(as_json)
     options = replace(table, session=session, time=time, channels=names_in(channels, "--channels"))
     recorded = read_recording(recording, options)
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
     _check_window(window, recorded.samples.shape[1])
-    found = _trigger(recorded, window, trigger, before)
+    found = _trigger(recorded, window, trigger, before, onset)
     cut = _cut(recorded, window, stride, test_share, found)
-    arrays = _arrays(cut, recorded)
+    arrays = _arrays(cut, recorded, onset)
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **arrays)
     write_atomically(output, content.getvalue())
@@ -142,31 +157,46 @@ def windows_command(
 
 
 def _check_window(window: int, channels: int) -> None:
-    """Refuse windows that no features can be made of; one channel may be the sound of a word."""
-    if channels > 1 or window > SAMPLE_LIMIT:
+    """Refuse windows that no features can be computed from; one channel may be audio."""
+    if channels > 1:
         check_window(window, channels)
+    elif window > SAMPLE_LIMIT:
+        raise InputError(f"a window has {window:,} samples; a device counts 1 to {SAMPLE_LIMIT:,}")
 
 
 def _trigger(
-    recorded: Recording, window: int, level: float | None, before: int | None
-) -> Trigger | None:
-    """Return where windows begin, if not in a raster."""
+    recorded: Recording,
+    window: int,
+    level: float | None,
+    before: int | None,
+    onset: int | None,
+) -> Begins | None:
+    """Return where windows begin, if not at regular intervals."""
+    if onset is not None:
+        channels = recorded.samples.shape[1]
+        if channels > 1:
+            raise InputError(f"--onset is for sound, of one channel, and these are {channels}")
+        return Clips.of(recorded.samples, window, onset)
     if level is None:
         return None
     count = window // _BEFORE_SHARE if before is None else before
     if count >= window:
-        raise InputError(f"--before is {count:,}, a window has {window:,} samples; give fewer")
+        raise InputError(
+            f"--before is {count:,}, but a window has only {window:,} samples; give fewer"
+        )
     runs = runs_of(recorded.dataset.y_train, recorded.seams)
     return Trigger.of(recorded.samples, runs, window, count, level or None)
 
 
 def _cut(
-    recorded: Recording, window: int, stride: int | None, share: float, trigger: Trigger | None
+    recorded: Recording, window: int, stride: int | None, share: float, trigger: Begins | None
 ) -> Windows:
-    """Return the windows; of a folder, whole takes are those to test with."""
+    """Return the windows; in a folder, whole takes are held out for testing."""
     labels, tested = recorded.dataset.y_train, recorded.tested
     if share and tested.any():
-        raise InputError("--test is given, but the folder has takes to test with; leave it out")
+        raise InputError(
+            "--test is given, but the folder has its own takes for testing; leave it out"
+        )
     if share and recorded.take_of is not None and recorded.groups is not None:
         tested, share = last_takes(recorded.take_of, labels, share), 0.0
     cut = cut_windows(
@@ -179,12 +209,12 @@ def _cut(
         tested=tested,
         trigger=trigger,
     )
-    known = np.isin(cut.y_test, cut.y_train)  # a class without training has no number
+    known = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
     return replace(cut, X_test=cut.X_test[known], y_test=cut.y_test[known])
 
 
-def _arrays(cut: Windows, recorded: Recording) -> dict[str, Any]:
-    """Return what the file holds: windows, the classes that have some, their rate and groups."""
+def _arrays(cut: Windows, recorded: Recording, onset: int | None) -> dict[str, Any]:
+    """Return the contents of the file: windows, their classes, rate, onset and groups."""
     dataset = recorded.dataset
     present = np.unique(cut.y_train)
     number = np.full(dataset.n_classes, -1)
@@ -200,30 +230,32 @@ def _arrays(cut: Windows, recorded: Recording) -> dict[str, Any]:
         arrays["channel_names"] = np.array(recorded.channels)
     if recorded.rate is not None:
         arrays["sample_rate"] = np.array(recorded.rate)
+    if onset is not None:
+        arrays["onset"] = np.array(onset)
     if recorded.groups is not None:
         arrays["groups"] = np.array([recorded.groups[row].strip() for row in cut.begins])
     return arrays
 
 
-def _facts(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list[tuple[str, str]]:
+def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tuple[str, str]]:
     """Return the rows of what was cut."""
     dataset = recorded.dataset
     window, channels = cut.X_train.shape[1:]
     names = f": {', '.join(recorded.channels)}" if recorded.channels else ""
     facts = [
         ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
-        ("samples", f"{window:,} of {channels:,} channels each{names}"),
+        ("samples", f"{window:,} of {channels:,} channel{'s' * (channels > 1)} each{names}"),
         ("classes", _counted(dataset.classes, *_counts(cut, dataset.n_classes))),
     ]
     if recorded.rate is not None:
         facts.append(("rate", f"{recorded.rate:g} Hz"))
     if trigger is not None:
-        facts.append(("trigger", f"{trigger.level:.4g}, {trigger.before:,} samples before it"))
+        facts += trigger.facts
     return facts
 
 
 def _record(
-    cut: Windows, recorded: Recording, trigger: Trigger | None, arrays: dict[str, Any]
+    cut: Windows, recorded: Recording, trigger: Begins | None, arrays: dict[str, Any]
 ) -> dict[str, Any]:
     counts = _counts(cut, recorded.dataset.n_classes)[0]
     return {
@@ -240,7 +272,7 @@ def _record(
     }
 
 
-def _notices(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list[Notice]:
+def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[Notice]:
     """Return what of the recording is in no window, and what may not be a channel."""
     dataset, window = recorded.dataset, cut.X_train.shape[1]
     runs = runs_of(dataset.y_train, recorded.seams)
@@ -248,8 +280,8 @@ def _notices(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list
     for place, name in enumerate(recorded.channels, start=1):
         if is_called_as_time(name):
             text = (
-                f"{title(name, place)} is taken for a channel, as its numbers do not rise; leave "
-                f"it out with --drop, or say --time"
+                f"{title(name, place)} is used as a channel, as its numbers do not increase; leave "
+                "it out with --drop, or name it with --time"
             )
             notices.append(Notice("time_channel", text, warning=True, columns=(name,)))
     short = sum(end - first < window for first, end in runs)
@@ -263,24 +295,27 @@ def _notices(cut: Windows, recorded: Recording, trigger: Trigger | None) -> list
     )
     still = [name for index, name in enumerate(dataset.classes) if index not in moving]
     if still:
-        text = f"cut in a raster, as nothing moves there: {listed(still)}"
+        text = f"cut at regular intervals, as nothing moves there: {listed(still)}"
         notices.append(Notice("still", text, columns=tuple(still)))
     counts = _counts(cut, dataset.n_classes)[0]
     missing = [dataset.classes[index] for index in np.flatnonzero(counts == 0)]
     if missing:
-        text = f"left out, as no run to train with fills a window: {listed(missing)}"
+        reason = "no training run is as long as a window"
+        if isinstance(trigger, Clips):
+            reason = f"no whole clip begins at a level of {trigger.onset}"
+        text = f"left out, as {reason}: {listed(missing)}"
         notices.append(Notice("no_window", text, warning=True))
     return notices
 
 
 def _counts(cut: Windows, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many windows of each class there are to train and to test with."""
+    """Return the number of training and test windows of each class."""
     train, test = (np.bincount(y, minlength=n_classes) for y in (cut.y_train, cut.y_test))
     return train, test
 
 
 def _counted(classes: tuple[str, ...], train: NDArray[np.int64], test: NDArray[np.int64]) -> str:
-    """Return the windows of each class, those for training and, if there are any, for testing."""
+    """Return the numbers of windows of each class: training and, if there are any, test windows."""
     tested = [f" + {count:,}" if test.any() else "" for count in test]
     return ", ".join(
         f"{name} {count:,}{more}" for name, count, more in zip(classes, train, tested, strict=True)

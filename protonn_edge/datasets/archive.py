@@ -65,7 +65,9 @@ class ArrayArchive:
         try:
             self._zip = zipfile.ZipFile(path)
         except PermissionError as error:
-            raise InputError(f"cannot read {path}: {_first_line(error)}; allow it") from error
+            raise InputError(
+                f"cannot read {path}: {_first_line(error)}; check its permissions"
+            ) from error
         except _BROKEN as error:
             raise InputError(
                 f"{path} is not an .npz file (no readable zip directory); it may be truncated or "
@@ -119,8 +121,8 @@ class ArrayArchive:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"{self.path}: array {name!r} cannot be unpacked ({_first_line(error)}); "
-                "the file is damaged, so write it again"
+                f"{self.path}: array {name!r} cannot be unpacked ({_first_line(error)}); the file "
+                "is damaged, write it again"
             ) from error
         if len(content) != expected - header.data_offset:
             raise InputError(f"{self.path}: array {name!r} is truncated; write the file again")

@@ -3,7 +3,8 @@
 In place of the X, ``x_train``, ``x_test`` and ``x`` will do, too.
 
 Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
-``channel_names`` and ``sample_rate`` for windows (n, time, channel). Other arrays are left unread.
+``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel). Other arrays are
+left unread.
 X may have more than two axes: all but the first are flattened, in C order.
 
 Sparse features are ``X_train_indptr``, ``_indices`` and ``_data`` (see `compressed`) with
@@ -85,8 +86,8 @@ def read_npz(path: Path) -> Parts:
             return _parts(_table(archive, points, labels, classes), None, classes)
     found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "nothing"
     raise InputError(
-        f"{path} has neither 'X_train' and 'y_train' nor 'X' and 'y' (it has {found}); name the "
-        "arrays so"
+        f"{path} has neither 'X_train' and 'y_train' nor 'X' and 'y' (it has {found}); rename the "
+        "arrays"
     )
 
 
@@ -106,7 +107,7 @@ def _parts(train: Table, test: Table | None, classes: tuple[str, ...]) -> Parts:
     if isinstance(train, LabelSetTable) or isinstance(tested, LabelSetTable):
         raise InputError(
             f"{train.source} and {tested.source} differ: one has sets of labels, the other one "
-            "label a point; give both the same"
+            "label per point; give both the same"
         )
     return Parts(train, test, classes)
 
@@ -140,21 +141,21 @@ def _table(archive: ArrayArchive, points: str, labels: str, classes: tuple[str, 
     if (sets is None and y.ndim != 1) or y.shape[0] != X.shape[0]:
         raise InputError(
             f"{archive.path}: array {labels!r} has the shape {y.shape}, {points!r} has "
-            f"{X.shape[0]:,} points; give one label a point"
+            f"{X.shape[0]:,} points; give one label per point"
         )
     names = names_of(archive, point_shape)
     if names and len(names) != X.shape[1]:
         raise InputError(
             f"{archive.path}: array 'feature_names' has {len(names):,} names, {points!r} has "
-            f"{X.shape[1]:,} features; give one name a feature"
+            f"{X.shape[1]:,} features; give one name per feature"
         )
     source = f"{archive.path} ({points})"
     if sets is not None:
         return LabelSetTable(source, X, sets, names)
     check_class_names(classes, str(archive.path))
-    rate = _rate(archive) if len(point_shape) == 2 else None
+    rate, onset = (_rate(archive), _onset(archive)) if len(point_shape) == 2 else (None, None)
     texts = _labels(archive, labels, y, classes)
-    return Table(source, X, texts, names, point_shape, sample_rate=rate)
+    return Table(source, X, texts, names, point_shape, sample_rate=rate, onset=onset)
 
 
 def _rate(archive: ArrayArchive) -> float | None:
@@ -164,10 +165,23 @@ def _rate(archive: ArrayArchive) -> float | None:
     rate = archive.read("sample_rate")
     if rate.shape != () or rate.dtype.kind not in "fiu" or not 0 < float(rate) < math.inf:
         raise InputError(
-            f"{archive.path}: array 'sample_rate' must be a single number of hertz; mend it or "
+            f"{archive.path}: array 'sample_rate' must be a single number of hertz; fix it or "
             "leave it out"
         )
     return float(rate)
+
+
+def _onset(archive: ArrayArchive) -> int | None:
+    """Return the level at which clips of sound begin, where the file tells it."""
+    if "onset" not in archive.names:
+        return None
+    onset = archive.read("onset")
+    if onset.shape != () or onset.dtype.kind not in "iu" or not 0 < int(onset) <= 255:
+        raise InputError(
+            f"{archive.path}: array 'onset' must be a single whole number of 1 to 255; cut the "
+            "clips again, or leave it out"
+        )
+    return int(onset)
 
 
 def names_of(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -181,7 +195,7 @@ def _names_of_samples(archive: ArrayArchive, point_shape: tuple[int, ...]) -> tu
     if channels and len(channels) != point_shape[1]:
         raise InputError(
             f"{archive.path}: array 'channel_names' has {len(channels):,} names, a window has "
-            f"{point_shape[1]:,} channels; give one name a channel"
+            f"{point_shape[1]:,} channels; give one name per channel"
         )
     return sample_names(channels, point_shape[0]) if channels else ()
 
@@ -197,7 +211,7 @@ def _label_sets(archive: ArrayArchive, name: str) -> Sparse | None:
     if y.shape[1] > LABEL_LIMIT or y.dtype.kind not in "buif" or not np.isin(y, (0, 1)).all():
         raise InputError(
             f"{archive.path}: array {name!r} is a matrix, {y.shape[0]:,} x {y.shape[1]:,}; sets of "
-            f"labels are zeros and ones, of at most {LABEL_LIMIT:,} labels, so mend it"
+            f"labels are zeros and ones, of at most {LABEL_LIMIT:,} labels; fix it"
         )
     return sparse_rows(y, dtype=np.float32)
 
@@ -210,7 +224,7 @@ def points_of(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ..
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise InputError(
             f"{archive.path}: array {name!r} has the shape {raw.shape} and the type "
-            f"{raw.dtype.name}; it must be a table of numbers, one row a point"
+            f"{raw.dtype.name}; it must be a table of numbers, one row per point"
         )
     if raw.size * 4 > TABLE_LIMIT_BYTES:
         raise InputError(
@@ -223,7 +237,7 @@ def points_of(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ..
         row, column = (int(index) for index in np.argwhere(~np.isfinite(X))[0])
         raise InputError(
             f"{archive.path}: array {name!r} has a value that is NaN, infinite or too large in row "
-            f"{row}, feature {column}; mend or drop the row"
+            f"{row}, feature {column}; fix or drop the row"
         )
     return X, raw.shape[1:]
 
@@ -237,12 +251,12 @@ def _labels(
         if y.dtype.kind != "U":
             raise InputError(
                 f"{archive.path}: array {name!r} must point into 'class_names' with whole numbers "
-                f"from 0 to {len(classes) - 1}; mend it or leave 'class_names' out"
+                f"from 0 to {len(classes) - 1}; fix it or leave 'class_names' out"
             )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise InputError(
             f"{archive.path}: array {name!r} has a NaN or infinite label in row "
-            f"{int(np.argmin(np.isfinite(y)))}; mend or drop the row"
+            f"{int(np.argmin(np.isfinite(y)))}; fix or drop the row"
         )
     try:  # bytes may not be ASCII
         texts = y.astype(np.str_).tolist() if y.dtype.kind != "b" else [str(int(v)) for v in y]
@@ -258,7 +272,7 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
     array = archive.read(name)
     if array.ndim != 1 or array.dtype.kind not in "US":
         raise InputError(
-            f"{archive.path}: array {name!r} must be a list of text; mend it or leave it out"
+            f"{archive.path}: array {name!r} must be a list of text; fix it or leave it out"
         )
     try:
         return tuple(str(text).strip() for text in array.astype(np.str_).tolist())

@@ -239,7 +239,7 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
         return columns[int(place) - 1]
     names = listed(column.name for column in columns if column.name)
     raise InputError(
-        f"{flag} is {text[:40]!r}, which is no column of {path}; give a number from 1 to "
+        f"{flag} is {text[:40]!r}, which is not a column of {path}; give a number from 1 to "
         f"{len(columns):,}" + (f" or one of {names}" if names else "")
     )
 
@@ -271,7 +271,7 @@ def label_candidates(
     if len(named) > 1:
         raise InputError(
             f"{path} has {len(named)} columns named label, class or target; keep that name for "
-            "one, or say --label"
+            "one, or give --label"
         )
     if named or (first and not header):
         return named or list(columns[:1])
@@ -318,12 +318,12 @@ def choose_label(
             return FoundLabel(fitting[0], "the only one with the model's classes")
     if not candidates:
         raise InputError(
-            f"{path} has no column of labels beside the features; add one, or name it with --label"
+            f"{path} has no column of labels besides the features; add one, or name it with --label"
         )
     if len(candidates) == 1 and candidates[0].is_called(LABEL_NAMES):
         return FoundLabel(candidates[0], "by its name")
     if len(candidates) == 1 and expected is not None and expected.feature_names:
-        return FoundLabel(candidates[0], "the only one that is no feature")
+        return FoundLabel(candidates[0], "the only one that is not a feature")
     if found := _by_other_name(columns, candidates):
         return FoundLabel(found, "by its name", usual=False)
     texts = [column for column in candidates if column.kind == "text"]
@@ -467,7 +467,7 @@ def text_refusal(path: object, column: Column) -> InputError:
     """Return the error for a column of text that is not the label."""
     example = next((cell.strip() for cell in column.cells if not is_number(cell)), "")
     return InputError(
-        f"{path} has text in {column.title}, such as {quoted(example)}, and features are "
-        f"numbers; leave it out with --drop {column.flag_value}, or say "
-        f"--label {column.flag_value} if it is the label"
+        f"{path} has text in {column.title}, such as {quoted(example)}, and features are numbers; "
+        f"leave it out with --drop {column.flag_value}, or give --label {column.flag_value} if it "
+        "is the label"
     )

@@ -27,7 +27,7 @@ def whole_number(archive: ArrayArchive, name: str, limit: int) -> int:
     value = _array(archive, name)
     if value.size != 1 or value.dtype.kind not in "iu" or not 1 <= int(value.ravel()[0]) <= limit:
         raise InputError(
-            f"{archive.path}: array {name!r} must be one whole number from 1 to {limit:,}; mend it"
+            f"{archive.path}: array {name!r} must be one whole number from 1 to {limit:,}; fix it"
         )
     return int(value.ravel()[0])
 
@@ -58,7 +58,8 @@ def sparse_features(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
     if data.shape != indices.shape or data.dtype.kind not in "buif":
         raise InputError(
             f"{archive.path}: array '{name}_data' has the shape {data.shape} and the type "
-            f"{data.dtype.name}, '{name}_indices' has {len(indices):,} places; give a number each"
+            f"{data.dtype.name}, '{name}_indices' has {len(indices):,} places; give one number for "
+            "each"
         )
     with np.errstate(over="ignore"):
         values = data.astype(np.float32)
@@ -67,7 +68,7 @@ def sparse_features(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
         row = int(np.searchsorted(indptr, place, side="right")) - 1
         raise InputError(
             f"{archive.path}: array '{name}_data' has a value that is NaN, infinite or too large "
-            f"in row {row}, feature {int(indices[place])}; mend or drop the row"
+            f"in row {row}, feature {int(indices[place])}; fix or drop the row"
         )
     matrix = sparse_rows((values, indices, indptr), (len(indptr) - 1, n_columns))
     matrix.sum_duplicates()
@@ -100,7 +101,7 @@ def _places(
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
         raise InputError(
             f"{archive.path}: array '{name}_indices' has {wrong:,}, the columns count from 0 to "
-            f"{n_columns - 1:,}; mend it, or the number of columns"
+            f"{n_columns - 1:,}; fix it, or the number of columns"
         )
     return indptr.astype(np.int64), indices.astype(np.int64)
 

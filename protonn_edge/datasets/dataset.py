@@ -85,6 +85,8 @@ class Table:
         At which rows another session begins, by all columns that say so.
     sample_rate : float or None
         Samples a second, of a recording or of windows.
+    onset : int or None
+        The level at which clips of sound begin, if that is how windows were cut.
     """
 
     source: str
@@ -98,6 +100,7 @@ class Table:
     times: Sequence[str] | None = None
     seams: NDArray[np.bool_] | None = None
     sample_rate: float | None = None
+    onset: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,7 @@ class Dataset:
         Which group each training point is of, such as a person; see `with_groups`.
     notices : tuple of Notice
         What is worth knowing of the data: how it was read, and what looks like a mistake.
-    layout, sessions, times, sample_rate
+    layout, sessions, times, sample_rate, onset
         Of the training part as it was read, see `Table`.
     """
 
@@ -139,6 +142,7 @@ class Dataset:
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
     sample_rate: float | None = None
+    onset: int | None = None
 
     @property
     def n_features(self) -> int:
@@ -213,6 +217,7 @@ def dataset_from(
         sessions=train.sessions,
         times=train.times,
         sample_rate=train.sample_rate,
+        onset=train.onset,
     )
 
 
@@ -257,7 +262,8 @@ def class_indices(
                 f"{table.source}: unknown label {label[:40]!r} in row {row}; {where} knows "
                 f"{known}{more}"
             )
-    return np.array([index_of[label] for label in table.labels], dtype=np.int64)
+    indices = (index_of[label] for label in table.labels)
+    return np.fromiter(indices, np.int64, count=len(table.labels))
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:

@@ -90,7 +90,7 @@ def read_libsvm(path: Path) -> Table:
 
 def _label(path: Path, number: int, label: str) -> str:
     if not label:
-        raise InputError(f"{path}:{number} begins with a feature, not with a label; mend the line")
+        raise InputError(f"{path}:{number} begins with a feature, not with a label; fix the line")
     return label_text(label)
 
 
@@ -99,7 +99,7 @@ def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
     names = [label_text(name) for name in labels.split(",")] if labels else []
     if not all(names):
         raise InputError(
-            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; mend the line"
+            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; fix the line"
         )
     return tuple(dict.fromkeys(names))
 
@@ -125,7 +125,7 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
     except ValueError:
         index, value = -1, 0.0
     if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
-        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; mend the line")
+        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; fix the line")
     if index == 0:
         raise InputError(
             f"{where} has the index 0, libsvm text counts from 1; add 1 to all indices"

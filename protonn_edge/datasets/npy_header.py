@@ -80,7 +80,7 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
         raise InputError(f"{what} has a damaged header; write the file again") from error
     if described == "|O":
         raise InputError(
-            f"{what} has the type object, and nothing pickled is read; save text with "
+            f"{what} has the type object, and pickled objects are not read; save text with "
             ".astype(str), and numbers with .astype(float)"
         )
     if records is not None and described == records.descr:
@@ -89,8 +89,8 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
         dtype = np.dtype(described)
     else:
         raise InputError(
-            f"{what} has the type {shortened(str(described), 40)!r}, only numbers and text are "
-            "read (nothing pickled); convert it and write the file again"
+            f"{what} has the type {shortened(str(described), 40)!r}, but only numbers and text are "
+            "read (no pickled objects); convert it and write the file again"
         )
     if not _is_shape(shape):
         raise InputError(f"{what} has a damaged shape; write the file again")

@@ -34,13 +34,13 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
         raise InputError("points have sets of labels; normal points are of one class")
     if normal is None and dataset.n_classes > 1:
         raise InputError(
-            f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; say with "
-            "--normal which of them is normal"
+            f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "
+            "normal one with --normal"
         )
     name = dataset.classes[0] if normal is None else normal
     if name not in dataset.classes:
         raise InputError(
-            f"--normal is {name[:40]!r}, which is none of the classes {listed(dataset.classes)}"
+            f"--normal is {name[:40]!r}, which is not one of the classes {listed(dataset.classes)}"
         )
     index = dataset.classes.index(name)
     X = dense_features(dataset.X_train, "the training part")

@@ -161,8 +161,8 @@ def load_held_out_points(
     train, test, _ = _parts(path, options, expected)
     if test is not None and test.X.shape[0]:
         raise InputError(
-            f"{path} has a training and a test part, and a model is calibrated on neither; hold "
-            "points out into a file of their own"
+            f"{path} has a training and a test part, but a model is calibrated on neither; put "
+            "held-out points into a separate file"
         )
     return _points_of(train, expected, on_notice)
 
@@ -184,7 +184,7 @@ def _points_of(
     if isinstance(table, LabelSetTable):
         raise InputError(
             f"{table.source} has sets of labels, the model answers with one class; use data with "
-            "one label a point"
+            "one label per point"
         )
     table, notices = with_columns(table, expected.feature_names)
     check_feature_count(table, expected.n_features, "the model wants")
@@ -258,7 +258,7 @@ def _text_table(
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
         raise InputError(
-            f"{path} ends in {suffix!r}, which is none of .npz, .csv, .tsv, .libsvm, .svm, "
+            f"{path} ends in {suffix!r}, which is not one of .npz, .csv, .tsv, .libsvm, .svm, "
             ".svmlight, .txt; convert it to one of these"
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)

@@ -22,6 +22,7 @@ from protonn_edge.datasets.notices import Notice, listed
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_columns
 from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
+from protonn_edge.datasets.repeated import Repeated, runs_in
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.kinds import MICROPHONE
@@ -120,17 +121,19 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     for piece in pieces:
         piece.seams[:1] = True
     seams = np.concatenate([piece.seams for piece in pieces])
-    of_several = _are_groups(takes)
-    groups = [
-        name
-        for take, table in zip(takes, tables, strict=True)
-        for name in table.sessions or [take.name if of_several else ""] * len(table.labels)
-    ]
+    named = _are_groups(takes) or any(table.sessions for table in tables)
+    groups = None
+    if named:  # what is of no session is a group of its own
+        groups = Repeated(
+            (name.strip() or take.name, count)
+            for take, table in zip(takes, tables, strict=True)
+            for name, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
+        )
     together = replace(
         tables[0],
         source=str(folder),
         X=np.concatenate([dense_features(table.X, table.source) for table in tables]),
-        labels=[label for table in tables for label in table.labels],
+        labels=Repeated(run for table in tables for run in runs_in(table.labels)),
         notices=(),
         sample_rate=_one_rate(takes, tables),
         sessions=None,
@@ -139,7 +142,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     piece = _Piece(together, seams, _distinct(note for each in pieces for note in each.notices))
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
-    return _recording(piece, take_of, tested, groups if all(groups) else None)
+    return _recording(piece, take_of, tested, groups)
 
 
 def _recording(
@@ -171,7 +174,7 @@ def _piece_of_wave(path: Path, label: str) -> _Piece:
     samples, rate = read_wave(path)
     if not len(samples):
         raise InputError(f"{path} has no samples; record it again, or leave it out")
-    labels = [label] * len(samples)
+    labels = Repeated([(label, len(samples))])
     X = samples.astype(np.float32)
     table = Table(str(path), X, labels, MICROPHONE.channels, sample_rate=rate)
     return _Piece(table, np.zeros(len(X), np.bool_), ())
@@ -187,7 +190,7 @@ def _piece(table: Table) -> _Piece:
         return _Piece(table, seams, ())
     times = moments_of(table.times)
     if times is None:
-        text = "the times are in a notation that is not known, so gaps in time are not seen"
+        text = "the format of the times is unknown, so gaps in time are not detected"
         return _Piece(table, seams, (Notice("times", text, warning=True),))
     apart = gaps(times)
     notices = []
@@ -213,7 +216,7 @@ def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[No
     usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
-    text = f"{rate:g} samples a second, as times are in {unit}; --rate says otherwise"
+    text = f"{rate:g} samples a second, as times are in {unit}; --rate overrides it"
     return replace(table, sample_rate=rate), [Notice("rate", text)]
 
 

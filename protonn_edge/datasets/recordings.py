@@ -8,19 +8,36 @@ end of each run, which no training window reaches into.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError
 
 _LIMIT_BYTES = 2**31  # of windows while they are cut
-_INDEX_BYTES = 8
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
 _STEADY, _UNSTEADY = 0.9, 0.25  # a share of steps, and how far they may be off the usual one
+
+
+class Begins(Protocol):
+    """Where windows begin, in place of a raster."""
+
+    @property
+    def level(self) -> float:
+        """What is reached where a window begins, to say so."""
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What is worth knowing of it, for people."""
+
+    def moves(self, first: int, end: int) -> bool:
+        """Whether windows can begin in a run, first..end - 1; if not, a raster does for it."""
+
+    def begins(self, first: int, end: int) -> Iterator[int]:
+        """Yield where windows begin in a part of a run; they do not overlap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +70,7 @@ def cut_windows(
     seams: NDArray[np.bool_] | None = None,
     *,
     tested: NDArray[np.bool_] | None = None,
-    trigger: Trigger | None = None,
+    trigger: Begins | None = None,
 ) -> Windows:
     """Cut a recording into windows.
 
@@ -74,7 +91,7 @@ def cut_windows(
         True at each row that does not follow the one before it, as where another session begins.
     tested : ndarray of shape (rows,), bool, optional
         Rows of runs that become test windows as a whole.
-    trigger : Trigger, optional
+    trigger : Begins, optional
         Where windows begin, in place of a raster, in runs of classes that move at all.
 
     Raises
@@ -102,6 +119,11 @@ def cut_windows(
         else:
             train += range(first, parted - window + 1, step)
             test += range(parted, end - window + 1, window)
+    if not train and trigger is not None:
+        raise InputError(
+            f"no window of {window} samples for training begins at a level of {trigger.level:g}; "
+            "lower it, or use shorter windows"
+        )
     if not train:
         raise InputError(
             f"no run of equal labels has the {window} samples of a window for training; use "
@@ -118,7 +140,7 @@ def runs_of(
     labels: NDArray[np.int64], seams: NDArray[np.bool_] | None = None
 ) -> list[tuple[int, int]]:
     """Return the first row, and the one after the last, of each run of a label without a seam."""
-    changed = np.diff(labels) != 0
+    changed = labels[1:] != labels[:-1]
     if seams is not None:
         changed |= seams[1:]
     ends = np.append(np.flatnonzero(changed) + 1, len(labels)).tolist()
@@ -126,12 +148,12 @@ def runs_of(
 
 
 def classes_that_move(
-    labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: Trigger
+    labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: Begins
 ) -> frozenset[int]:
     """Return the classes, of labels (rows,), whose runs have movement in more than every other."""
     moved: dict[int, list[bool]] = {}
     for first, end in runs:
-        moved.setdefault(int(labels[first]), []).append(bool(trigger.moving[first:end].any()))
+        moved.setdefault(int(labels[first]), []).append(trigger.moves(first, end))
     return frozenset(label for label, found in moved.items() if 2 * sum(found) > len(found))
 
 
@@ -165,11 +187,13 @@ def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _windows_at(
     samples: NDArray[np.float32], labels: NDArray[np.int64], begins: list[int], window: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    needed = len(begins) * window * (samples.shape[1] * samples.itemsize + _INDEX_BYTES)
+    needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
         raise InputError(
             f"{len(begins):,} windows of {window:,} samples take {needed:,} B of memory, the limit "
             f"is {_LIMIT_BYTES:,}; use a longer --stride"
         )
-    rows = np.array(begins, dtype=np.int64)[:, None] + np.arange(window)
-    return samples[rows], labels[rows[:, 0]]
+    cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
+    for place, begin in enumerate(begins):
+        cut[place] = samples[begin : begin + window]
+    return cut, labels[np.array(begins, dtype=np.int64)]

@@ -31,9 +31,9 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
         return []
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
     if len(single) == 1:
-        text = f"class {listed(single)} has 1 point; a typing error?"
+        text = f"class {listed(single)} has 1 point; a typo?"
     else:
-        text = f"{len(single)} classes have 1 point each, {listed(single)}; typing errors?"
+        text = f"{len(single)} classes have 1 point each, {listed(single)}; typos?"
     return [Notice("rare_class", text, warning=True)] if single else []
 
 

@@ -89,8 +89,8 @@ def read_table(
     others = [column for column in roles.kept if column is not label]
     features, left_out = _features(file, content, others, roles, expected)
     if not features:
-        beside = "" if label is None else f" beside {label.title}, the label"
-        raise InputError(f"{path} has no column of features{beside}; add one, or say --label")
+        beside = "" if label is None else f" besides {label.title}, the label"
+        raise InputError(f"{path} has no column of features{beside}; add one, or give --label")
     labels = [str(options.labelled)] * content.rows if label is None else _labels(file, label)
     used = {label, *features}
     X = _matrix(file, content, features)
@@ -310,7 +310,7 @@ def _opened(path: Path, usual: str, options: TableOptions) -> _File:
     if len(first) < 2 and options.labelled is None:
         raise InputError(
             f"{path}:{first_line} has one column; a table needs a label and features, separated by "
-            f"{DELIMITERS[delimiter]}, or by what --delimiter says"
+            f"{DELIMITERS[delimiter]}, or by the --delimiter"
         )
     header = has_header(first)
     judged = [

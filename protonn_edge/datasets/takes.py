@@ -104,7 +104,9 @@ def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
     try:
         entries = sorted(folder.iterdir(), key=_order)
     except OSError as error:
-        raise InputError(f"cannot read {folder}: {error.strerror}; allow it") from error
+        raise InputError(
+            f"cannot read {folder}: {error.strerror}; check its permissions"
+        ) from error
     shown = [entry for entry in entries if not entry.name.startswith((".", "_"))]
     files = [path for path in shown if path.suffix.lower() in (*TABLES, *WAVES)]
     return files, [path for path in shown if path.is_dir() and path not in files]

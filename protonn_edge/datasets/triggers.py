@@ -60,6 +60,15 @@ class Trigger:
             level = _parting_level(movement)
         return cls(movement >= level, window, before, level)
 
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What is worth knowing of it, for people."""
+        return (("trigger", f"{self.level:.4g}, {self.before:,} samples before it"),)
+
+    def moves(self, first: int, end: int) -> bool:
+        """Whether there is movement in a run, first..end - 1."""
+        return bool(self.moving[first:end].any())
+
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield where windows begin in a part of a run, first..end - 1; they do not overlap."""
         free = first

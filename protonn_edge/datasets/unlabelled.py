@@ -81,7 +81,7 @@ def _of_archive(path: Path) -> tuple[Features, tuple[str, ...]]:
             if has_features(archive, name):
                 X, shape = points_of(archive, name)
                 return X, names_of(archive, shape)
-    raise InputError(f"{path} has no array 'X' of points; name the array so")
+    raise InputError(f"{path} has no array 'X' of points; rename the array")
 
 
 def _checked(X: Features, n_features: int, path: Path) -> Float32:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board
+from protonn_edge.boards.environment import description_file
 from protonn_edge.build.budget import OverBudget, Usage, check_budget
+from protonn_edge.build.plan_file import PLAN_FILE, plan_text
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.errors import CheckFailed
 from protonn_edge.live.windowing import Windowing
@@ -88,6 +90,8 @@ def live_files(windowing: Windowing, plan: Plan) -> dict[str, str]:
     return {
         "platformio.ini": environment.get_template("platformio.ini.j2").render(context),
         "src/main.c": environment.get_template("main.c.j2").render(context),
+        PLAN_FILE: plan_text(windowing.model, plan),
+        **description_file(windowing.sampling.board),
         **{f"src/{name}": text for name, text in generated.items()},
         **{f"src/{name}": (firmware / name).read_text("utf-8") for name in _OF_THE_FIRMWARE},
     }
@@ -114,9 +118,9 @@ def _usage(files: dict[str, str], board: Board, model: Model) -> Usage:
 def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> str:
     board = windowing.sampling.board
     return (
-        f"windows that overlap need a ring of {ring_bytes:,} B for {windowing.window} samples of "
-        f"{len(windowing.used)} channels and those that come meanwhile, with which "
-        f"{usage.sram_bytes + usage.stack_bytes:,} B SRAM are needed and {board.name} has "
+        f"overlapping windows need a buffer of {ring_bytes:,} B for {windowing.window} samples of "
+        f"{len(windowing.used)} channels and for the samples that arrive during a prediction; with "
+        f"it, {usage.sram_bytes + usage.stack_bytes:,} B SRAM are needed, but {board.name} has "
         f"{board.sram_bytes:,}; give --hop {windowing.window}, or train on shorter windows or "
         "fewer channels"
     )

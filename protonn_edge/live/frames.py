@@ -14,11 +14,15 @@ from protonn_edge.recording.frames import SENSOR_NUMBERS
 
 _LIVE, _NAME, _WINDOW = 0x93, 0x94, 0x95
 _LOGGER = 0x91
-_VERSION = 1
-_LIVE_HEAD = struct.Struct("<BBBBBIIHHBBIB")
+_VERSION = 2
+_LIVE_HEAD = struct.Struct("<BBBBBBIIHHBBIIB")
 _NAME_HEAD = struct.Struct("<BBB")
-_WINDOW_HEAD = struct.Struct("<BBIIBB")
+_WINDOW_HEAD = struct.Struct("<BBHIIBBB")
+_NO_CONFIDENCE = 255
 _HASH_BYTES = 8
+NAME_LIMIT = 63
+"""Bytes of a class's name, at most."""
+
 _LONGEST_FRAME = 1100
 
 
@@ -32,6 +36,8 @@ class LiveDescription:
         The kind of its sensor: "mpu6050", "analog".
     found : bool
         Whether the sensor answers.
+    from_onset : bool
+        Whether a window begins where sound does.
     period_cycles, clock_hz : int
         Cycles from one sample to the next, and how many there are in a second.
     window, hop : int
@@ -49,6 +55,7 @@ class LiveDescription:
 
     sensor: str
     found: bool
+    from_onset: bool
     period_cycles: int
     clock_hz: int
     window: int
@@ -71,6 +78,8 @@ class WindowAnswer:
 
     Attributes
     ----------
+    number : int
+        Its own, of 16 bits: windows that are missing are known by it.
     first : int
         The number of its first sample, counted from the board's reset.
     lost : int
@@ -80,13 +89,17 @@ class WindowAnswer:
     told : int
         The class that is told of the last windows; 254 before there is one.
     scores : ndarray of shape (classes,), int64
+    confidence : int or None
+        Probability of the class of the largest score in percent, of models that know it.
     """
 
+    number: int
     first: int
     lost: int
     label: int
     told: int
     scores: NDArray[np.int64]
+    confidence: int | None = None
 
 
 class AnswerStream(BodyStream):
@@ -98,12 +111,15 @@ class AnswerStream(BodyStream):
         As it was said last; None until then, and nothing is an answer before.
     names : dict of int to str
         Of classes, as far as the board has said them.
+    next : int
+        The number of the sample that the board was about to take when it described itself last.
     """
 
     def __init__(self) -> None:
         super().__init__(_LONGEST_FRAME)
         self.description: LiveDescription | None = None
         self.names: dict[int, str] = {}
+        self.next = 0
 
     def feed(self, data: bytes) -> list[WindowAnswer]:
         """Return the answers that bytes complete, in order.
@@ -119,14 +135,13 @@ class AnswerStream(BodyStream):
     def _take(self, body: bytes) -> WindowAnswer | None:
         if body[0] == _LOGGER:
             raise CheckFailed(
-                "the board runs a logger, which classifies nothing; upload what "
+                "the board runs a logger, which does not classify; upload what "
                 "'protonn-edge build --sensor' writes"
             )
         if body[0] == _LIVE:
             self._describe(body)
         elif body[0] == _NAME and len(body) > _NAME_HEAD.size:
-            name = body[_NAME_HEAD.size :].decode(errors="replace")
-            self.names[body[2]] = "".join(c if c.isprintable() else "?" for c in name)
+            self.names[body[2]] = _read_name(body[_NAME_HEAD.size :])
         elif body[0] == _WINDOW and self.description is not None:
             return self._answer(body, self.description)
         return None
@@ -134,40 +149,63 @@ class AnswerStream(BodyStream):
     def _describe(self, body: bytes) -> None:
         if len(body) > 2 and body[2] != _VERSION:
             raise CheckFailed(
-                f"the board's firmware is of version {body[2]}, this program reads version "
+                f"the board's firmware has version {body[2]}, but this program reads version "
                 f"{_VERSION}; build it again with 'protonn-edge build --sensor', and upload it"
             )
-        description = _description(body)
-        if description is None:
+        found = _description(body)
+        if found is None:
             self.torn += 1
             return
+        description, number = found
         if self.description not in (None, description):
-            raise CheckFailed("the board runs another model than before; begin again")
-        self.description = description
+            raise CheckFailed("the board runs a different model than before; start again")
+        self.description, self.next = description, number
 
     def _answer(self, body: bytes, description: LiveDescription) -> WindowAnswer | None:
         scores = body[_WINDOW_HEAD.size :]
         if len(scores) != 4 * description.n_classes:
             self.torn += 1
             return None
-        _, _, first, lost, label, told = _WINDOW_HEAD.unpack_from(body)
-        return WindowAnswer(first, lost, label, told, np.frombuffer(scores, "<i4").astype(np.int64))
+        _, _, number, first, lost, label, told, percent = _WINDOW_HEAD.unpack_from(body)
+        return WindowAnswer(
+            number,
+            first,
+            lost,
+            label,
+            told,
+            np.frombuffer(scores, "<i4").astype(np.int64),
+            None if percent == _NO_CONFIDENCE else percent,
+        )
 
 
-def _description(body: bytes) -> LiveDescription | None:
-    """Return what a board says of itself; None if that is nonsense in a frame that is whole."""
+def sent_name(name: str) -> str:
+    """Return what of a class's name comes over the line."""
+    return _read_name(name.encode()[:NAME_LIMIT])
+
+
+def _read_name(sent: bytes) -> str:
+    return "".join(c if c.isprintable() else "?" for c in sent.decode(errors="replace"))
+
+
+def _description(body: bytes) -> tuple[LiveDescription, int] | None:
+    """Return what a board says of itself, and the number of its next sample.
+
+    None if that is nonsense in a frame that is whole.
+    """
     if len(body) < _LIVE_HEAD.size:
         return None
     head = _LIVE_HEAD.unpack_from(body)
-    _, _, _, number, found, period, clock, window, hop, votes, classes, refractory, channels = head
+    sensor, found, from_onset, period, clock = head[3:8]
+    window, hop, votes, classes, refractory, following, channels = head[8:]
     names = {each: name for name, each in SENSOR_NUMBERS.items()}
     used, model_hash = body[_LIVE_HEAD.size :][:channels], body[_LIVE_HEAD.size + channels :]
-    usable = number in names and min(period, clock, window, hop, votes, classes, channels) > 0
+    usable = sensor in names and min(period, clock, window, hop, votes, classes, channels) > 0
     if not usable or len(model_hash) != _HASH_BYTES:
         return None
-    return LiveDescription(
-        names[number],
+    description = LiveDescription(
+        names[sensor],
         bool(found),
+        bool(from_onset),
         period,
         clock,
         window,
@@ -178,3 +216,4 @@ def _description(body: bytes) -> LiveDescription | None:
         tuple(used),
         model_hash.hex(),
     )
+    return description, following

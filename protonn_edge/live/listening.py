@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ _SILENCE_S = 10.0
 _SILENT_WINDOWS = 3
 _READ_S = 0.25
 _ROUNDING_S = 1e-6
+_NUMBERS = 1 << 16  # of windows, before they begin again
 
 
 class Listener:
@@ -35,7 +35,7 @@ class Listener:
     windows : int
         Answers so far.
     missing : int
-        Windows that are missing between them: lost on the line, or of lost samples.
+        Windows that are missing between them: those that the board has sent, and that did not come.
     lost : int
         Samples that the board has lost since its reset.
     """
@@ -47,10 +47,11 @@ class Listener:
         self.lost = 0
         self._line = line
         self._where = where
-        self._first: WindowAnswer | None = None
-        self._latest: WindowAnswer | None = None
         self._early: list[WindowAnswer] = []
         self._began = 0.0
+        self._begin = 0  # the number of the sample with which listening began, and of the latest
+        self._latest = self._described = 0
+        self._window: WindowAnswer | None = None  # the latest one
 
     @property
     def description(self) -> LiveDescription:
@@ -60,10 +61,8 @@ class Listener:
 
     @property
     def seconds(self) -> float:
-        """Time between the first and the last window, by the board's clock."""
-        if self._first is None or self._latest is None:
-            return 0.0
-        return (self._latest.first - self._first.first) / self.description.rate
+        """For how long it has been listened to, by the board's clock."""
+        return (self._latest - self._begin) / self.description.rate
 
     @property
     def measured_rate(self) -> float | None:
@@ -80,15 +79,18 @@ class Listener:
             If it does not within 15 s, or it does not find its sensor.
         """
         silent = (
-            f"no board says at {self._where} what it senses; upload what 'protonn-edge build "
-            "--sensor' writes"
+            f"no board with a sensor and a model responds at {self._where}; upload what "
+            "'protonn-edge build --sensor' writes"
         )
         self._early += read_description(self._line, self.stream, silent)
         if not self.description.found:
+            name = self.description.sensor
             raise CheckFailed(
-                f"the board does not find its {self.description.sensor}; check its wires: SDA at "
-                "A4, SCL at A5, VCC, GND; an emulated board needs --sensor"
+                f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, "
+                f"GND; an emulated board needs --sensor {name}=FILE"
             )
+        self._began = time.monotonic()
+        self._begin = self._latest = self._described = self.stream.next
 
     def answers(self, seconds: float | None = None) -> Iterator[WindowAnswer]:
         """Yield what the board says of windows, for so many seconds of its clock, or for ever.
@@ -98,36 +100,64 @@ class Listener:
         CheckFailed
             If it falls silent, or the line breaks.
         """
-        period_s = self.description.hop / self.description.rate
-        silence_s = _SILENCE_S + _SILENT_WINDOWS * period_s
-        silence_s += self.description.window / self.description.rate
+        board = self.description
+        silence_s = _SILENCE_S + (board.window + _SILENT_WINDOWS * board.hop) / board.rate
+        until_next_s = 0.0 if board.from_onset else board.hop / board.rate
         heard = time.monotonic()
-        end = math.inf if seconds is None else seconds - _ROUNDING_S
         while True:
             early, self._early = self._early, []
             found = early or self.stream.feed(self._line.read(_READ_S))
             for answer in found:
+                self._follow(answer)
+                if self._is_over(seconds):
+                    return
                 self._count(answer)
                 yield answer
-                if self.seconds + period_s >= end:
+                if self._is_over(seconds, until_next_s):
                     return
+            described = self._follow_description()
+            if self._is_over(seconds):
+                return
             now = time.monotonic()
-            heard = now if found else heard
+            if found or (described and board.from_onset):  # in silence it tells of no window
+                heard = now
             if now - heard > silence_s:
                 raise CheckFailed(
-                    f"the board has told of no window for {silence_s:.0f} s; look at its wires, "
+                    f"the board has sent no window for {silence_s:.0f} s; check its wires, and "
                     "plug it in again"
                 )
 
+    def _is_over(self, seconds: float | None, further_s: float = 0.0) -> bool:
+        """Whether so many seconds have passed, or will have further on; no more of them count."""
+        if seconds is None or self.seconds + further_s <= seconds + _ROUNDING_S:
+            return False
+        self._latest = min(self._latest, self._begin + round(seconds * self.description.rate))
+        return True
+
+    def _follow(self, answer: WindowAnswer) -> None:
+        if self._window is not None and answer.first <= self._window.first:
+            self._begin_again()
+        self._latest = max(self._latest, answer.first + self.description.window)
+
+    def _follow_description(self) -> bool:
+        """Return whether the board has described itself again; follow its samples by that."""
+        if self.stream.next == self._described:
+            return False
+        self._described = self.stream.next
+        if self._described < self._latest - self.description.window:  # less than a window waits
+            self._begin_again()
+        self._latest = max(self._latest, self._described)
+        return True
+
+    def _begin_again(self) -> None:
+        """Follow a board that was reset: its numbers begin at 0."""
+        self._began, self._begin, self._latest = time.monotonic(), 0, 0
+        self._window = None
+
     def _count(self, answer: WindowAnswer) -> None:
-        if self._latest is not None and answer.first <= self._latest.first:
-            self._first = None  # it was reset
-        if self._first is None:
-            self._first, self._began = answer, time.monotonic()
-        elif self._latest is not None:
-            passed = (answer.first - self._latest.first) / self.description.hop
-            self.missing += max(0, math.ceil(passed) - 1)
-        self._latest = answer
+        if self._window is not None:
+            self.missing += (answer.number - self._window.number - 1) % _NUMBERS
+        self._window = answer
         self.windows += 1
         self.lost = answer.lost
 

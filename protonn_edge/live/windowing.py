@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.sending import as_it_is
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, shortened
 from protonn_edge.hil.framing import frame_bytes
+from protonn_edge.live.frames import NAME_LIMIT, sent_name
+from protonn_edge.live.ranges import check_range
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.recording.line import baud_divisor, byte_cycles, bytes_carried
 from protonn_edge.recording.sampling import Sampling
+from protonn_edge.stages.audio.onset import QUIET
 from protonn_edge.stages.window_features import channel_names
 
 UNDECIDED = 254
@@ -25,17 +28,18 @@ UNDECIDED = 254
 VOTES_LIMIT = 15
 _SAMPLES_LIMIT = 0xFFFF
 _CLASSES_LIMIT = 250
-_NAME_BYTES = 64
+_NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0
 # In cycles, rounded up from what simulated boards take.
 _QUANTIZE_CYCLES = 250
 _KEEP_CYCLES = 100
 _SENT_BYTE_CYCLES = 600  # besides the line's time
 _WINDOW_CYCLES = 2_000
+_CONFIDENCE_CYCLES = 300  # a class
 _OUTPUT_CYCLES = 1_000  # of what the first stage gives when a window ends, each
 _SHARE = 0.9  # of the time that is left, to be on the safe side
-_HEAD_BYTES = 12
-_SAID_BYTES = 40
+_HEAD_BYTES = 15
+_SAID_BYTES = 48
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class Windowing:
     used : tuple of int
         The channels of the sensor that the model takes, in its order.
     hop : int
-        Samples from the beginning of a window to that of the next one.
+        Samples from the beginning of a window to that of the next one; at least so many, if windows
+        begin where sound does.
     votes : int
         Windows of which most must have a class, so that it is told: 1 to 15.
     refractory_s : float
@@ -72,21 +77,30 @@ class Windowing:
     def __post_init__(self) -> None:
         if not as_it_is(self.model):
             raise InputError(
-                "the model was trained on decimals, and a sensor gives whole counts; train it on "
+                "the model was trained on decimals, but a sensor gives whole counts; train it on "
                 "what 'protonn-edge record' wrote"
             )
         if self.model.n_features % len(self.used):
             raise InputError(
-                f"the model takes {self.model.n_features} values, which are no whole samples of "
+                f"the model takes {self.model.n_features} values, which is not a multiple of "
                 f"{len(self.used)} channels; train it on windows of this sensor"
             )
         if self.model.n_classes > _CLASSES_LIMIT:
             raise InputError(
-                f"the model has {self.model.n_classes} classes, a board tells of {_CLASSES_LIMIT} "
-                "at most; train with fewer"
+                f"the model has {self.model.n_classes} classes, but a board supports at most "
+                f"{_CLASSES_LIMIT}; train with fewer"
             )
+        sensors = [kind for kind in self.sampling.kinds for _ in kind.channels]
+        kinds = tuple(sensors[channel] for channel in self.used)
+        check_range(self.model, kinds, full_scale=self.from_onset)
+        _check_names(self.model.classes)
         if not 1 <= self.votes <= VOTES_LIMIT:
             raise InputError(f"--votes is {self.votes}; give 1 to {VOTES_LIMIT}")
+        if self.from_onset and self.overlapping:
+            raise InputError(
+                f"--hop is {self.hop}, but a window of sound has {self.window} samples and begins "
+                f"at an onset; give --hop {self.window} or more, or leave it out"
+            )
         if not 1 <= self.hop <= _SAMPLES_LIMIT or self.window > _SAMPLES_LIMIT:
             raise InputError(f"--hop is {self.hop}; give 1 to {_SAMPLES_LIMIT:,} samples")
 
@@ -94,6 +108,13 @@ class Windowing:
     def window(self) -> int:
         """Samples of a window."""
         return self.model.n_features // len(self.used)
+
+    @property
+    def from_onset(self) -> bool:
+        """Whether a window begins where sound does."""
+        stage = self.model.feature_stage
+        signal = None if stage is None else stage.signal
+        return signal is not None and signal.from_onset
 
     @property
     def overlapping(self) -> bool:
@@ -111,10 +132,10 @@ class Windowing:
         rate = self.sampling.actual_rate
         votes = "" if self.votes == 1 else f", told by most of {self.votes}"
         rest = f", for {self.refractory_s:g} s at least" if self.refractory else ""
-        return (
-            f"windows of {self.window} samples at {rate:.6g} Hz, every {self.hop} "
-            f"({self.hop / rate:.3g} s){votes}{rest}"
-        )
+        every = f"every {self.hop} ({self.hop / rate:.3g} s)"
+        if self.from_onset:
+            every = f"from where sound begins, {self.hop / rate:.3g} s apart at least"
+        return f"windows of {self.window} samples at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, plan: Plan) -> int:
         """Return how many samples the board must hold.
@@ -133,11 +154,12 @@ class Windowing:
         if not self.overlapping:  # each sample is a call
             computed += plan.push.call * self.window
         whole = computed + self._window_bytes * byte + _WINDOW_CYCLES
+        whole += _CONFIDENCE_CYCLES * self.model.n_classes * (self.model.confidence is not None)
         said = self._said_bytes * byte
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
-                f"a window takes up to {self._board.milliseconds(whole):.1f} ms with what is sent "
-                f"of it, one begins every {self._board.milliseconds(self.hop * period):.1f} ms; "
+                f"a window takes up to {self._board.milliseconds(whole):.1f} ms to compute and "
+                f"send, but one begins every {self._board.milliseconds(self.hop * period):.1f} ms; "
                 "try a larger --hop, or a lower --rate"
             )
         if self.overlapping:
@@ -145,8 +167,8 @@ class Windowing:
         feeding = min(fed, computed / self.window)
         if feeding > _SHARE * free * period:
             raise CheckFailed(
-                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, and one "
-                f"comes every {period:,}; try a lower --rate"
+                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, but one "
+                f"arrives every {period:,}; try a lower --rate"
             )
         end = whole - computed + min(computed, fed + _end_cycles(plan))
         return self._meanwhile(end + said, free)
@@ -175,8 +197,8 @@ class Windowing:
         needed = self.sampling.actual_rate / self.hop * self._window_bytes + self._said_bytes
         if needed > bytes_carried(baud):
             raise InputError(
-                f"a window every {self.hop} samples needs {needed:,.0f} bytes a second, {baud:,} "
-                f"baud carry {bytes_carried(baud):,.0f}; give a larger --hop"
+                f"a window every {self.hop} samples needs {needed:,.0f} bytes a second, but "
+                f"{baud:,} baud carry only {bytes_carried(baud):,.0f}; give a larger --hop"
             )
 
     def context(self, plan: Plan) -> dict[str, object]:
@@ -188,6 +210,9 @@ class Windowing:
             "window": self.window,
             "hop": self.hop,
             "overlapping": self.overlapping,
+            "from_onset": self.from_onset,
+            "quiet": QUIET,
+            "confident": self.model.confidence is not None,
             "ring_samples": self.ring_samples(plan),
             "votes": self.votes,
             "refractory": self.refractory,
@@ -196,6 +221,18 @@ class Windowing:
             "baud": self._board.baud,
             "baud_divisor": baud_divisor(self._board, self._board.baud),
         }
+
+
+def _check_names(classes: tuple[str, ...]) -> None:
+    """Refuse classes that nobody could tell apart by what the board sends of their names."""
+    sent: dict[str, str] = {}
+    for name in classes:
+        other = sent.setdefault(sent_name(name), name)
+        if other != name:
+            raise InputError(
+                f"the classes {shortened(repr(other))} and {shortened(repr(name))} are equal in "
+                f"the {NAME_LIMIT} bytes of a name that a board sends; rename one, and train again"
+            )
 
 
 def _end_cycles(plan: Plan) -> int:
@@ -243,7 +280,7 @@ def windowing_of(
     else:
         raise InputError(
             f"the model takes {len(named) or n} channels ({', '.join(named) or 'without names'}), "
-            f"{sampling.name} gives {', '.join(channels)}; train it on this sensor's"
+            f"{sampling.name} gives {', '.join(channels)}; train it on data of this sensor"
         )
     found = Windowing(model, sampling, used, hop or model.n_features // n, votes, refractory_s)
     found.check_line()

@@ -134,8 +134,8 @@ class RecordingFile:
             return None
         if begin != self._head:
             raise InputError(
-                f"{self._path} is no recording of this sensor at this rate; name another file with "
-                "-o"
+                f"{self._path} is not a recording of this sensor at this rate; name another file "
+                "with -o"
             )
         tail_begin = max(len(self._head), size - _TAIL_BYTES)
         os.lseek(self._file, tail_begin, os.SEEK_SET)
@@ -153,7 +153,7 @@ class RecordingFile:
             return float(row[2])
         except (IndexError, ValueError) as error:
             raise InputError(
-                f"the last row of {self._path} is none of a recording; remove it"
+                f"the last row of {self._path} is not a row of a recording; remove it"
             ) from error
 
     def _write(self, content: bytes) -> None:
@@ -161,7 +161,9 @@ class RecordingFile:
             while content:
                 content = content[os.write(self._file, content) :]
         except OSError as error:
-            raise InputError(f"cannot write {self._path}: {error.strerror}; make room") from error
+            raise InputError(
+                f"cannot write {self._path}: {error.strerror}; free some space"
+            ) from error
 
 
 def _head(description: Description) -> bytes:

@@ -127,15 +127,15 @@ class SampleStream(BodyStream):
     def _describe(self, body: bytes) -> None:
         if len(body) > 2 and body[2] != _VERSION:
             raise CheckFailed(
-                f"the logger is of version {body[2]}, this program reads version {_VERSION}; make "
-                "it again with 'protonn-edge logger', and upload it"
+                f"the logger has version {body[2]}, but this program reads version {_VERSION}; "
+                "generate it again with 'protonn-edge logger', and upload it"
             )
         description = _description(body)
         if description is None:
             self.torn += 1
         elif self.description is not None and description.kinds != self.description.kinds:
             raise CheckFailed(
-                "the board's sensor is another one than before; begin a new recording"
+                "the board's sensor is a different one than before; begin a new recording"
             )
         else:
             self.description = description

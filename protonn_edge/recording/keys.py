@@ -44,7 +44,7 @@ class Keys:
 
     def __enter__(self) -> Self:
         if termios is None:
-            raise InputError("keys are not read on Windows; give --seconds and --takes")
+            raise InputError("keys cannot be read on Windows; give --seconds and --takes")
         self._settings = termios.tcgetattr(sys.stdin)
         tty.setcbreak(sys.stdin)
         return self

@@ -49,11 +49,11 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
     """
     if not is_made(board, baud):
         raise InputError(
-            f"{board.name} cannot make {baud:,} baud of its clock; choose one of "
+            f"{board.name} cannot generate {baud:,} baud from its clock; choose one of "
             f"{', '.join(map(str, BAUDS))} with --baud"
         )
     if bytes_a_second > bytes_carried(baud):
         raise InputError(
-            f"{what} needs {bytes_a_second:,.0f} bytes a second, {baud:,} baud carry "
+            f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud carry only "
             f"{bytes_carried(baud):,.0f}; choose a lower --rate or a higher --baud"
         )

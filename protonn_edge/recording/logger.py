@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge.boards import Board
+from protonn_edge.boards.environment import description_file
 from protonn_edge.codegen import template_environment
 from protonn_edge.errors import InputError
 from protonn_edge.recording.frames import most_frame_bytes
@@ -79,6 +80,7 @@ class Logger:
         return {
             "platformio.ini": self._rendered("platformio.ini"),
             "src/main.c": self._rendered("main.c"),
+            **description_file(self.sampling.board),
         }
 
     def sketch(self, name: str) -> dict[str, str]:

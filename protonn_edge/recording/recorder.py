@@ -149,7 +149,7 @@ class Recorder:
         elif now - self._heard > max(_SILENCE_S, 10 / self._rate):
             raise CheckFailed(
                 "the board has sent nothing for 10 s; what was recorded is in the file; plug it in "
-                "again and go on"
+                "again and continue"
             )
 
     def _keep(self, samples: Samples) -> None:
@@ -198,7 +198,7 @@ def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[S
         If none does within 15 s, or it does not find its sensor.
     """
     silent = (
-        f"no logger is heard at {where}; upload what 'protonn-edge logger' writes, or give the "
+        f"no logger responds at {where}; upload what 'protonn-edge logger' writes, or give the "
         "--baud that it was made for"
     )
     early = read_description(line, stream, silent)

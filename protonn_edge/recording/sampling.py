@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board
+from protonn_edge.boards.environment import upload_lines
 from protonn_edge.errors import InputError
 from protonn_edge.recording.devices import DEVICES, TwoWireDevice
 from protonn_edge.recording.frames import SENSOR_NUMBERS
@@ -66,12 +67,14 @@ class Sampling:
         if not self.kinds or len(set(self.kinds)) < len(self.kinds):
             raise InputError(f"the sensors are {names or 'none'}; name each once")
         if len(self.kinds) > 1 and any(kind.name != f"a{kind.pin}" for kind in self.kinds):
-            raise InputError(f"{names} are not sampled together; name analog inputs, or one sensor")
+            raise InputError(
+                f"{names} cannot be sampled together; name analog inputs, or one sensor"
+            )
         most = _TWO_WIRE_RATE if self.device else _ANALOG_RATE / len(self.channels)
         least = self.board.clock_hz / (_PRESCALERS[-1][0] * _TIMER_STEPS)
         if not least <= self.rate <= most:
             raise InputError(
-                f"{names} at {self.rate:g} Hz: {self.board.name} samples that at {least:.2g} to "
+                f"{names} at {self.rate:g} Hz: {self.board.name} can sample them at {least:.2g} to "
                 f"{most:,.0f} Hz; choose another --rate"
             )
 
@@ -157,7 +160,8 @@ class Sampling:
             "clock_hz": self.board.clock_hz,
             "mcu": self.board.mcu,
             "environment": self.board.environment,
-            "platformio_board": self.board.platformio_board,
+            "platformio_board": self.board.platformio_board or self.board.environment,
+            "upload_lines": upload_lines(self.board),
             "twi_divisor": max(0, (self.board.clock_hz // _TWI_HZ - 16) // 2),
         }
 

@@ -66,7 +66,7 @@ def sensor_kind(name: str) -> SensorKind:
         return _analog(name, int(name[1:]))
     if name not in _NAMED:
         raise InputError(
-            f"no sensor is called {shortened(name)!r}; choose one of a0 to a{ANALOG_PINS - 1}, "
+            f"there is no sensor {shortened(name)!r}; choose one of a0 to a{ANALOG_PINS - 1}, "
             f"{', '.join(_NAMED)}"
         )
     return _NAMED[name]

@@ -68,7 +68,7 @@ class PlayedSensor:
             )
         shape = self.values.shape
         if len(shape) != 2 or shape[0] == 0:
-            raise InputError(f"{self.kind.name} has no samples; give one a row")
+            raise InputError(f"{self.kind.name} has no samples; give one per row")
         if self.values.nbytes > _PLAYED_LIMIT_BYTES:
             raise InputError(f"{self.kind.name} has {shape[0]:,} samples; play fewer")
         pin = self.kind.pin
@@ -113,7 +113,7 @@ def read_sensor(option: str) -> PlayedSensor:
         values, said = _read_csv(path)
         if given is None and said is None:
             raise InputError(
-                f"{path} does not say its rate; add a first line such as '# rate: 100 Hz', or "
+                f"{path} has no rate; add a first line such as '# rate: 100 Hz', or "
                 f"give --sensor {kind.name}={path},rate=100"
             )
         rate = said or 0.0
@@ -186,13 +186,13 @@ def _counts(path: Path, number: int, line: str, columns: int, kept: list[int]) -
     """Return a sample of a line."""
     cells = next(csv.reader([line]))
     if len(cells) != columns:
-        raise InputError(f"{path}:{number} has not as many cells as the header")
+        raise InputError(f"{path}:{number} has a different number of cells than the header")
     try:
         counts = [int(cells[place]) for place in kept]
     except ValueError as error:
         raise InputError(
-            f"{path}:{number} has a value that is no whole number; give the sensor's own counts"
+            f"{path}:{number} has a value that is not a whole number; give the sensor's own counts"
         ) from error
     if not all(-(1 << 15) <= count < 1 << 15 for count in counts):
-        raise InputError(f"{path}:{number} has a value that 16 bits do not hold; give the counts")
+        raise InputError(f"{path}:{number} has a value that does not fit 16 bits; give the counts")
     return counts

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 
 _COUNTS = 1024
+_MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
+_FRAMES_AT_ONCE = 1 << 16
 
 
 def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
@@ -19,25 +21,47 @@ def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
     Raises
     ------
     InputError
-        If it is no WAV file with PCM samples of 8 or 16 bits.
+        If it is no WAV file with PCM samples of 8 or 16 bits, or too long.
     """
     try:
         with wave.open(str(path), "rb") as recording:
             width, channels = recording.getsampwidth(), recording.getnchannels()
             rate = float(recording.getframerate())
-            content = recording.readframes(recording.getnframes())
+            _check(path, width, channels, rate)
+            counts = _counts_in(path, recording)
     except (wave.Error, EOFError) as error:
         reason = str(error) or "it ends too early"
         raise InputError(
-            f"{path} is no WAV file with PCM samples ({reason}); convert it"
+            f"{path} is not a WAV file with PCM samples ({reason}); convert it"
         ) from error
+    return counts.reshape(-1, 1), rate
+
+
+def _check(path: Path, width: int, channels: int, rate: float) -> None:
     if not rate:
-        raise InputError(f"{path} says that it has 0 samples a second; convert it again")
+        raise InputError(f"{path} has a sample rate of 0; convert it again")
     if width not in (1, 2):
         raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
-    content = content[: len(content) // (width * channels) * width * channels]
-    if width == 1:
-        counts = np.frombuffer(content, np.uint8).astype(np.int16) * (_COUNTS >> 8)
-    else:
-        counts = (np.frombuffer(content, "<i2") >> 6) + np.int16(_COUNTS // 2)
-    return counts.reshape(-1, channels)[:, :1].astype(np.int16), rate
+    # What is behind the header may be less than this says, and never is more.
+    most = path.stat().st_size // (width * channels)
+    if most > _MOST_SAMPLES:
+        raise InputError(
+            f"{path} has {most:,} samples, the limit is {_MOST_SAMPLES:,}; cut it into several"
+        )
+
+
+def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
+    """Return the first channel, (samples,), read piece by piece."""
+    width, channels = recording.getsampwidth(), recording.getnchannels()
+    most = min(recording.getnframes(), path.stat().st_size // (width * channels))
+    counts, n = np.empty(most, np.int16), 0
+    while n < most and (content := recording.readframes(_FRAMES_AT_ONCE)):
+        content = content[: len(content) // (width * channels) * width * channels]
+        if width == 1:
+            values = np.frombuffer(content, np.uint8).astype(np.int16) * (_COUNTS >> 8)
+        else:
+            values = (np.frombuffer(content, "<i2") >> 6) + np.int16(_COUNTS // 2)
+        piece = values[::channels]
+        counts[n : n + len(piece)] = piece
+        n += len(piece)
+    return counts[:n]

@@ -35,12 +35,14 @@ Float64 = NDArray[np.float64]
 class Signal:
     """Samples that come one after the other: so many of each channel, at so many a second.
 
-    The rate is None where nobody has said it.
+    The rate is None where nobody has said it. Those that begin where ``pnn_onset`` of the generated
+    C says so are `from_onset`; others begin anywhere.
     """
 
     samples: int
     channels: int
     rate: float | None
+    from_onset: bool = False
 
 
 @dataclass(frozen=True, eq=False)

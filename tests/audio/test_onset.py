@@ -19,7 +19,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.stages.audio.onset import check_onset, clip_of, onset_of
+from protonn_edge.stages.audio.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
 
 STAGE = replace(audio_of(4, 2, 128), onset=6)
 
@@ -139,3 +139,13 @@ def test_an_emulated_uno_hears_clips_at_its_analog_input(tmp_path: Path) -> None
     assert (answers["label"] == classes).all()
     assert not answers["lost"].any()
     assert answers["most"].max() < 1_990
+
+
+def test_a_long_sound_begins_one_clip() -> None:
+    quiet, sound = np.full(2000, 128), 128 + 60 * np.sin(np.arange(3000) / 2)
+    b = np.concatenate([quiet, sound, quiet[:QUIET], sound, quiet[: QUIET // 2], sound])
+    begins = list(onsets_of(b.astype(np.uint8), 500, 4))
+    assert len(begins) == 2
+    assert 0 < begins[0] - 2000 < 50
+    assert 0 < begins[1] - (5000 + QUIET) < 50
+    assert list(onsets_of(b.astype(np.uint8)[:2300], 500, 4)) == []

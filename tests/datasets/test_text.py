@@ -209,7 +209,7 @@ def test_a_folder_without_train_txt_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ends in '.xlsx', which is none of .npz, .csv"):
+    with pytest.raises(InputError, match="ends in '.xlsx', which is not one of .npz, .csv"):
         load_dataset(write(tmp_path / "d.xlsx", "1,2\n"))
 
 

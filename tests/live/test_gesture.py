@@ -75,6 +75,9 @@ def assert_scores_are_numpys(answers: list[dict[str, object]], played: np.ndarra
     assert np.array_equal(scores, reference.scores(Q))
     classes = [model.classes[label] for label in reference.predict(Q)]
     assert [answer["class"] for answer in answers] == classes
+    assert reference.confidence is not None
+    percents = reference.confidence.percent(scores).tolist()
+    assert [answer["confidence"] for answer in answers] == percents
     assert {answer["lost"] for answer in answers} == {answers[-1]["missing"]} == {0}
 
 

@@ -20,11 +20,16 @@ NAMES = ("rest", "wave")
 BYTES_OF_HASH = bytes(range(8))
 
 
-def live(version: int = 1, found: int = 1, hop: int = 25, classes: int = 2) -> bytes:
-    head = struct.pack(
-        "<BBBBBIIHHBBIB",
-        *(0x93, 0, version, 3, found, 160_000, 16_000_000, 100, hop, 1, classes, 0, 2),
-    )
+def live(
+    version: int = 2,
+    found: int = 1,
+    hop: int = 25,
+    classes: int = 2,
+    from_onset: int = 0,
+    following: int = 0,
+) -> bytes:
+    what = (0x93, 0, version, 3, found, from_onset, 160_000, 16_000_000)
+    head = struct.pack("<BBBBBBIIHHBBIIB", *what, *(100, hop, 1, classes, 0, following, 2))
     return encode_frame(head + bytes([0, 5]) + BYTES_OF_HASH)
 
 
@@ -32,8 +37,11 @@ def named(label: int, name: bytes) -> bytes:
     return encode_frame(bytes([0x94, 0, label]) + name)
 
 
-def window(first: int, label: int = 1, told: int = 1, lost: int = 0) -> bytes:
-    head = struct.pack("<BBIIBB", 0x95, 0, first, lost, label, told)
+def window(
+    first: int, label: int = 1, told: int = 1, lost: int = 0, number: int | None = None
+) -> bytes:
+    number = first // 25 if number is None else number
+    head = struct.pack("<BBHIIBBB", 0x95, 0, number, first, lost, label, told, 255 - label)
     return encode_frame(head + struct.pack("<2i", -5, 70_000))
 
 
@@ -73,12 +81,13 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
 def test_answers_have_names_scores_and_times(listener) -> None:
     board = listener(SAID, window(0, told=254), window(25, label=255))
     board.wait()
-    first, second = board.answers(0.5)
+    first, second = board.answers(1.25)
     assert (first.scores.tolist(), second.scores.dtype) == ([-5, 70_000], np.int64)
     assert [board.name_of(label) for label in (0, first.label, first.told, second.label)] == [
         *("rest", "wave"),
         *(None, "unknown"),
     ]
+    assert (first.confidence, second.confidence) == (254, 0)
     assert board.seconds_at(second) == 1.25
     assert board.description.used == (0, 5)
     assert board.description.model_hash == BYTES_OF_HASH.hex()
@@ -92,24 +101,44 @@ def test_damaged_frames_are_left_out_and_missing_windows_counted(listener) -> No
         SAID + window(0) + window(25) + bytes(torn) + window(75, lost=3) + window(200, lost=3)
     )
     board.wait()
-    assert [answer.first for answer in board.answers(2.0)] == [0, 25, 75, 200]
+    assert [answer.first for answer in board.answers(3.0)] == [0, 25, 75, 200]
     assert (board.stream.torn, board.missing, board.lost) == (1, 1 + 4, 3)
 
 
 def test_a_board_that_is_reset_begins_anew(listener) -> None:
     firsts = [500, 525, 0, 25, 50]
     board = listener(
-        SAID + b"".join(map(window, firsts[:2])) + SAID + b"".join(map(window, firsts[2:]))
+        live(following=500), *map(window, firsts[:2]), SAID + b"".join(map(window, firsts[2:]))
     )
     board.wait()
-    assert [answer.first for answer in board.answers(0.75)] == firsts
+    assert [answer.first for answer in board.answers(1.5)] == firsts
     assert board.missing == 0
 
 
 def test_seconds_are_those_of_the_board(listener) -> None:
     board = listener(SAID + b"".join(window(25 * number) for number in range(40)))
     board.wait()
-    assert len(list(board.answers(2.0))) == 8
+    assert len(list(board.answers(2.0))) == 5
+    assert board.seconds == 2.0
+
+
+def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listener) -> None:
+    def at(sample: int) -> bytes:
+        return live(from_onset=1, following=sample)
+
+    silence = [at(100 * second) for second in range(6, 60)]
+    board = listener(at(400), window(430, number=7), *silence, window(5950, number=9), at(6600))
+    board.wait()
+    answers = list(board.answers(61.0))
+    assert [answer.first for answer in answers] == [430, 5950]
+    assert (board.missing, board.seconds) == (1, 61.0)
+
+
+def test_a_board_that_waits_for_sound_and_falls_silent_is_told(listener) -> None:
+    board = listener(live(from_onset=1), live(from_onset=1, following=900), live(from_onset=1))
+    with pytest.raises(CheckFailed, match="has sent no window"):
+        all_of(board)
+    assert board.seconds == 0.0  # it was reset
 
 
 def all_of(board: Listener) -> list[WindowAnswer]:
@@ -120,14 +149,14 @@ def all_of(board: Listener) -> list[WindowAnswer]:
 @pytest.mark.parametrize(
     ("pieces", "sentence"),
     [
-        ([], "no board says at there what it senses"),
-        ([b"\x00noise\x00" * 9, window(0)], "no board says at there"),
-        ([live(found=0)], "does not find its mpu6050; check its wires"),
-        ([live(version=2)], "is of version 2, this program reads version 1"),
-        ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which classifies nothing"),
-        ([live(), live(hop=26)], "runs another model than before"),
-        ([SAID, window(0)], "has told of no window for 12 s"),
-        ([SAID, named(0, b"x"), named(0, b"x")], "has told of no window"),
+        ([], "no board with a sensor and a model responds at there"),
+        ([b"\x00noise\x00" * 9, window(0)], "no board with a sensor and a model responds at there"),
+        ([live(found=0)], "does not find its mpu6050; check .* needs --sensor mpu6050=FILE"),
+        ([live(version=1)], "has version 1, but this program reads version 2"),
+        ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which does not classify"),
+        ([live(), live(hop=26)], "runs a different model than before"),
+        ([SAID, window(0)], "has sent no window for 12 s"),
+        ([SAID, named(0, b"x"), named(0, b"x")], "has sent no window"),
     ],
 )
 def test_every_wait_ends_in_a_sentence(listener, pieces: list[bytes], sentence: str) -> None:

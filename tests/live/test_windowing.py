@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, random_audio_model
+from audio_factory import audio_of, hearing, random_audio_model
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from logger_builds import listening, noise
@@ -15,6 +15,7 @@ from model_factory import random_model, random_window_model, window_features_of
 from teller import Teller
 
 from protonn_edge.boards import load_board
+from protonn_edge.build.plan_file import read_plan
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
@@ -25,18 +26,41 @@ from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
 from protonn_edge.sensors import MICROPHONE, MPU6050, PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.stages.audio.onset import onsets_of
 from protonn_edge.stages.window_features.channels import sample_names
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 
 UNO = load_board("uno")
 MODEL = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
+HEARING = replace(
+    random_audio_model(hearing(audio_of(12, 10, 200))),
+    sharpness=2.0,
+    raw_exponents=np.zeros(1, np.int64),
+)
 
 
 def plain_model(features: int, **more: int) -> ProtoNNModel:
     """Return a model of whole numbers without windows."""
     model = random_model(features=features, **more)
     return replace(model, raw_exponents=np.zeros(features, np.int64))
+
+
+def named(*names: str) -> ProtoNNModel:
+    return replace(MODEL, classes=(*names, *MODEL.classes[len(names) :]))
+
+
+def hearing_from(zero: float, step: float) -> ProtoNNModel:
+    """Return a model of sound of another full scale than an analog input's."""
+    stage = replace(HEARING.feature_stage, zero=zero, step=step)
+    return replace(HEARING, feature_stage=stage)
+
+
+def moving_from(zero: float, step: float) -> ProtoNNModel:
+    """Return a model of windows of one channel that has reached so much."""
+    stage = window_features_of("mean,min,max", 32, 1)
+    model = random_window_model(replace(stage, zero=(zero,), step=(step,)))
+    return replace(model, raw_exponents=np.zeros(1, np.int64))
 
 
 def windows_of(
@@ -104,16 +128,37 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
         assert answer.told == teller.told
 
 
+def sounds(*loud: int) -> np.ndarray:
+    """Return counts of an analog input: silence, and noise of 2,500 samples, by turns."""
+    quiet = np.full((1777, 1), 512)
+    parts = [512 + noise(2500 + each, 1, -each, each)[:2500] for each in loud]
+    return np.concatenate([np.concatenate([quiet, part]) for part in parts]).astype(np.int16)
+
+
 @needs_emulated_avr
-def test_sound_at_8_khz_loses_no_sample_while_a_window_ends(tmp_path: Path) -> None:
-    model = random_audio_model(audio_of(12, 10, 200))
-    windows = windows_of(model, 8000.0, "microphone")
+@pytest.mark.parametrize("more", [{}, {"hop": 2700}], ids=str)
+def test_sound_is_classified_once_from_where_it_begins_and_no_sample_is_lost(
+    tmp_path: Path, more: dict[str, int]
+) -> None:
+    windows = windows_of(HEARING, 8000.0, "microphone", **more)
     elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
-    played = noise(7001, 1, 0, 255)
+    played = sounds(500, 90, 250)
     answers = answers_of(elf, played, 8000.0, 6, MICROPHONE)
-    assert [answer.first for answer in answers] == list(range(0, 12_000, 2000))
+    firsts = [answer.first for answer in answers]
+    heard = (np.tile(played, (3, 1))[:, 0] >> 2).astype(np.uint8)
+    assert firsts == list(onsets_of(heard, windows.hop, 4))[:6]
+    assert [first // 4277 for first in firsts] == list(range(6))  # each sound is heard once
+    assert [answer.number for answer in answers] == list(range(6))
     assert {answer.lost for answer in answers} == {0}
     assert_computed(windows, answers, played)
+    assert windows.model.confidence is not None
+    percents = windows.model.confidence.percent([answer.scores for answer in answers])
+    assert [answer.confidence for answer in answers] == percents.tolist()
+
+
+def test_windows_of_sound_do_not_overlap() -> None:
+    with pytest.raises(InputError, match="--hop is 1999, .* give --hop 2000 or more"):
+        windows_of(HEARING, 8000.0, "microphone", hop=1999)
 
 
 @needs_emulated_avr
@@ -144,7 +189,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
     wide = random_window_model(
         window_features_of("mean,deviation,min,max,change,crossings,bands:6", 250, 6)
     )
-    with pytest.raises(CheckFailed, match=r"need a ring of 1,5\d\d B .* give --hop 250"):
+    with pytest.raises(CheckFailed, match=r"need a buffer of 1,5\d\d B .* give --hop 250"):
         build_live(wide, windows_of(wide, hop=50))
     apart = windows_of(wide)
     assert apart.ring_samples(make_plan(apart.model)) < 10
@@ -153,11 +198,19 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("model", "more", "sentence"),
     [
-        (MODEL, {"sensor": "a0"}, "takes 6 channels .* a0 gives a0; train it on this sensor's"),
-        (plain_model(7), {"sensor": "a0,a1"}, "7 values, which are no whole samples"),
+        (
+            MODEL,
+            {"sensor": "a0"},
+            "takes 6 channels .* a0 gives a0; train it on data of this sensor",
+        ),
+        (plain_model(7), {"sensor": "a0,a1"}, "7 values, which is not a multiple"),
         (MODEL, {"votes": 16}, "--votes is 16; give 1 to 15"),
         (MODEL, {"hop": 70_000}, "--hop is 70000; give 1 to 65,535"),
-        (MODEL, {"hop": 1, "rate": 700.0}, "bytes a second, 115,200 baud carry"),
+        (MODEL, {"hop": 1, "rate": 700.0}, "bytes a second, but 115,200 baud carry"),
+        (named("x" * 63 + "one", "x" * 63 + "two"), {}, "are equal in the 63 bytes"),
+        (hearing_from(0.0, 1.0), {"sensor": "microphone"}, "from 0 to 255, but microphone gives 0"),
+        (hearing_from(-32640.5, 256.0), {"sensor": "microphone"}, r"from -32,6.. to 32,6.."),
+        (moving_from(-32768.0, 257.0), {"sensor": "a3"}, "from -32,768 to 32,767, but a3 gives 0"),
     ],
 )
 def test_what_the_board_cannot_do_is_refused(
@@ -172,7 +225,7 @@ def test_a_board_that_cannot_keep_up_is_refused() -> None:
     with pytest.raises(CheckFailed, match=r"a window takes up to .* try a larger --hop"):
         windows.ring_samples(make_plan(windows.model))
     wide = windows_of(plain_model(50, projections=80), rate=9000.0, sensor="microphone", hop=900)
-    with pytest.raises(CheckFailed, match=r"a sample takes .* and one comes every 1,778"):
+    with pytest.raises(CheckFailed, match=r"a sample takes .* but one arrives every 1,778"):
         wide.ring_samples(make_plan(wide.model))
 
 
@@ -222,5 +275,8 @@ def test_the_command_writes_a_project_that_is_written_again(tmp_path: Path) -> N
     first = run_json(*words, "--hop", 8)
     assert first["ring_bytes"] >= 32 * 6
     before = (tmp_path / "live" / "src" / "main.c").read_text()
+    written = read_plan(tmp_path / "live" / "build.json").plan_of(quantize(MODEL))
+    assert written is not None
+    assert written.to_json() == first["plan"]
     assert run_json(*words, "--hop", 8) == first
     assert (tmp_path / "live" / "src" / "main.c").read_text() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
@@ -46,6 +47,20 @@ def test_what_is_logged_is_what_is_played_sample_by_sample(
 
 
 @needs_emulated_avr
+def test_each_sample_that_a_stuck_bus_costs_is_counted(tmp_path: Path) -> None:
+    begin = "TWCR = BUS_GOES_ON | _BV(TWIE) | _BV(TWSTA);"
+    stuck = f"if (ticks < 20 || ticks > 30) {{ {begin} }}"
+    elf = compile_logger(tmp_path, 100.0, "adxl345", change=(begin, stuck))
+    played = noise(100, 3)
+    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("adxl345"), played, 100.0)]) as uno:
+        stream, found = samples_of(uno.url, 60)
+        assert uno.stats().faults == ()
+    numbers = np.concatenate([piece.first + np.arange(len(piece.values)) for piece in found])
+    assert set(range(60)) - set(numbers.tolist()) == set(range(20, 32))
+    assert stream.lost == stream.lost_on_board == 12
+
+
+@needs_emulated_avr
 def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with (
         EmulatedUno(compile_logger(tmp_path, 100.0, "mpu6050")) as uno,
@@ -58,14 +73,14 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "rate", "more", "sentence"),
     [
-        (["mpu6050", "a0"], 100, {}, "are not sampled together"),
+        (["mpu6050", "a0"], 100, {}, "cannot be sampled together"),
         (["a0", "A0"], 100, {}, "name each once"),
-        (["mpu6050"], 2000, {}, "samples that at 0.24 to 1,000 Hz"),
+        (["mpu6050"], 2000, {}, "can sample them at 0.24 to 1,000 Hz"),
         (["microphone"], 10_000, {}, "to 9,000 Hz"),
         (["a0", "a1"], 8000, {}, "to 4,500 Hz"),
-        (["a0"], 0.1, {}, "samples that at 0.24"),
-        (["microphone"], 8000, {"baud": 115_200}, "16,993 bytes a second, 115,200 baud carry"),
-        (["a0"], 10, {"baud": 920_000}, "cannot make 920,000 baud"),
+        (["a0"], 0.1, {}, "can sample them at 0.24"),
+        (["microphone"], 8000, {"baud": 115_200}, "16,993 bytes a second, but 115,200 baud carry"),
+        (["a0"], 10, {"baud": 920_000}, "cannot generate 920,000 baud"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(

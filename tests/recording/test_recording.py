@@ -207,7 +207,7 @@ def test_a_recording_of_another_rate_is_not_appended_to(tmp_path: Path) -> None:
     with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"):
         pass
     other = Description((MPU6050,), 320_000, 16_000_000, found=True)
-    with pytest.raises(InputError, match="no recording of this sensor at this rate"):
+    with pytest.raises(InputError, match="not a recording of this sensor at this rate"):
         RecordingFile(tmp_path / "r.csv", other, "s")
 
 

@@ -51,14 +51,14 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
 @pytest.mark.parametrize(
     ("name", "content", "more", "sentence"),
     [
-        ("a6", "x\n1\n", ",rate=1", "no sensor is called 'a6'"),
-        ("a0", "x\n1\n", "", "does not say its rate"),
+        ("a6", "x\n1\n", ",rate=1", "there is no sensor 'a6'"),
+        ("a0", "x\n1\n", "", "has no rate"),
         ("a0", "x\n1\n", ",rate=fast", "'fast'; give a number of hertz"),
         ("a0", "x\n1\n", ",rate=0", "rate of 0 Hz"),
         ("a0", "x\n1024\n", ",rate=1", "measures 0 to 1023, and a value is 1024"),
-        ("a0", "x\n0.5\n", ",rate=1", "sensor.csv:2 has a value that is no whole number"),
-        ("a0", "x\n99999\n", ",rate=1", "16 bits do not hold"),
-        ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has not as many cells"),
+        ("a0", "x\n0.5\n", ",rate=1", "sensor.csv:2 has a value that is not a whole number"),
+        ("a0", "x\n99999\n", ",rate=1", "does not fit 16 bits"),
+        ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has a different number of cells"),
         ("a0", "x\n", ",rate=1", "no samples"),
         ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channels, and these are 2"),
         ("mpu6050", "x,y\n1,2\n", ",rate=1", "mpu6050 has 6 channels, and these are 2"),
@@ -74,7 +74,7 @@ def test_what_a_sensor_cannot_play_is_refused(
 def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "word.wav"
     path.write_text("RIFF")
-    with pytest.raises(InputError, match="is no WAV file"):
+    with pytest.raises(InputError, match="is not a WAV file"):
         read_sensor(f"microphone={path}")
 
 

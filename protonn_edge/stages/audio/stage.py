@@ -111,7 +111,7 @@ class AudioStage(Frames, FeatureStage):
             )
         check_rate(rate)
         length = samples // frames
-        zero, step = _full_scale(float(X.min()), float(X.max()))
+        zero, step = full_scale(float(X.min()), float(X.max()))
         return cls(mel_bands(bands, rate), frames, length, zero, step, float(rate), onset)
 
     @property
@@ -137,7 +137,7 @@ class AudioStage(Frames, FeatureStage):
     @property
     def signal(self) -> Signal:
         """A clip."""
-        return Signal(self.n_features, 1, self.rate)
+        return Signal(self.n_features, 1, self.rate, from_onset=True)
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw samples, of any shape, as the bytes that the device is sent."""
@@ -224,7 +224,7 @@ def check_rate(rate: float) -> None:
         )
 
 
-def _full_scale(least: float, most: float) -> tuple[float, float]:
+def full_scale(least: float, most: float) -> tuple[float, float]:
     """Return the zero and the step of samples from the least to the largest.
 
     A step of whole numbers begins with the number that is a multiple of it.

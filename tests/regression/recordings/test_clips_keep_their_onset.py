@@ -1,0 +1,43 @@
+"""A model begins its clips where those that it was trained with were cut, without being told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json
+
+from protonn_edge.model import load_model
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return clips of two sounds, cut at a level of 9."""
+    folder = tmp_path_factory.mktemp("clips")
+    rows = ["x,label"]
+    for half_period, label in ((2, "a"), (5, "b")):
+        for time in range(6000):
+            loud = 400 * (time % 1000 >= 600)
+            rows.append(f"{500 + (-1) ** (time // half_period) * loud},{label}")
+    (folder / "sounds.csv").write_text("\n".join(rows) + "\n")
+    options = ("-o", folder / "clips.npz", "--window", 256, "--onset", 9)
+    assert run("windows", folder / "sounds.csv", *options).exit_code == 0
+    return folder / "clips.npz"
+
+
+def test_a_model_has_the_onset_of_its_clips(clips: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    options = ("--features", "audio:4x2", "--epochs", "2")
+    run_json("train", clips, "-o", model, *options)
+    assert load_model(model).feature_stage.onset == 9
+    other = run("train", clips, "-o", model, *options, "--onset", "4")
+    assert "--onset is 4, but the clips of the data begin at a level of 9; leave" in refusal(other)
+
+
+@pytest.mark.parametrize("onset", [0, 256, 4.5, [4]])
+def test_an_onset_that_no_clip_has_is_refused(clips: Path, tmp_path: Path, onset: object) -> None:
+    damaged = tmp_path / "damaged.npz"
+    np.savez(damaged, **{**np.load(clips), "onset": np.array(onset)})
+    done = run("train", damaged, "-o", tmp_path / "model.npz", "--features", "audio:4x2")
+    assert "array 'onset' must be a single whole number of 1 to 255" in refusal(done)

@@ -1,0 +1,80 @@
+"""Groups of some files of a folder, sounds that take more memory than they have samples."""
+
+from __future__ import annotations
+
+import tracemalloc
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import run_json
+
+from protonn_edge.datasets.repeated import Repeated, runs_in
+from protonn_edge.errors import InputError
+from protonn_edge.sensors import wave_files
+from protonn_edge.sensors.wave_files import read_wave
+
+
+def test_files_without_sessions_beside_some_with_are_groups_of_their_own(tmp_path: Path) -> None:
+    rows = [f"{i % 7},{i % 3}" for i in range(60)]
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "walk.csv").write_text(
+        "x,y,session\n"
+        + "".join(f"{row},{'ann' if i < 40 else ''}\n" for i, row in enumerate(rows))
+    )
+    (tmp_path / "f" / "run.csv").write_text("x,y\n" + "\n".join(rows) + "\n")
+    done = run_json("windows", tmp_path / "f", "-o", tmp_path / "w.npz", "--window", 20)
+    with np.load(tmp_path / "w.npz") as written:
+        assert set(written["groups"].tolist()) == {"ann", "walk.csv", "run.csv"}
+    assert done["groups"] == 3
+
+
+def written(path: Path, frames: bytes, channels: int = 1, width: int = 1) -> Path:
+    with wave.open(str(path), "wb") as sound:
+        sound.setparams((channels, width, 8000, 0, "NONE", ""))
+        sound.writeframes(frames)
+    return path
+
+
+def test_a_sound_is_read_piece_by_piece(tmp_path: Path) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, 1_600_003, np.uint8)
+    path = written(tmp_path / "a.wav", frames.tobytes()[:-3], channels=4, width=2)
+    tracemalloc.start()
+    try:
+        samples, _ = read_wave(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    first = frames[:-3].view("<i2")[::4]
+    assert np.array_equal(samples[:, 0], (first >> 6) + 512)
+    assert peak < 4 * samples.nbytes + (1 << 20)  # all channels together are twice that
+
+
+def test_a_header_that_promises_more_than_there_is(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.wav", bytes(range(200)))
+    content = bytearray(path.read_bytes())
+    content[40:44] = (
+        b"\xff\xff\xff\x7f"  # the size of the samples, as programs that stream write it
+    )
+    path.write_bytes(content)
+    assert read_wave(path)[0][:, 0].tolist() == [4 * value for value in range(200)]
+
+
+def test_a_sound_that_is_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wave_files, "_MOST_SAMPLES", 1000)
+    path = written(tmp_path / "a.wav", bytes(2000))
+    with pytest.raises(InputError, match="samples, the limit is 1,000; cut it into several"):
+        read_wave(path)
+
+
+def test_texts_that_repeat_are_held_once() -> None:
+    texts = Repeated([("a", 3), ("none", 0), ("b", 2)])
+    assert list(texts) == ["a", "a", "a", "b", "b"] == texts[:]
+    assert (len(texts), texts[2], texts[3], texts[-1]) == (5, "a", "b", "b")
+    assert runs_in(texts) == runs_in(list(texts)) == [("a", 3), ("b", 2)]
+    assert (len(Repeated([])), list(Repeated([]))) == (0, [])
+    with pytest.raises(IndexError):
+        texts[5]

@@ -1,0 +1,69 @@
+"""A sensor that the firmware does not read is not played; windows of sound have own limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run
+
+from protonn_edge.cli.sensors import check_read
+from protonn_edge.errors import InputError
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+
+
+def played(name: str) -> PlayedSensor:
+    kind = sensor_kind(name)
+    return PlayedSensor(kind, np.zeros((1, len(kind.channels)), np.int16), 100.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("mpu6050", ["mpu6050"]),
+        ("microphone", ["microphone"]),
+        ("a0", ["microphone"]),
+        ("microphone", ["a0"]),
+        ("a1", ["a0", "a1"]),
+        ("a1", ["analog"]),
+    ],
+)
+def test_what_is_read_is_played(name: str, reads: list[str]) -> None:
+    check_read([played(name)], reads)
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("mpu6050", ["microphone"]),
+        ("mpu6050", ["analog"]),
+        ("adxl345", ["mpu6050"]),
+        ("a1", ["microphone"]),
+        ("a1", ["a0"]),
+    ],
+)
+def test_what_is_not_read_is_refused(name: str, reads: list[str]) -> None:
+    with pytest.raises(InputError, match=f"plays {name}, and the firmware reads {reads[0]}; play"):
+        check_read([played(name)], reads)
+
+
+def test_the_limit_of_a_window_of_one_channel_is_that_of_sound(tmp_path: Path) -> None:
+    path = tmp_path / "sound.csv"
+    path.write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i // 50]}\n" for i in range(100)))
+    done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 99_999)
+    assert "a window has 99,999 samples; a device counts 1 to 65,000" in refusal(done)
+    done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 20)
+    assert "20 of 1 channel each: x" in done.stdout
+
+
+def test_a_word_that_is_too_quiet_is_left_out_for_that(tmp_path: Path) -> None:
+    path = tmp_path / "sound.csv"
+    loud = {"a": 500, "b": 500, "c": 0}
+    rows = [
+        f"{500 + (-1) ** (i // 4) * loud[k] * (i >= 300)},{k}" for k in "abc" for i in range(500)
+    ]
+    path.write_text("\n".join(["x,label", *rows]) + "\n")
+    done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 40, "--onset", 9)
+    assert done.exit_code == 0, done.output
+    assert "left out, as no whole clip begins at a level of 9: 'c'" in done.stderr
