@@ -1,7 +1,9 @@
 """Put an export into its folder: whole or not at all, and never over what someone else wrote.
 
 The file `MANIFEST` tells what of a folder is an export, in the format of sha256sum. A new export
-replaces those files, unless one was edited; whatever else is there stays.
+replaces those files, unless one was edited; whatever else is there stays. Projects that other
+commands write are put into their folders in the same way; a comment above the list says which kind
+it is, and one kind never replaces another.
 """
 
 from __future__ import annotations
@@ -10,42 +12,64 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_no_links, write_together
 from protonn_edge.system.scratch import is_scratch
 
 MANIFEST = ".protonn-edge-export"
+EXPORT, LOGGER, LIVE = "an export", "a logger", "firmware with a sensor"
+"""What such a folder can hold."""
+
 _MANIFEST_LIMIT_BYTES = 1 << 16
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-def check_folder(folder: Path) -> None:
-    """Raise `InputError` if an export cannot be put into `folder`.
+class _Written(NamedTuple):
+    """What a list says: the kind, and the digests of files by their names."""
 
-    It can if there is nothing of that name, an empty folder, or an export whose files are as they
-    were written, and not behind symbolic links.
+    kind: str
+    digests: dict[str, str]
+
+
+def kind_in(folder: Path) -> str | None:
+    """Return which of the kinds a folder holds; None if none of them."""
+    written = _manifest(folder) if folder.is_dir() else None
+    return None if written is None else written.kind
+
+
+def check_folder(folder: Path, kind: str = EXPORT) -> None:
+    """Raise `InputError` if an export, or another `kind`, cannot be put into `folder`.
+
+    It can if there is nothing of that name, an empty folder, or one of that kind whose files are as
+    they were written, and not behind symbolic links.
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
-            raise InputError(f"{folder} is not a folder; choose another one for the export")
+            raise InputError(f"{folder} is not a folder; choose another one for {kind}")
         return
     if all(map(is_scratch, folder.iterdir())):
         return
     written = _manifest(folder)
     if written is None:
-        raise InputError(f"{folder} is neither empty nor an export; choose another folder")
-    check_no_links(folder, written)
-    for name, digest in written.items():
+        raise InputError(f"{folder} is neither empty nor {kind}; choose another folder")
+    if written.kind != kind:
+        raise InputError(
+            f"{folder} has {written.kind} in it, which {kind} does not replace; choose another "
+            "folder, or remove that one"
+        )
+    check_no_links(folder, written.digests)
+    for name, digest in written.digests.items():
         path = folder / name
         if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
             raise InputError(
-                f"{path} was edited since it was exported; copy it to a place of your own, or "
+                f"{path} was edited since it was written; copy it to a place of your own, or "
                 "choose another folder"
             )
 
 
-def write_folder(folder: Path, files: Mapping[str, str]) -> None:
+def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> None:
     """Write an export into `folder`; an old export's files go when the new ones are there.
 
     Parameters
@@ -54,6 +78,8 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         Where it shall be; missing parents are made.
     files : mapping of str to str
         Texts by their names, with ``/``; written as UTF-8, with line ends as they are.
+    kind : str
+        What they are, of the kinds above.
 
     Raises
     ------
@@ -61,29 +87,34 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         If `check_folder` has something against the folder, a file that is not the export's is in
         the way, or the folder cannot be written; it is as it was then.
     """
-    check_folder(folder)
-    before = (_manifest(folder) if folder.is_dir() else None) or {}
+    check_folder(folder, kind)
+    written = _manifest(folder) if folder.is_dir() else None
+    before = {} if written is None else written.digests
     for name in files:
         path = folder / name
         if name not in before and (path.exists() or path.is_symlink()):
             raise InputError(
-                f"{path} is not the export's and in its way; move it, or choose another folder"
+                f"{path} is not of {kind} and in its way; move it, or choose another folder"
             )
-    manifest = "".join(
+    manifest = "" if kind == EXPORT else f"# {kind}\n"
+    manifest += "".join(
         f"{_digest(text.encode())}  {name}\n" for name, text in sorted(files.items())
     )
     write_together(folder, {**files, MANIFEST: manifest}, remove=before)
 
 
-def _manifest(folder: Path) -> dict[str, str] | None:
-    """Return the digests of an export's files by their names, None if there is no sound list."""
+def _manifest(folder: Path) -> _Written | None:
+    """Return what the list of a folder says, None if there is no sound one."""
     path = folder / MANIFEST
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
         return None
-    lines = [_LINE.fullmatch(line) for line in path.read_text("utf-8", "replace").splitlines()]
+    texts = path.read_text("utf-8", "replace").splitlines()
+    said = {f"# {kind}": kind for kind in (LOGGER, LIVE)}
+    kind = said.get(texts[0] if texts else "", EXPORT)
+    lines = [_LINE.fullmatch(text) for text in texts[kind != EXPORT :]]
     written = {line[2]: line[1] for line in lines if line is not None}
     sound = len(written) == len(lines) and all(_is_inside(name) for name in written)
-    return written if sound else None
+    return _Written(kind, written) if sound else None
 
 
 def _is_inside(name: str) -> bool:

@@ -66,6 +66,7 @@ class Window:
     period_us: int
     period: str
     rate_known: bool
+    from_onset: bool
 
 
 @dataclass(frozen=True)
@@ -323,4 +324,5 @@ def _window(stage: FeatureStage | None) -> Window | None:
         max(1, period_us),
         f"{period_us / 1000:g} ms",
         signal.rate is not None,
+        signal.from_onset,
     )

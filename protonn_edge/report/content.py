@@ -139,6 +139,21 @@ class Gallery:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Text to be typed or copied.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    text : str
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Panel:
     """Something to look at, and its words.
 
@@ -160,6 +175,8 @@ class Panel:
         What the table has.
     gallery : Gallery or None
         Pictures.
+    listing : Listing or None
+        A command or code.
     live : str
         The name by which the page's script finds the panel; empty if it need not.
     """
@@ -173,6 +190,7 @@ class Panel:
     table: Table | None = None
     table_name: str = ""
     gallery: Gallery | None = None
+    listing: Listing | None = None
     live: str = ""
 
 

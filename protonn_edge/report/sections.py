@@ -22,6 +22,7 @@ from protonn_edge.report.battery import Battery
 from protonn_edge.report.content import Panel, Section
 from protonn_edge.report.costs import energy_panels, latency_panels, memory_panels, plan_panels
 from protonn_edge.report.making import quantization_panels, training_panels
+from protonn_edge.report.own_sketch import sketch_panels
 
 MakePanels = Callable[[Evidence, str], list[Panel]]
 
@@ -92,6 +93,12 @@ def _sections(battery: Battery) -> tuple[tuple[str, str, str, MakePanels], ...]:
             memory_panels,
         ),
         ("plan", "Plan", "How a prediction is computed, stage by stage.", plan_panels),
+        (
+            "sketch",
+            "In your own sketch",
+            "How to put this model into a program of your own.",
+            sketch_panels,
+        ),
         (
             "quantization",
             "Quantization",

@@ -127,7 +127,8 @@ def axes(height: float, salt: str, *, width: float = WIDTH) -> Iterator[tuple[Ax
 def _rendered(figure: Figure) -> str:
     stream = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(stream, format="svg", metadata=nothing)
+    # savefig() writes the same, after it has drawn all of it once more to lay it out.
+    figure.canvas.print_svg(stream, metadata=nothing)  # type: ignore[attr-defined]
     return stream.getvalue()
 
 

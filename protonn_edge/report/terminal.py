@@ -167,11 +167,11 @@ def class_table(figures: Sequence[ClassFigures], classes: Sequence[str]) -> Tabl
 
 def confusion_parts(
     counts: NDArray[np.int64], classes: Sequence[str]
-) -> tuple[RenderableType, RenderableType]:
+) -> tuple[RenderableType, ...]:
     """Return a sentence and a table: the confusion matrix, or what is most often confused.
 
-    The latter where the matrix does not fit a terminal. Of a model that rejects, the matrix has one
-    more column, "unknown", and perhaps such a row.
+    The latter where the matrix does not fit a terminal, without a table if that is nothing. Of a
+    model that rejects, the matrix has one more column, "unknown", and perhaps such a row.
     """
     every = answer_names(counts.shape[1], classes)
     for longest in (_NAME_WIDTH, _LABEL_WIDTH):
@@ -183,6 +183,8 @@ def confusion_parts(
         if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
             sentence = "confusion matrix, a row per actual and a column per predicted class:"
             return sentence, _confusion_table(counts, names)
+    if not frequent_confusions(counts, 1):
+        return ("no class was confused with another",)
     names = [_short(name, _NAME_WIDTH) for name in every]
     return "what was confused most often:", _confusions_table(counts, names)
 

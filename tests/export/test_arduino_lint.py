@@ -7,12 +7,14 @@ libraries (LP013), and that are about fields and folders which an export has not
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from arduino_ide import export_for_uno
+from audio_factory import audio_of, random_audio_model
 from checkout import CHECKOUT
-from model_factory import random_model
+from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.errors import InputError
 
@@ -134,6 +136,27 @@ def test_sketches_have_the_names_of_their_folders(library):
     for folder in (library / "examples").iterdir():
         assert [path.name for path in folder.iterdir()] == [f"{folder.name}.ino"]
         assert re.fullmatch(r"[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,62}", folder.name)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        random_audio_model(audio_of(2, 2, 128)),
+        random_window_model(window_features_of("mean,max", 20, 2)),
+        replace(random_model(), sharpness=1.0),
+    ],
+    ids=["audio", "windows", "calibrated"],
+)
+def test_all_functions_and_sizes_are_keywords(tmp_path, model):
+    export_for_uno(model, "arduino", tmp_path / "library")
+    header = (tmp_path / "library" / "src" / "pnn_model.h").read_text()
+    functions = re.findall(r"^[a-z][\w ]*[ *](pnn_\w+)\(", header, re.M)
+    sizes = re.findall(
+        r"^#define (PNN_(?:WINDOW|CHANNELS|FEATURES|CLASSES|PROTOTYPES)) ", header, re.M
+    )
+    keywords = (tmp_path / "library" / "keywords.txt").read_text()
+    assert {"pnn_predict", "pnn_finish"} <= set(functions)
+    assert not [name for name in (*functions, *sizes) if f"\n{name}\t" not in keywords]
 
 
 def test_keywords_are_separated_by_tabs(library):

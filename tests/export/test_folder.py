@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.export.folder import MANIFEST, check_folder, write_folder
+from protonn_edge.export.folder import (
+    EXPORT,
+    LIVE,
+    LOGGER,
+    MANIFEST,
+    check_folder,
+    kind_in,
+    write_folder,
+)
 
 FILES = {"a.txt": "one\n", "src/b.c": "int b;\n"}
 
@@ -72,6 +80,19 @@ def test_a_folder_of_someone_elses_is_left_alone(tmp_path: Path):
     refuses(tmp_path / "library", "neither empty nor an export")
 
 
+@pytest.mark.parametrize("kind", [EXPORT, LOGGER, LIVE])
+def test_one_kind_replaces_itself_and_no_other(tmp_path: Path, kind: str):
+    assert kind_in(tmp_path / "library") is None
+    write_folder(tmp_path / "library", FILES, kind)
+    write_folder(tmp_path / "library", {"a.txt": "two\n"}, kind)
+    assert kind_in(tmp_path / "library") == kind
+    before = files_in(tmp_path / "library")
+    for other in {EXPORT, LOGGER, LIVE} - {kind}:
+        with pytest.raises(InputError, match=f"has {kind} in it, which {other} does not replace"):
+            write_folder(tmp_path / "library", FILES, other)
+    assert files_in(tmp_path / "library") == before == {"a.txt": "two\n"}
+
+
 def test_a_file_that_was_edited_is_left_alone(tmp_path: Path):
     write_folder(tmp_path / "library", FILES)
     (tmp_path / "library" / "src" / "b.c").write_text("int better;\n")
@@ -81,7 +102,7 @@ def test_a_file_that_was_edited_is_left_alone(tmp_path: Path):
 def test_a_file_of_ones_own_in_the_way_is_left_alone(tmp_path: Path):
     write_folder(tmp_path / "library", FILES)
     (tmp_path / "library" / "new.txt").write_text("mine")
-    refuses(tmp_path / "library", "new.txt is not the export's")
+    refuses(tmp_path / "library", "new.txt is not of an export")
 
 
 def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path):

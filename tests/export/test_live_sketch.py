@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
+from audio_factory import audio_of, hearing, random_audio_model
 from command_line import refusal, run
 from logger_builds import listening
 from model_factory import random_window_model, window_features_of
@@ -19,7 +21,8 @@ from protonn_edge.live.windowing import UNDECIDED, Windowing, windowing_of
 from protonn_edge.model import ProtoNNModel, save_model
 from protonn_edge.quantization import quantize
 from protonn_edge.recording.sampling import Sampling
-from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.stages.audio.onset import onsets_of
 
 UNO = load_board("uno")
 
@@ -88,6 +91,38 @@ def test_a_sketch_tells_the_classes_of_what_is_played(
     with EmulatedUno(elf, sensors=[PlayedSensor(kind, raw, rate)]) as uno:
         assert printed_lines(uno.url, 24) == expected_lines(windows, raw, 24)
         assert uno.stats().faults == ()
+
+
+@needs_arduino_core
+def test_a_sketch_tells_each_word_once_and_of_lost_samples(
+    arduino_core: Path, tmp_path: Path
+) -> None:
+    model = replace(
+        random_audio_model(hearing(audio_of(4, 8, 128))), raw_exponents=np.zeros(1, np.int64)
+    )
+    windows = windowing(model, ["microphone"], 8000.0)
+    export_for_uno(model, "arduino", tmp_path / "words", windowing=windows)
+    sketch = tmp_path / "words" / "examples" / "Live" / "Live.ino"
+    sketch.write_text(
+        sketch.read_text().replace("begin_timer();\n}", "begin_timer();\n    lost = 7;\n}")
+    )
+    elf = build_sketch(tmp_path / "words", "Live", arduino_core, tmp_path / "out")
+    t = np.arange(1500)
+    quiet = np.full(2500, 512)
+    word = 512 + np.rint(300 * np.sin(t / 3)).astype(int)
+    played = np.concatenate([quiet, word]).astype(np.int16)
+    with EmulatedUno(elf, sensors=[PlayedSensor(MICROPHONE, played[:, None], 8000.0)]) as uno:
+        lines = printed_lines(uno.url, 9)
+        assert uno.stats().faults == ()
+    heard = np.tile((played >> 2).astype(np.uint8), 4)
+    Q = np.array([heard[at : at + 1024] for at in onsets_of(heard, 1024, 4)])
+    scores, labels = windows.model.scores(Q), windows.model.predict(Q)
+    expected = []
+    for label, row in zip(labels.tolist(), scores.tolist(), strict=True):
+        name = windows.model.classes[label]
+        expected += [f"{name} {row[label]}", f"=> {name}"]
+    assert [line for line in lines if line != "lost samples: 7"] == expected[:8]
+    assert len(lines) == 9
 
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:

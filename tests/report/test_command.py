@@ -124,7 +124,7 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
         (["wild.csv", "--model", "model.npz"], "a class or scores at index 0 that the model"),
         (["wild.csv", "--model", "another.npz"], "which is not among those given"),
-        (["model.npz", "--model", "model.npz"], "does not begin as results do"),
+        (["model.npz", "--model", "model.npz"], "does not begin like a results file"),
         (["beyond.csv", *WHOLE], "has index 16 with class 0, which is not among the 16 points"),
         (["relabelled.csv", *WHOLE], "has index 1 with class 0, which is not among the 16 points"),
         (["wild.csv", "--model", "model.npz", "--front", "points.csv"], "is not what 'tune"),
@@ -143,7 +143,7 @@ def test_what_does_not_belong_together_is_one_sentence(
     ("arguments", "sentence"),
     [
         (["--data", "others.csv"], "was measured on other points than --data has"),
-        (["--image-shape", "5x5"], "has 25 pixels, the model takes 12 features"),
+        (["--image-shape", "5x5"], "has 25 pixels, but the model takes 12 features"),
     ],
 )
 def test_points_and_shapes_that_do_not_fit_are_one_sentence(

@@ -26,7 +26,7 @@ from protonn_edge.stages.window_features import sample_names
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [
     *("uno", "accuracy", "space", "mistakes", "latency", "energy", "memory", "plan"),
-    *("quantization", "training", "provenance"),
+    *("sketch", "quantization", "training", "provenance"),
 ]
 
 

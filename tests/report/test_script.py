@@ -7,23 +7,24 @@ import subprocess
 
 import pytest
 
-from protonn_edge.report import script
-from protonn_edge.report.script import READY, page_script
+from protonn_edge.report.script import page_script
+from protonn_edge.toolchain import javascript
+from protonn_edge.toolchain.javascript import PAGE
 
 
 @pytest.fixture
 def web(tmp_path, monkeypatch):
     """Give a folder of sources, and an empty cache."""
     folder = tmp_path / "web"
-    shutil.copytree(script.resource("web"), folder)
-    monkeypatch.setattr(script, "resource", lambda name: tmp_path / name)
+    shutil.copytree(javascript.resource("web"), folder)
+    monkeypatch.setattr(javascript, "resource", lambda name: tmp_path / name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return folder
 
 
 def test_a_script_that_is_ready_is_taken_as_it_is(web, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    (web / READY).write_text("ready()")
+    (web / PAGE).write_text("ready()")
     assert page_script().text == "ready()"
 
 
@@ -38,16 +39,16 @@ def test_without_a_registry_there_is_a_reason_and_nothing_is_kept(web, monkeypat
     def no_network(_deadline_s, command, **_):
         return subprocess.CompletedProcess(command, 1, "", "npm warn x\nnpm error code ENOTFOUND\n")
 
-    monkeypatch.setattr(script.shutil, "which", lambda tool: tool)
-    monkeypatch.setattr(script, "run_within", no_network)
+    monkeypatch.setattr(javascript.shutil, "which", lambda tool: tool)
+    monkeypatch.setattr(javascript, "run_within", no_network)
     made = page_script()
     assert made.text is None
     assert "npm error code ENOTFOUND" in made.missing
-    assert not list((tmp_path / "cache").rglob("page*"))
+    assert not list((tmp_path / "cache").rglob("web*"))
 
 
 def test_the_packages_are_pinned_and_name_no_registry():
-    web = script.resource("web")
+    web = javascript.resource("web")
     lock = (web / "package-lock.json").read_text()
     assert "://" not in lock
     assert '"integrity": "sha512-' in lock

@@ -1,0 +1,69 @@
+"""The sketch that a report offers compiles with the exported library, and answers as the model."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arduino_ide import build_sketch, needs_arduino_core, run_on_uno
+from command_line import run
+from evidence_factory import hostile_model
+from model_factory import random_model, random_points, random_window_model, window_features_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.model import save_model
+from protonn_edge.quantization import quantize
+from protonn_edge.stages.decision.rejection import Rejection
+
+UNO = load_board("uno")
+
+
+@needs_arduino_core
+def test_it_answers_what_the_model_does(
+    arduino_core: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The names of the classes want to break out of comments, too."""
+    monkeypatch.chdir(tmp_path)
+    model = replace(hostile_model(), rejection=Rejection(rbf=1e-6))
+    reference = quantize(model)
+    sketch = own_sketch(reference, UNO)
+    (tmp_path / "firmware" / "generated").mkdir(parents=True)
+    save_model(model, tmp_path / "firmware" / "generated" / "model.npz")
+    words = shlex.split(sketch.command)
+    assert words[0] == "protonn-edge"
+    assert run(*words[1:]).exit_code == 0
+    raw = np.rint(random_points(0, 300, 12)[:1] * [float(f"1e{k}") for k in model.units])
+    label = int(reference.predict(reference.raw_inputs.quantize(raw.astype(np.int16)))[0])
+    own = tmp_path / NAME / "examples" / "Own" / "Own.ino"
+    own.parent.mkdir()
+    values = ", ".join(map(str, raw.astype(int)[0]))
+    code = sketch.code.replace("analogRead(A0)", "values[i]")
+    case = f"case {sketch.constants[label][0]}: /*"
+    assert case in code
+    code = code.replace(case, f'case {sketch.constants[label][0]}: Serial.println("yes"); /*')
+    own.write_text(f"static const int16_t values[] = {{{values}}};\n{code}")
+    ran = run_on_uno(build_sketch(tmp_path / NAME, "Own", arduino_core, tmp_path / "out"))
+    assert ran.printed.startswith("yes\r\n")
+
+
+@pytest.mark.parametrize(("classes", "cases", "more"), [(2, 2, 0), (5, 5, 0), (26, 4, 22)])
+def test_many_classes_are_not_all_spelt_out(classes: int, cases: int, more: int):
+    sketch = own_sketch(quantize(random_model(classes=classes)), UNO)
+    assert sketch.code.count("case PNN_CLASS_") == cases
+    assert (f"default: /* {more} more */" in sketch.code) == (more > 0)
+    assert len(sketch.constants) == classes
+    assert len(sketch.code.splitlines()) <= 20
+
+
+def test_a_board_is_named_where_it_is_not_the_usual_one():
+    command = own_sketch(quantize(random_model()), load_board("mega2560")).command
+    assert command.endswith("--arduino my_model --board mega2560")
+
+
+def test_a_feature_of_a_window_is_a_sample_of_a_channel():
+    model = quantize(random_window_model(window_features_of("mean,deviation")))
+    assert own_sketch(model, UNO).feature == "channel i % 2 of sample i / 2 of a window"
