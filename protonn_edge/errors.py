@@ -13,7 +13,7 @@ class ProtoNNEdgeError(Exception):
     Attributes
     ----------
     exit_code : int
-        What the command line exits with: 1 a check failed, 2 bad input or usage.
+        What the command line exits with: 1 a check failed, 2 bad input or usage, 130 stopped.
     """
 
     exit_code = 2
@@ -32,6 +32,12 @@ class CheckFailed(ProtoNNEdgeError):
     """The input was fine, but a budget, a comparison or a device did not pass (exit code 1)."""
 
     exit_code = 1
+
+
+class Interrupted(ProtoNNEdgeError):
+    """Ctrl-C stopped it; the message says what is kept (exit code 130, as a shell's)."""
+
+    exit_code = 130
 
 
 def shortened(text: str, limit: int = 80) -> str:

@@ -17,6 +17,11 @@ def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> Aud
     return AudioStage(mel_bands(bands, rate), frames, length, 0.0, 1.0, rate)
 
 
+def hearing(stage: AudioStage) -> AudioStage:
+    """Return a stage of samples that are counts of an analog input."""
+    return replace(stage, zero=1.5, step=4.0)
+
+
 def random_clips(seed: int, n: int, stage: AudioStage) -> np.ndarray:
     """Return n clips of bytes, (n, samples): tones that fade, with noise, and extreme ones."""
     rng = np.random.default_rng(seed)

@@ -18,10 +18,15 @@ from protonn_edge.sensors import sensor_kind
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-DF_CPU=16000000UL")
 
 
-def compile_logger(folder: Path, rate: float, *names: str) -> Path:
-    """Compile the firmware that logs sensors; no warning is let through."""
+def compile_logger(
+    folder: Path, rate: float, *names: str, change: tuple[str, str] | None = None
+) -> Path:
+    """Compile the firmware that logs sensors, one text of it changed; no warning is let through."""
     logger = logger_of([sensor_kind(name) for name in names], rate, load_board("uno"))
     text = logger.firmware()["src/main.c"]
+    if change is not None:
+        assert text.count(change[0]) == 1
+        text = text.replace(*change)
     return compile_text(text, folder / f"{names[0]}-{rate:g}.elf", "-Os", *WARNINGS)
 
 

@@ -15,7 +15,7 @@ from protonn_edge.errors import CheckFailed
 UPLOAD_DEADLINE_S = 30.0
 """The longest that an attempt may take; on a machine that has time, it takes two seconds."""
 
-_ATTEMPTS = 4
+_ATTEMPTS = 8
 _IN_VAIN = ("avrdude", "was stopped because it took more than")
 
 

@@ -6,9 +6,10 @@ PlatformIO's registry is out of reach, and for the project of a board that Platf
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_names
 
 _DEFAULT_BAUD = 115_200  # of firmware/uart.c
 _LINKED_BYTES = 0x10000  # what platformio.ini lets any program link
@@ -33,7 +34,30 @@ def environment_section(board: Board) -> str:
     flags = build_flags(board)
     if flags:
         lines += ["build_flags =", "    ${avr.build_flags}", *(f"    {flag}" for flag in flags)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *upload_lines(board)]) + "\n"
+
+
+def upload_lines(board: Board) -> list[str]:
+    """Return what the section of a board of one's own says of uploads, for `upload`, too.
+
+    Boards that have a name are known by it.
+    """
+    if board.environment in board_names():
+        return []
+    lines = [f"upload_protocol = {board.upload_protocol}"]
+    if board.upload_baud:
+        lines.append(f"upload_speed = {board.upload_baud}")
+    if board.usb_ids:
+        lines.append(f"custom_usb_ids = {', '.join(board.usb_ids)}")
+    return lines
+
+
+def description_file(board: Board) -> dict[str, str]:
+    """Return the file in a project that describes a board which PlatformIO does not know."""
+    if not board.is_chip or board.platformio_board:
+        return {}
+    text = json.dumps(description(board), indent=2) + "\n"
+    return {f"boards/{board.environment}.json": text}
 
 
 def build_flags(board: Board) -> list[str]:

@@ -1,7 +1,7 @@
 """The budget gate: does the firmware fit the board?
 
-It comes twice. Before the compiler, an estimate that can only be too low turns away what has no
-chance. After the link, the ELF and the stack analysis tell the truth.
+It is checked twice. Before compiling, a lower bound rejects models that cannot fit. After linking,
+the ELF file and the stack analysis give the exact figures.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from protonn_edge.model.remedies import FEWER_FEATURES, Remedies
 from protonn_edge.toolchain.elf import LinkedProgram
 from protonn_edge.toolchain.stack import worst_case_stack
 
-# Of the 1,389 cycles between two bytes, receiving and decoding one take the rest; read off the
-# emulator with a model that takes a given time for each feature.
+# Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
+# emulator with a model that takes a given time per feature.
 _FEATURE_CYCLES_LIMIT = 1_000
 
 
@@ -25,14 +25,14 @@ def _flash_remedy(remedies: Remedies) -> str:
 
 
 def _sram_remedy(remedies: Remedies, board: Board) -> str:
-    if board.serial == "software":  # it cannot wait, so all features of a point are kept
+    if board.serial == "software":  # it cannot wait, so all features of a point are buffered
         return f"try {remedies.sram}, or fewer features"
     return f"try {remedies.sram}"
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a linked firmware takes of a board, in bytes.
+    """Memory of a board that a linked firmware uses, in bytes.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Usage:
     stack_path: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the usage under the names that every JSON of this package uses."""
+        """Return the usage with the field names of this package's JSON."""
         return asdict(self)
 
     def check(self, board: Board, remedies: Remedies) -> None:
@@ -82,7 +82,7 @@ class OverBudget(CheckFailed):
 
 
 class Estimate(Protocol):
-    """What a plan says before the compiler; see `codegen.Plan`."""
+    """Estimates of a plan before compiling; see `codegen.Plan`."""
 
     @property
     def table_bytes(self) -> int:
@@ -94,11 +94,11 @@ class Estimate(Protocol):
 
     @property
     def fed_feature_cycles(self) -> float:
-        """Bound of the cycles that a feature takes as it arrives."""
+        """Bound of the cycles per feature as it arrives."""
 
 
 def check_estimate(plan: Estimate, board: Board, remedies: Remedies) -> None:
-    """Raise `CheckFailed` for tables or variables that alone are too large, or too slow a push."""
+    """Raise `CheckFailed` if tables or variables alone are too large, or a push is too slow."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(
             f"needs {plan.table_bytes:,} B flash for its tables alone, {board.name} has "
@@ -111,17 +111,17 @@ def check_estimate(plan: Estimate, board: Board, remedies: Remedies) -> None:
         )
     if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
         raise CheckFailed(
-            f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, the serial line leaves "
-            f"{_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
+            f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, but the serial line "
+            f"leaves {_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
         )
 
 
 def check_budget(program: LinkedProgram, board: Board, remedies: Remedies) -> Usage:
-    """Return what a linked firmware takes; raise `OverBudget` if it does not fit."""
+    """Return the usage of a linked firmware; raise `OverBudget` if it does not fit."""
     sections = program.sections
     if board.cpu.wraps_at and sections.flash_bytes > board.flash_bytes:
-        # Short jumps go on at the begin of the flash where it ends, which is not known of what is
-        # too large: such code cannot be followed for its stack.
+        # Short jumps wrap around at the end of the flash, which does not apply to programs that are
+        # too large: the stack of such code cannot be analysed.
         usage = Usage(sections.flash_bytes, sections.sram_bytes, 0, ())
     else:
         usage = measure_usage(program)
@@ -130,7 +130,7 @@ def check_budget(program: LinkedProgram, board: Board, remedies: Remedies) -> Us
 
 
 def measure_usage(program: LinkedProgram) -> Usage:
-    """Return what a linked firmware takes; its .su files lie below the same folder."""
+    """Return the usage of a linked firmware; its .su files are below the same folder."""
     stack = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
     sections = program.sections
     return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)

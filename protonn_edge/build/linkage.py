@@ -1,7 +1,7 @@
-"""What a linked firmware must keep to, besides its size: looked for in the program itself.
+"""Checks of a linked firmware besides its size, in the program itself.
 
-An integer build has no floats in it, not even by a library. Constants stay in flash. Interrupts are
-never off for so long that the serial line loses a byte.
+An integer build contains no floating-point code, not even from libraries. Constants stay in flash.
+Interrupts are never disabled so long that the serial line loses a byte.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from protonn_edge.stages.kernel import CHUNK_CYCLES
 from protonn_edge.toolchain.elf import Constants, LinkedProgram, read_object_constants
 from protonn_edge.toolchain.interrupts import MaskedSpans, masked_spans
 
-# The routines for floats: libgcc's by the names that GCC's internals manual lists ("Routines for
-# floating point emulation": sf is a float of 4 bytes, df one of 8), and avr-libc's __fp_..., which
-# all of its <math.h> uses.
+# Routines for floats: libgcc's, named as in GCC's internals manual ("Routines for floating point
+# emulation": sf is a float of 4 bytes, df one of 8), and avr-libc's __fp_..., which all of its
+# <math.h> uses.
 _FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
 _NAMES_SHOWN = 3
 _SOFTWARE = "software"
 
-# The linker puts constants in front of the code, which begins with this.
+# The linker puts constants before the code, which begins with this.
 _BEHIND_CONSTANTS = "__ctors_start"
 
 
@@ -46,7 +46,7 @@ def check_linked(
         check_no_floats(program)
     check_constants_in_flash(program)
     check_constants_within_reach(program, model.remedies)
-    if board.serial != _SOFTWARE:  # such a line rests while anything is computed
+    if board.serial != _SOFTWARE:  # such a line is idle while anything is computed
         check_interrupts(program, plan, board)
 
 
@@ -64,8 +64,8 @@ def check_no_floats(program: LinkedProgram) -> None:
 def check_constants_in_flash(program: LinkedProgram) -> None:
     """Raise `CheckFailed` if constants take SRAM that flash could hold.
 
-    Such are constants without PROGMEM, string literals, and whatever has an initial value in the
-    generated source. What the linker has left out does not count.
+    These are constants without PROGMEM, string literals, and anything with an initial value in the
+    generated source. What the linker has removed does not count.
     """
     in_sram, folder = program.initial_values, program.path.parent
     if not in_sram:
@@ -81,8 +81,8 @@ def check_constants_in_flash(program: LinkedProgram) -> None:
         size = sum(len(constants.contents) for constants in in_sram)
         names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in found])
         raise CheckFailed(
-            f"constants are among the {size:,} B of SRAM with initial values, though flash could "
-            f"hold them: {names}; declare them PROGMEM and read them with pgm_read_byte()"
+            f"the {size:,} B of SRAM with initial values include constants that flash could hold: "
+            f"{names}; declare them PROGMEM and read them with pgm_read_byte()"
         )
 
 
@@ -91,7 +91,7 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
     ends = [each.address for each in program.symbols if each.name == _BEHIND_CONSTANTS]
     if ends and max(ends) > READABLE_BYTES:
         raise CheckFailed(
-            f"constants reach up to {max(ends):,} B of flash, and can be read up to "
+            f"constants reach up to {max(ends):,} B of flash, but can be read only up to "
             f"{READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
         )
 
@@ -99,13 +99,14 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
 def _kept(constants: Constants, in_sram: tuple[Constants, ...]) -> Iterator[str]:
     """Yield the names of those that the linker has put into SRAM.
 
-    What a compiler makes of a switch statement (CSWTCH) is none: nobody could declare it PROGMEM.
+    The compiler's tables for switch statements (CSWTCH) are excluded: they cannot be declared
+    PROGMEM.
     """
     linked = {name for section in in_sram for name in section.names}
     names = [name for name in constants.names if not name.startswith("CSWTCH")]
     yield from (name for name in names if name in linked)
     if not constants.names:
-        # Literals: the linker keeps each or leaves it out, and lets equal ones share a place.
+        # Literals: the linker keeps or removes each, and merges equal ones.
         pieces = constants.contents.split(b"\0")
         if any(all(p + b"\0" in section.contents for p in pieces[:-1]) for section in in_sram):
             yield repr(pieces[0].decode("ascii", errors="replace"))
@@ -124,9 +125,11 @@ def check_interrupts(program: LinkedProgram, plan: Plan | Float32Plan, board: Bo
 
 
 def spans_without_interrupts(program: LinkedProgram, plan: Plan | Float32Plan) -> MaskedSpans:
-    """Return how long a firmware keeps interrupts off, whatever the features are."""
+    """Return how long a firmware disables interrupts, for any features."""
     if isinstance(plan, Plan) and plan.buffered:
-        return masked_spans(program, {})  # all of it is pushed while the line rests, interrupts on
+        return masked_spans(
+            program, {}
+        )  # all of it is pushed while the line is idle, with interrupts enabled
     bounds = {
         "pnn_begin": plan.begin_cycles,
         "pnn_push_many": max(CHUNK_CYCLES, plan.push.call + plan.push.value),
@@ -135,7 +138,7 @@ def spans_without_interrupts(program: LinkedProgram, plan: Plan | Float32Plan) -
 
 
 def receiver_limit(board: Board) -> int:
-    """Return the cycles after which a byte is lost that nobody has fetched.
+    """Return the cycles after which an unread byte is lost.
 
     The chip holds two bytes and a third in its shift register; the first must be fetched before the
     fourth begins, two bytes' time after the first was complete (datasheet 8271, 20.7.4).

@@ -1,8 +1,8 @@
-"""``build.json``: the plan of a generated program, written down beside it.
+"""``build.json``: the plan of a generated program, stored next to it.
 
-It identifies the plan by named choices, so that whatever comes after `build` has the very same plan
-without a search, and other programs can read what it takes. What is read is not believed: whoever
-reads it makes the plan of these choices, and compares the file with what `build` writes for it.
+It identifies the plan by named choices, so that later commands have the same plan without a search,
+and other programs can read its costs. The file is not trusted: readers recreate the plan from these
+choices, and compare the file with what `build` writes for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from protonn_edge.system.schema import list_of, number, one_of, optional, record
 
 PLAN_FILE = "build.json"
 
-_FORMAT = 1  # raise it if a key changes; a file of another format is refused
+_FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
 
@@ -66,11 +66,11 @@ class WrittenPlan:
     precision : {"int8", "float32"}
         Of W, B and Z on the device.
     core : str or None
-        The kind of chip that cycles are counted for; None for a float build.
+        The kind of chip for which cycles are counted; None for a float build.
     choices : mapping of str to str
         See `choices_of`.
     means : tuple of float or None
-        Mean cycles of each stage, for they depend on the points that the plan was made for.
+        Mean cycles of each stage, which depend on the points that the plan was made for.
     """
 
     precision: str
@@ -79,7 +79,7 @@ class WrittenPlan:
     means: tuple[float | None, ...]
 
     def plan_of(self, model: DeviceModel) -> Plan | Float32Plan | None:
-        """Return the model's plan of these choices; None if it has no such plan."""
+        """Return the model's plan with these choices; None if there is none."""
         if isinstance(model, Float32Model):
             return make_float32_plan(model)
         if self.core is None:
@@ -91,7 +91,7 @@ class WrittenPlan:
 
 
 def choices_of(plan: Plan | Float32Plan) -> dict[str, str]:
-    """Return the choices that tell a plan from the model's other ones for the same core."""
+    """Return the choices that distinguish a plan from the model's others for the same core."""
     return {"projection": plan.kernel} if isinstance(plan, Float32Plan) else plan.choices
 
 
@@ -101,7 +101,7 @@ def plan_of_choices(
     choices: Mapping[str, str],
     activity: Activity | None = None,
 ) -> Plan | None:
-    """Return the model's plan of these choices; None if it has no such plan."""
+    """Return the model's plan with these choices; None if there is none."""
     try:
         plan = plan_of(model, choices, core, activity=activity)
     except InputError:
@@ -134,7 +134,7 @@ def read_plan(path: Path) -> WrittenPlan:
         If the file is missing, damaged, or of another version.
     """
     if not path.exists():
-        raise InputError(f"{path} is missing, for an older version built its folder; {_AGAIN}")
+        raise InputError(f"{path} is missing, as an older version built the folder; {_AGAIN}")
     record = _read(path)
     version = record.get("tool_version") if isinstance(record, dict) else None
     if text(80)(version) and version != __version__:
@@ -146,7 +146,7 @@ def read_plan(path: Path) -> WrittenPlan:
 
 
 def not_as_written(path: Path) -> InputError:
-    """Return the error for a generated file that is not what `build` writes for its model."""
+    """Return the error for a generated file that differs from what `build` writes for its model."""
     return InputError(f"{path} is not what 'build' writes for its model; {_AGAIN}")
 
 

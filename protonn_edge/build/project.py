@@ -1,13 +1,12 @@
-"""The folder in which a model becomes firmware: a PlatformIO project with the model inside.
+"""A PlatformIO project folder with the firmware and a generated model.
 
-``build`` makes it whole in a scratch folder and puts the files into the project's only when the
-firmware fits, all of them or none, so that a build that fails leaves the folder as it was. One
-command at a time works in a project's folder.
+``build`` creates the project in a scratch folder, and copies the files to the project folder only
+if the firmware fits, all of them or none, so that a failed build leaves the folder unchanged. Only
+one command at a time works in a project folder.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from protonn_edge.boards import Board, board_of
-from protonn_edge.boards.environment import description, environment_section
+from protonn_edge.boards.environment import description_file, environment_section
 from protonn_edge.build.budget import OverBudget, Usage, check_budget, check_estimate
 from protonn_edge.build.linkage import check_linked
 from protonn_edge.build.plan_file import (
@@ -70,7 +69,7 @@ class Project:
 
     @property
     def built(self) -> bool:
-        """Whether `build` has put a model here."""
+        """Whether `build` has written a model here."""
         return (self.folder / _MODEL).is_file()
 
     def model(self) -> Model:
@@ -108,7 +107,7 @@ class Project:
         raise not_as_written(self.folder / _PLAN)
 
     def is_of(self, reference: DeviceModel) -> bool:
-        """Whether the folder's model becomes this very reference, whatever its plan is."""
+        """Whether the folder's model gives exactly this reference, with any plan."""
         model = self.model()
         return any(
             device_model(model, precision).model_sha256 == reference.model_sha256
@@ -125,17 +124,17 @@ class Project:
     def compile(self, board: Board) -> Path:
         """Build with PlatformIO; return the path of the firmware's ELF, or the host's program.
 
-        PlatformIO runs what the folder's platformio.ini asks for.
+        PlatformIO runs anything that the folder's platformio.ini specifies.
         """
         check_no_links(self.folder, [_product(board).as_posix()])
         product = build_firmware(self.folder, board.environment, product=_product(board).name)
-        product.touch()  # it is new, though SCons leaves it as it was where no content has changed
+        product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
         return product
 
     def linked(self, board: Board) -> Path | None:
         """Return the firmware's ELF if it was linked after all of its sources were written.
 
-        Nothing is compiled, and nothing of the folder is run.
+        Nothing is compiled, and nothing in the folder is run.
         """
         elf = self.folder / _product(board)
         if not elf.is_file():
@@ -148,7 +147,7 @@ class Project:
 
 
 def _product(board: Board) -> Path:
-    """Return where PlatformIO puts what it links, below the project's folder."""
+    """Return the path of PlatformIO's linked program below the project folder."""
     program = "program.exe" if sys.platform == "win32" else "program"
     name = "firmware.elf" if board.is_chip else program
     return Path(".pio", "build", board.environment, name)
@@ -156,12 +155,12 @@ def _product(board: Board) -> Path:
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Have a project's folder for oneself, and give it back however this process ends.
+    """Lock a project folder exclusively; the lock is released however this process ends.
 
     Raises
     ------
     InputError
-        If another process has it, or it cannot be made.
+        If another process holds it, or it cannot be created.
     """
     try:
         with locked_folder(folder):
@@ -173,26 +172,26 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 
 def generated_files(reference: DeviceModel, plan: Plan | Float32Plan) -> dict[str, str]:
-    """Return the texts that `build` generates, by their names: the plan and the C of it."""
+    """Return the texts that `build` generates, by file name: the plan and its C."""
     return {PLAN_FILE: plan_text(reference, plan), **render_c(reference, plan)}
 
 
 @dataclass(frozen=True, eq=False)
 class Wishes:
-    """What narrows the choice of a plan.
+    """Restrictions on the choice of a plan.
 
     Attributes
     ----------
     flash_bytes, sram_bytes : int, optional
-        What the firmware may take, SRAM with the stack; by default all that the board has.
+        Memory that the firmware may use, SRAM including the stack; by default all of the board's.
     kernel : str, optional
         The kernel that the plan is named after; by default the fastest that fits.
     activity : Activity, optional
-        What mean cycles are counted for; by default what the model has of its training points.
+        Activity for mean cycles; by default the model's, on its training points.
     precision : {"int8", "float32"}
-        Of W, B and Z on the device; floats are there for comparison and have one plan.
+        Number format of W, B and Z on the device; floats are for comparison and have one plan.
     plan : Plan or Float32Plan, optional
-        The only plan to take.
+        The only plan to consider.
     """
 
     flash_bytes: int | None = None
@@ -203,7 +202,7 @@ class Wishes:
     plan: Plan | Float32Plan | None = None
 
     def within(self, board: Board) -> Board:
-        """Return the board with what the firmware may take of it."""
+        """Return the board with its memory limited to what the firmware may use."""
         if self.flash_bytes is None and self.sram_bytes is None:
             return board
         return replace(
@@ -217,24 +216,23 @@ class Wishes:
 def build(
     model: Model, board: Board | str, folder: Path | str, wishes: Wishes | None = None
 ) -> Build:
-    """Quantize, render, compile and check a model; then put the project into `folder`.
+    """Quantize, render, compile and check a model; then write the project to `folder`.
 
-    Files of the firmware that are there already stay as they are; the generated ones are replaced.
-    A board may be given by its name.
+    Existing firmware files are kept; generated ones are replaced. A board may be given by its name.
 
     Returns
     -------
     Build
-        The plan that was taken, and what the linked firmware takes of the board.
+        The chosen plan, and the memory that the linked firmware uses.
 
     Raises
     ------
     CheckFailed
-        If the firmware does not fit the board (`OverBudget` once it was linked) or does what it
-        must not (see `linkage`); nothing is written then.
+        If the firmware does not fit the board (`OverBudget` once it was linked) or violates a check
+        (see `linkage`); nothing is written then.
     InputError
-        If the folder holds something else where the project's files belong, another process is
-        writing to it, or it cannot be written.
+        If the folder has other files in place of the project's, another process is writing to it,
+        or it cannot be written.
     """
     board, folder = board_of(board), Path(folder)
     check_folder(folder, board)
@@ -247,10 +245,10 @@ def build(
 
 
 def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | None = None) -> Path:
-    """Render a model, compile it for this computer, and put the project into `folder`.
+    """Render a model, compile it for this computer, and write the project to `folder`.
 
-    The program takes the features of points on its standard input and answers with classes and
-    scores (``firmware/host/main.c``). There is no budget, since there is no chip.
+    The program reads the features of points from its standard input and prints classes and scores
+    (``firmware/host/main.c``). There is no budget, as there is no chip.
 
     Returns
     -------
@@ -262,8 +260,8 @@ def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | No
     CheckFailed
         If the compiler refuses it; nothing is written then.
     InputError
-        If the folder holds something else where the project's files belong, another process is
-        writing to it, it cannot be written, or a wish is for a chip.
+        If the folder has other files in place of the project's, another process is writing to it,
+        it cannot be written, or a restriction is for a chip.
     """
     wishes = wishes or Wishes()
     if wishes.flash_bytes is not None or wishes.sram_bytes is not None:
@@ -284,13 +282,13 @@ def build_for_host(model: Model, board: Board, folder: Path, wishes: Wishes | No
 
 @dataclass(frozen=True)
 class Build(Shown):
-    """The plan of a firmware that fits, and what it takes once it is linked."""
+    """The plan of a firmware that fits, and its linked size."""
 
     plan: Plan | Float32Plan
     usage: Usage
 
     def facts(self) -> dict[str, str]:
-        """Return what the firmware takes."""
+        """Return the sizes of the firmware."""
         usage = self.usage
         return {
             "flash": f"{usage.flash_bytes:,} B",
@@ -301,7 +299,7 @@ class Build(Shown):
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder whose firmware fits: its ELF file, its plan, what it takes."""
+    """A project in a scratch folder whose firmware fits: its ELF file, plan and sizes."""
 
     project: Project
     elf: Path
@@ -316,7 +314,7 @@ def trial_build(
     firmware_of: Path | None = None,
     wishes: Wishes | None = None,
 ) -> Iterator[Trial]:
-    """Build a model in a folder that is gone afterwards; raises as `build` does.
+    """Build a model in a temporary folder; raises as `build` does.
 
     Parameters
     ----------
@@ -325,9 +323,9 @@ def trial_build(
     board : Board
         The board that it must fit.
     firmware_of : Path, optional
-        A project folder whose own firmware and settings are taken, where it has them.
+        A project folder whose firmware and settings are used, if it has them.
     wishes : Wishes, optional
-        What narrows the choice of a plan, and the precision.
+        Restrictions on the choice of a plan, and the precision.
     """
     board.check_is_chip("flash and SRAM")
     wishes = wishes or Wishes()
@@ -340,10 +338,10 @@ def trial_build(
 def raw_input_build(
     model: Model, reference: DeviceModel, plan: Plan | Float32Plan, board: Board
 ) -> Iterator[Path]:
-    """Build firmware that takes raw integers, in a folder that is gone afterwards.
+    """Build firmware that accepts raw integers, in a temporary folder.
 
-    It is this package's own, with the switch that ``firmware/prediction.h`` describes, whatever a
-    user has made of theirs.
+    It is this package's own firmware with the switch described in ``firmware/prediction.h``, even
+    if a user has changed theirs.
 
     Yields
     ------
@@ -365,7 +363,7 @@ def raw_input_build(
 def _first_that_fits(
     model: Model, board: Board, wishes: Wishes, scratch: Path, firmware_of: Path | None
 ) -> Trial:
-    """Build one plan after the other; what a plan takes is only known once it is linked."""
+    """Build one plan after another; the size of a plan is only known after linking."""
     reference = device_model(model, wishes.precision)
     failures: list[OverBudget] = []
     activity = wishes.activity or model.activity
@@ -388,7 +386,7 @@ def _first_that_fits(
 def _choices(
     reference: DeviceModel, board: Board, wishes: Wishes, activity: Activity | None
 ) -> Sequence[Plan | Float32Plan]:
-    """Return the plans to try, the fastest of those that seem to fit first."""
+    """Return the plans to try: the fastest that are expected to fit first."""
     if wishes.plan is not None:
         return [wishes.plan]
     if isinstance(reference, Float32Model):
@@ -400,13 +398,17 @@ def _choices(
 def check_folder(folder: Path, board: Board) -> None:
     """Raise `InputError` if the project's files cannot be put into `folder`.
 
-    `build` looks before it does anything; what takes long before a build may look earlier.
+    `build` checks this first; commands with long operations before a build can check it earlier.
     """
     if "$" in str(folder.absolute()):
-        raise InputError(f"{folder.absolute()} has a $, which PlatformIO replaces; use another -o")
+        raise InputError(
+            f"{folder.absolute()} contains a $, which PlatformIO substitutes; use another -o"
+        )
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file, the project needs a folder there; use another -o")
+            raise InputError(
+                f"{path} is a file, but the project needs a folder there; use another -o"
+            )
     settings = folder / _SETTINGS
     generated = [_GENERATED / name for name in (*SOURCES, PLAN_FILE, _MODEL.name)]
     description_name = f"boards/{board.environment}.json"
@@ -414,7 +416,9 @@ def check_folder(folder: Path, board: Board) -> None:
     check_no_links(folder, [_SETTINGS, *names, description_name])
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
-            raise InputError(f"{path} is not a file, but the project's is; use another -o")
+            raise InputError(
+                f"{path} is not a file, but the project needs a file there; use another -o"
+            )
     section = f"[env:{board.environment}]"
     if settings.is_file():
         check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
@@ -425,7 +429,7 @@ def check_folder(folder: Path, board: Board) -> None:
 
 
 def _settings_for(board: Board) -> str:
-    """Return a new project's platformio.ini, which builds for the board if nothing else is said."""
+    """Return a new project's platformio.ini, which builds for the board by default."""
     text = resource(_SETTINGS).read_text(encoding="utf-8")
     if f"[env:{board.environment}]" not in text:
         text += f"\n{environment_section(board)}"
@@ -440,7 +444,7 @@ def _write_project(
     firmware_of: Path | None,
     board: Board,
 ) -> Project:
-    """Write a whole project, with the files of `firmware_of` where that folder has its own."""
+    """Write a complete project, using files of `firmware_of` if that folder has its own."""
     if board.is_chip:
         _copy_tree(resource("firmware"), folder / "firmware")
     else:
@@ -454,9 +458,8 @@ def _write_project(
         write_atomically(folder / _SETTINGS, own_settings.read_bytes())
     else:
         write_atomically(folder / _SETTINGS, _settings_for(board))
-    if board.is_chip and not board.platformio_board:
-        text = json.dumps(description(board), indent=2) + "\n"
-        write_atomically(folder / "boards" / f"{board.environment}.json", text)
+    for name, text in description_file(board).items():
+        write_atomically(folder / name, text)
     for name, text in generated_files(reference, plan).items():
         write_atomically(folder / _GENERATED / name, text)
     save_model(model, folder / _MODEL)
@@ -464,7 +467,7 @@ def _write_project(
 
 
 def _copy_tree(source: Path, target: Path) -> None:
-    """Copy the files of a source folder, if there is one, without generated ones and texts."""
+    """Copy the files of a source folder, if it exists, without generated files and texts."""
     for path in sorted(source.rglob("*")):
         relative = path.relative_to(source)
         if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
@@ -472,7 +475,7 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 
 def _copy_over(built: Project, target: Project) -> None:
-    """Copy what `target` lacks, and everything that was generated: all of it, or nothing."""
+    """Copy files missing in `target`, and all generated files: all or nothing."""
     folders = [built.folder / "firmware", built.folder / "boards"]
     sources = [path for folder in folders for path in sorted(folder.rglob("*"))]
     sources.append(built.folder / _SETTINGS)

@@ -1,4 +1,4 @@
-"""The last stages of a chain with a kernel each, and which of them are worth a try."""
+"""The last stages of a chain with a kernel each, and which of them are worth trying."""
 
 from __future__ import annotations
 

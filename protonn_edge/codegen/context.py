@@ -95,7 +95,7 @@ class StageContext:
 
 @dataclass(frozen=True)
 class RenderContext:
-    """What `templates/c` needs beside the stages' own."""
+    """What `templates/c` needs besides the stages' own contexts."""
 
     tool_version: str
     chip: str
@@ -125,7 +125,7 @@ class RenderContext:
 
 
 def render_context(model: IntegerChain, plan: Plan) -> RenderContext:
-    """Lay the integer model out in the order in which the generated program reads it."""
+    """Arrange the integer model in the order in which the generated program reads it."""
     decision = model.stages[-1]
     return RenderContext(
         tool_version=__version__,
@@ -176,7 +176,7 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
 
 
 def raw_context(model: DeviceModel) -> RawContext:
-    """Lay out what `raw_inputs.j2` needs; of windows, what a sample's channels have."""
+    """Return what `raw_inputs.j2` needs; for windows, that of a sample's channels."""
     raw, floats = model.raw_inputs, model.float_inputs
     chosen = model.n_channels or model.n_features
     repeats = chosen < model.n_features
@@ -200,7 +200,7 @@ def raw_context(model: DeviceModel) -> RawContext:
 
 
 def _choice(choice: NDArray[np.int64], scales: int) -> Rows:
-    """Return which of the scales each feature has, in rows; none where there is one scale."""
+    """Return the index of each feature's scale, in rows; empty if there is only one scale."""
     numbers = choice.tolist() if scales > 1 else []
     return tuple(tuple(numbers[i : i + 16]) for i in range(0, len(numbers), 16))
 
@@ -215,7 +215,7 @@ def c_float(number: float | np.float32) -> str:
 
 
 def hash_bytes(sha256: str) -> tuple[str, ...]:
-    """Return as much of a model's hash as its firmware knows it by, as C literals."""
+    """Return the part of a model's hash that its firmware has, as C literals."""
     return tuple(f"0x{byte:02x}" for byte in bytes.fromhex(sha256)[:MODEL_HASH_BYTES])
 
 
@@ -228,10 +228,10 @@ def class_names(names: tuple[str, ...]) -> tuple[ClassName, ...]:
 
 
 def class_constants(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what the constant of each class is called after ``PNN_CLASS_``: all different.
+    """Return the name of each class's constant after ``PNN_CLASS_``: all different.
 
-    Letters lose their accents, what is no letter or digit becomes ``_``. Where that makes nothing,
-    or the same of two names, the number of the class is added.
+    Accents are removed, and characters other than letters and digits become ``_``. If the result is
+    empty or not unique, the number of the class is added.
     """
     plain = [unicodedata.normalize("NFKD", name).encode("ascii", "ignore") for name in names]
     words = [re.sub(r"[^A-Z0-9]+", "_", each.decode().upper()).strip("_") for each in plain]

@@ -1,4 +1,4 @@
-"""The plan and the render context of a float build: one kernel a stage, in plain C."""
+"""The plan and the render context of a float build: one kernel per stage, in plain C."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Float32Plan(Shown):
-    """Bounds of what a float build takes: lower ones of bytes, upper ones of cycles.
+    """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Float32Plan(Shown):
     kernel = "float32"
     begin_cycles = 15
 
-    # A push only copies a byte; read off the emulator for avr-gcc at -O2, with room.
+    # A push only copies a byte; measured on the emulator for avr-gcc at -O2, with a margin.
     push = Push(value=15, zero=15, call=80, whole=80)
 
     def facts(self) -> dict[str, str]:
@@ -59,7 +59,7 @@ class Float32Plan(Shown):
 
     @property
     def fed_feature_cycles(self) -> float:
-        """Bound of the cycles that a feature takes when features arrive over the serial line."""
+        """Bound of the cycles per feature when features arrive over the serial line."""
         return self.push.value + self.push.call
 
 
@@ -73,7 +73,7 @@ def make_float32_plan(model: Float32Model) -> Float32Plan:
 
 @dataclass(frozen=True)
 class Float32Context:
-    """All that `templates/c/float32` needs."""
+    """Everything that `templates/c/float32` needs."""
 
     tool_version: str
     api_version: int
@@ -101,7 +101,7 @@ class Float32Context:
 
 
 def float32_context(model: Float32Model) -> Float32Context:
-    """Lay the model out in the order in which the generated program reads it."""
+    """Arrange the model in the order in which the generated program reads it."""
     plan = make_float32_plan(model)
     return Float32Context(
         tool_version=__version__,

@@ -47,7 +47,7 @@ class HostProgram:
             Quantized inputs.
         feeding : {"whole", "push", "split", "chunks", "short"}
             Whether features are passed all at once, one by one, in two parts, or in chunks of all
-            sizes; "short" leaves the last third out.
+            sizes; "short" omits the last third.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class HostProgram:
         return self._answers(np.ascontiguousarray(Q, dtype=np.uint8), feeding)
 
     def run_raw(self, R: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the same of raw integers R, (n, D) int16, which go through ``pnn_quantize``."""
+        """Return the same for raw integers R, (n, D) int16, which pass through ``pnn_quantize``."""
         return self._answers(np.ascontiguousarray(R, dtype="<i2"), "raw")
 
     def _answers(
@@ -93,7 +93,7 @@ class HostProgram:
 def host_program(
     model: DeviceModel, plan: Plan | None = None, *, sanitize: bool = False
 ) -> Iterator[HostProgram]:
-    """Render and compile a model in a folder that is gone afterwards."""
+    """Render and compile a model in a temporary folder."""
     with scratch_folder() as folder:
         for name, text in render_c(model, plan).items():
             write_atomically(folder / name, text)

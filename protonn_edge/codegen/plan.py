@@ -1,8 +1,8 @@
-"""The plan of a generated program: a kernel for each stage, how it is fed, and what it takes.
+"""The plan of a generated program: a kernel for each stage, the feeding, and the costs.
 
-What a kernel takes follows from its stage's integers and their proven ranges, and from how much
-there is to do on the points that the model is for (`Activity`). Costs are folded from the last
-stage to the first: to push into a stage is part of what the one before it takes.
+The cost of a kernel follows from its stage's integers, their proven ranges, and the activity on the
+points that the model is for (`Activity`). Costs are accumulated from the last stage to the first:
+pushing into a stage is part of the cost of the stage before it.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from protonn_edge.stages.integer_stage import IntegerStage, stage_names
 from protonn_edge.stages.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.system.shown import Shown
 
-# Flash of the firmware beside the stages, and SRAM beside their variables, with the stack; read off
-# linked programs.
+# Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
+# measured on linked programs.
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Plan(Shown):
-    """What will be generated, and what it takes.
+    """The program to generate, and its costs.
 
     Attributes
     ----------
     kernels : tuple of Kernel
-        One for each stage, from what is fed to the class.
+        One for each stage, from the inputs to the class.
     feed : Feed
         How the firmware feeds the first one.
     costs : tuple of Cost
         What each takes.
     core : Core
-        The kind of chip that cycles are counted for. Where it has no multiplier, the loops are the
-        compiler's, and cycles are an estimate.
+        The kind of chip for which cycles are counted. If it has no multiplier, the compiler
+        generates the loops, and cycles are an estimate.
     """
 
     kernels: tuple[Kernel, ...]
@@ -58,13 +58,13 @@ class Plan(Shown):
 
     @cached_property
     def choices(self) -> dict[str, str]:
-        """What tells this plan from others of the model: how it is fed, and each stage's kernel."""
+        """What distinguishes this plan from the model's others: feeding and kernels."""
         feeding = "held" if self.buffered else "streamed"
         return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
 
     @property
     def kernel(self) -> str:
-        """How the weights of the first matrix product are read, or how trees are asked."""
+        """How the weights of the first matrix product are read, or how trees are evaluated."""
         return next(kernel.name for kernel in self.kernels if kernel.names_plan)
 
     @property
@@ -74,14 +74,14 @@ class Plan(Shown):
 
     @property
     def push(self) -> Push:
-        """What it takes to push what the device is sent."""
+        """The cost of pushing the received bytes."""
         push = self.costs[0].push
         assert push is not None
         return push
 
     @property
     def table_bytes(self) -> int:
-        """Flash of the constant tables that a prediction reads; a lower bound of what is linked."""
+        """Flash of the constant tables that a prediction reads; a lower bound when linked."""
         return sum(cost.tables for cost in self.costs)
 
     @property
@@ -91,18 +91,18 @@ class Plan(Shown):
 
     @property
     def flash_bytes(self) -> int:
-        """What the firmware will take, about."""
+        """Estimated flash of the firmware."""
         return self.table_bytes + sum(cost.code for cost in self.costs) + _CODE_BYTES
 
     @property
     def sram_bytes(self) -> int:
-        """What the firmware will take, about, with the stack."""
+        """Estimated SRAM of the firmware, including the stack."""
         buffers = self.feed.chunk + sum(cost.buffer for cost in self.costs)
         return self.state_bytes + buffers + _FIRMWARE_SRAM_BYTES
 
     @property
     def chunk_features(self) -> int:
-        """Features that the firmware collects before it pushes them; if all, it needs one call."""
+        """Features that the firmware collects before pushing them; one call is enough for all."""
         return self.feed.chunk
 
     @property
@@ -112,12 +112,12 @@ class Plan(Shown):
 
     @property
     def estimated(self) -> bool:
-        """Whether nobody knows more of the cycles than their order of magnitude."""
+        """Whether only the order of magnitude of the cycles is known."""
         return not self.core.multiplies
 
     @property
     def fed_feature_cycles(self) -> float:
-        """Bound of the cycles that a feature takes when features arrive over the serial line."""
+        """Bound of the cycles per feature when features arrive over the serial line."""
         if self.buffered:
             return 0.0
         chunk = max(1, (CHUNK_CYCLES - self.push.call) // self.push.value)
@@ -125,17 +125,17 @@ class Plan(Shown):
 
     @property
     def mean_cycles(self) -> float | None:
-        """Cycles of a prediction, where the activity is known."""
+        """Mean cycles of a prediction, if the activity is known."""
         means = [step.mean for step in self.steps]
         return None if None in means else sum(mean for mean in means if mean is not None)
 
     @property
     def least_cycles(self) -> int:
-        """Cycles that no prediction goes below; 0 where cycles are an estimate.
+        """Lower bound of a prediction's cycles; 0 if cycles are an estimate.
 
-        Every stage takes its cheapest way: inputs that are 0, or not if that takes less, and
-        prototypes that are left at the first coordinate that may tell. Of what the compiler makes
-        nothing is counted.
+        Every stage takes its cheapest path: inputs that are 0, or not 0 if that is cheaper, and
+        distances abandoned at the first possible coordinate. Code generated by the compiler is not
+        counted.
         """
         if self.estimated:
             return 0
@@ -143,12 +143,12 @@ class Plan(Shown):
 
     @property
     def worst_cycles(self) -> int:
-        """Cycles that no prediction exceeds; an estimate where `estimated` says so."""
+        """Upper bound of a prediction's cycles; an estimate if `estimated` is true."""
         return sum(step.worst for step in self.steps) - self.exclusive_cycles
 
     @property
     def begin_cycles(self) -> int:
-        """Bound of what ``pnn_begin`` takes."""
+        """Bound of the cycles of ``pnn_begin``."""
         return sum(cost.begin for cost in self.costs)
 
     def with_means(self, means: Sequence[float | None]) -> Plan:
@@ -162,7 +162,7 @@ class Plan(Shown):
 
     @property
     def exclusive_cycles(self) -> int:
-        """How many cycles of the steps' bounds no input takes together."""
+        """Cycles by which the sum of the steps' bounds exceeds the bound of any input."""
         return sum(cost.exclusive for cost in self.costs)
 
     def facts(self) -> dict[str, str]:
@@ -175,7 +175,7 @@ class Plan(Shown):
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the kernel, the steps and their sums under the names of every JSON here."""
+        """Return the kernel, the steps and their sums with the package's JSON names."""
         return {
             "kernel": self.kernel,
             "cycles": {
@@ -191,21 +191,21 @@ class Plan(Shown):
 def of_each_stage(
     stages: Sequence[IntegerStage], activity: Activity | None
 ) -> list[Activity | None]:
-    """Return what each stage of a chain has of an activity, if there is one."""
+    """Return each stage's part of an activity, if there is one."""
     return [None] * len(stages) if activity is None else list(activity.of_each(stages))
 
 
 def plan_with(
     kernels: Sequence[Kernel], activity: Activity | None = None, *, held: bool = True
 ) -> Plan:
-    """Return the plan with a kernel for each stage, from what is fed to the class.
+    """Return the plan with a kernel for each stage, from the inputs to the class.
 
     Parameters
     ----------
     kernels : sequence of Kernel
         All of one core.
     activity : Activity, optional
-        What means are for.
+        Activity for mean cycles.
     held : bool
         Whether the firmware holds all values before it computes.
     """

@@ -17,14 +17,14 @@ from protonn_edge.stages.kernel import Kernel
 from protonn_edge.stages.registry import kernels_of
 
 READABLE_BYTES = 0x10000
-"""Flash that the generated code can read constants from: LPM has a pointer of 16 bits."""
+"""Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
 
-_OTHER_CONSTANTS = 2_048  # vectors, names of classes, and what the compiler puts in front of them
+_OTHER_CONSTANTS = 2_048  # vectors, names of classes, and what the compiler puts before them
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the firmware may take, in bytes: flash, and SRAM with the stack; and on what chip."""
+    """Limits of the firmware in bytes: flash, and SRAM including the stack; and the chip."""
 
     flash_bytes: int = 32_256
     sram_bytes: int = 2_048
@@ -32,11 +32,11 @@ class Limits:
 
     @classmethod
     def of(cls, board: Board) -> Limits:
-        """Return all that a board has."""
+        """Return the limits of a whole board."""
         return cls(board.flash_bytes, board.sram_bytes, board.cpu)
 
     def hold(self, plan: Plan) -> bool:
-        """Whether a plan fits, as far as can be told before it is linked."""
+        """Whether a plan fits, as far as is known before linking."""
         return (
             plan.flash_bytes <= self.flash_bytes
             and plan.sram_bytes <= self.sram_bytes
@@ -62,19 +62,19 @@ def plans(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> list[Plan]:
-    """Return the plans that are worth a try, the fastest of those that seem to fit first.
+    """Return the plans worth trying: the fastest that are expected to fit first.
 
     Parameters
     ----------
     model : IntegerChain
         The model to generate a program for.
     limits : Limits, optional
-        What the program may take; by default all that an Arduino Uno has.
+        Limits of the program; by default those of an Arduino Uno.
     kernel : {"columns", "masked", "unrolled", "packed"}, optional
-        The only one to take for the first matrix product.
+        The only kernel to use for the first matrix product.
     activity : Activity, optional
-        How much there is to do on the points that the model is for. Without it the fastest plan is
-        the one that is fastest if no input is 0, and mean cycles are not known.
+        The activity on the points that the model is for. Without it the fastest plan is chosen for
+        inputs that are never 0, and mean cycles are unknown.
 
     Returns
     -------
@@ -96,9 +96,9 @@ def every_plan(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Iterator[Plan]:
-    """Yield every plan that there is for a kind of chip, whether it fits or not.
+    """Yield every plan for a kind of chip, whether it fits or not.
 
-    Of a chain of many layers there are a great many.
+    A chain of many layers has very many plans.
     """
     for kernels in product(*reversed(_able(model, core, kernel))):
         for held in kernels[-1].feedings:
@@ -106,7 +106,7 @@ def every_plan(
 
 
 def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Kernel, ...]]:
-    """Return each stage's kernels; of the first that names plans, the wished one."""
+    """Return each stage's kernels; for the first stage that names plans, only the requested one."""
     able = [kernels_of(stage, core) for stage in model.stages]
     if kernel is not None:
         place = next(place for place, each in enumerate(able) if each[0].names_plan)
@@ -115,10 +115,10 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
 
 
 def _worth_a_try(able: Sequence[Sequence[Kernel]], activity: Activity | None) -> Iterator[Plan]:
-    """Yield the plans that none is faster than, and smaller than in flash and in SRAM.
+    """Yield the plans that are optimal in speed, flash and SRAM (the Pareto front).
 
-    From the last stage to the first, only ends of chains are kept that are worth a try, so that
-    there are few to look at, however long the chain is.
+    From the last stage to the first, only the promising chain ends are kept, so that there are few
+    candidates even for long chains.
     """
     known = of_each_stage([each[0].stage for each in able], activity)
     ends = [End()]
@@ -139,7 +139,7 @@ def plan_of(
 ) -> Plan:
     """Return the plan with these choices, which are a plan's `Plan.choices`.
 
-    Stages that are not named have the first of their kernels.
+    Stages that are not named use their first kernel.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def plan_of(
         choice = choices.get(name, next(iter(able)))
         if choice not in able:
             raise InputError(
-                f"{choice[:40]!r} is no way to compute {name} on {core.chip}; it must be one "
-                f"of {', '.join(able)}"
+                f"{choice[:40]!r} is not a kernel for {name} on {core.chip}; it must be one of "
+                f"{', '.join(able)}"
             )
         kernels.append(able[choice])
     held = choices.get("feeding", "held") == "held"
@@ -161,7 +161,7 @@ def plan_of(
 
 
 def _wished(able: tuple[Kernel, ...], wish: str) -> tuple[Kernel, ...]:
-    """Return the one of a stage's kernels that has this name."""
+    """Return the stage's kernel with this name."""
     wished = tuple(kernel for kernel in able if kernel.name == wish)
     if not wished:
         raise InputError(

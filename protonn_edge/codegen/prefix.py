@@ -1,7 +1,7 @@
-"""What all public C names of a model begin with, so that one program can hold several models.
+"""The prefix of all public C names of a model, so that one program can contain several models.
 
-The templates are written with ``pnn_`` and ``PNN_``. Another prefix is put into the templates, not
-into what they render to: names that come from data, such as those of classes, stay as they are.
+The templates are written with ``pnn_`` and ``PNN_``. Another prefix is substituted in the
+templates, not in their output, so names from the data, such as those of classes, are unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _COMMENT_OR_LITERAL = re.compile(
 
 
 def check_prefix(prefix: str) -> None:
-    """Raise `InputError` unless C names may begin with `prefix` and ``_``, in either case."""
+    """Raise `InputError` unless `prefix` and ``_`` may begin C names, in either case."""
     if len(prefix) > _LENGTH_LIMIT or not _FORM.fullmatch(prefix):
         raise InputError(
             f"C names cannot begin with the prefix {shortened(repr(prefix))}; use a lower-case "
@@ -48,7 +48,7 @@ def check_prefix(prefix: str) -> None:
 
 
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:
-    """Raise `InputError` if a public name with another prefix is one that the C has already.
+    """Raise `InputError` if a public name with another prefix exists already in the C.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def with_prefix(text: str, prefix: str) -> str:
 class PrefixedLoader(FileSystemLoader):
     """The templates of a folder, as if they were written with another prefix.
 
-    Those of other folders have their folder's name in front.
+    Names of templates in other folders begin with the folder.
     """
 
     def __init__(self, folder: Path, prefix: str) -> None:

@@ -31,8 +31,8 @@ def render_c(
     plan : Plan, optional
         One of the model's plans; by default the fastest that fits an Arduino Uno.
     prefix : str, optional
-        What the files and all public names begin with; models with different ones may be linked
-        into one program.
+        Prefix of the files and all public names; models with different prefixes can be linked into
+        one program.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def render_c(
 
 @cache
 def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
-    """Return what renders the templates of a folder of ``templates/``, each compiled once."""
+    """Return the environment for templates of a folder of ``templates/``, each compiled once."""
     return Environment(  # noqa: S701  (C, not HTML: contexts escape names for C)
         loader=PrefixedLoader(resource("templates") / folder, prefix),
         undefined=StrictUndefined,

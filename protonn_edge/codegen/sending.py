@@ -1,4 +1,4 @@
-"""What a sketch sends for each feature: for the header, the README of an export, and `inspect`."""
+"""The raw values that a sketch sends: for the header, an export's README, and `inspect`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED_FEATURES = 64
 
 @dataclass(frozen=True)
 class Sending:
-    """What a sketch sends for some neighbouring features.
+    """The raw values that a sketch sends for some neighbouring features.
 
     Attributes
     ----------
@@ -24,11 +24,11 @@ class Sending:
     name : str
         The name of the one feature, or channel, as the training data has it, or "".
     unit : str
-        "hundredths"; "the training data's unit" where raw values are sent as they are.
+        "hundredths"; "the training data's unit" if raw values are sent unchanged.
     factor : str
-        What a value in the training data's unit is multiplied by: "100", "0.001".
+        Factor on values in the training data's unit: "100", "0.001".
     low, high : int
-        The raw integers between which inputs are told apart.
+        The range of raw integers in which inputs are distinguished.
     """
 
     features: str
@@ -40,7 +40,7 @@ class Sending:
 
 
 def sendings(model: DeviceModel) -> tuple[Sending, ...]:
-    """Return what is sent: a line a feature, or one for neighbours alike where they are many."""
+    """Return the lines: one per feature, or one for similar neighbours if there are many."""
     inputs, exponents = model.features, model.raw_inputs.exponents
     both = np.stack([inputs.zero, inputs.zero + inputs.step * inputs.maximum])
     ends = model.raw_inputs.integers(both).astype(np.int64)
@@ -79,7 +79,7 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
 
 
 def factor_text(exponent: int) -> str:
-    """Return 10**exponent as people write it: "100", "0.001", "1e-07" where that is long."""
+    """Return 10**exponent as text: "100", "0.001", "1e-07" where that is long."""
     return f"{float(f'1e{exponent}'):.10g}"
 
 

@@ -103,7 +103,9 @@ def _standard(before: AffineMap, scaler: Any) -> AffineMap:
 
 def _minmax(before: AffineMap, scaler: Any) -> AffineMap:
     if flag_of(scaler, "clip"):
-        raise InputError("the MinMaxScaler clips, which no matrix can do; fit one with clip=False")
+        raise InputError(
+            "the MinMaxScaler clips, which a matrix cannot do; fit one with clip=False"
+        )
     scale = numbers_of(scaler, "scale_", (before.n_outputs,))
     return before.scaled(-numbers_of(scaler, "min_", scale.shape) * _inverse(scale, scaler), scale)
 

@@ -59,7 +59,7 @@ def _numbers_in_range() -> Iterator[None]:
             yield
     except (FloatingPointError, np.linalg.LinAlgError) as error:
         raise InputError(
-            f"the estimator's numbers and the points' do not go together ({error}); scale the "
+            f"the estimator's numbers and the points' do not match ({error}); scale the "
             "features, and fit it again"
         ) from error
 
@@ -168,10 +168,10 @@ def _points(X: Any, what: str, n_features: int | None = None) -> Float32:
     try:
         points = np.asarray(dense_features(X, what), dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be a table of numbers, one row a point") from error
+        raise InputError(f"{what} must be a table of numbers, one row per point") from error
     if points.ndim != 2 or 0 in points.shape:
         raise InputError(
-            f"{what} has the shape {points.shape}; it must be a table of numbers, one row a point"
+            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
         )
     if n_features is not None and points.shape[1] != n_features:
         raise InputError(
@@ -240,7 +240,7 @@ class _Search:
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
-                f"no part of the {self._estimator.name}'s trees fits the {self._room.board.name} "
+                f"no subset of the {self._estimator.name}'s trees fits the {self._room.board.name} "
                 "or the budget; use fewer classes, or a larger board"
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
@@ -336,8 +336,8 @@ class _Search:
             except InputError:  # its prototypes are too far apart for integers
                 continue
         raise InputError(
-            f"no integers reach from the {self._estimator.name}'s outliers to its other points; "
-            "clip or scale the features, and fit it again"
+            "integers cannot represent both the outliers and the other points of the "
+            f"{self._estimator.name}; clip or scale the features, and fit it again"
         )
 
     def _directions(self) -> int:

@@ -211,8 +211,8 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     reader = _READERS.get(type(classifier))
     if isinstance(classifier, DeviceClassifier):
         raise InputError(
-            f"a {type(classifier).__name__} is a device's classifier already; take its to_model(), "
-            "or from_pipeline of a Pipeline with it"
+            f"a {type(classifier).__name__} is already a classifier for devices; use its "
+            "to_model(), or from_pipeline of a Pipeline with it"
         )
     if reader is None:
         known = ", ".join(sorted(each.__name__ for each in _READERS))
@@ -259,7 +259,8 @@ def _check_features(first: Any, n_features: int) -> None:
     wanted = getattr(first, "n_features_in_", n_features)
     if not isinstance(wanted, int | np.integer):
         raise InputError(
-            f"'n_features_in_' of the {type(first).__name__} is no number; fit the estimator again"
+            f"'n_features_in_' of the {type(first).__name__} is not a number; fit the estimator "
+            "again"
         )
     if wanted != n_features:
         raise InputError(
@@ -318,7 +319,7 @@ def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
     gamma = float(numbers_of(classifier, "_gamma", ()))
     if counts.min() < 0 or counts.sum() != len(support) or gamma <= 0:
         raise InputError(
-            f"'n_support_' of the {name} is not that of its support vectors; fit it again"
+            f"'n_support_' of the {name} does not match its support vectors; fit it again"
         )
     by_confidence = flag_of(classifier, "break_ties") and n_classes > 2
     if by_confidence and classifier.decision_function_shape != "ovr":
@@ -357,16 +358,14 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
     weights = "uniform" if classifier.weights is None else text_of(classifier, "weights")
     if weights not in ("uniform", "distance"):
         raise InputError(
-            "the KNeighborsClassifier weighs neighbours by a function of yours; only 'uniform' and "
+            "the KNeighborsClassifier weights neighbours by a custom function; only 'uniform' and "
             "'distance' can be converted"
         )
     points = numbers_of(classifier, "_fit_X", (None, k))
     classes = numbers_of(classifier, "_y", (len(points),)).astype(np.int64)
     count = int(classifier.n_neighbors)
     if classes.min() < 0 or classes.max() >= n_classes or not 1 <= count <= len(points):
-        raise InputError(
-            "the KNeighborsClassifier's points and classes do not go together; fit it again"
-        )
+        raise InputError("the KNeighborsClassifier's points and classes do not match; fit it again")
     return NeighbourRule(points, classes, count, weights)
 
 

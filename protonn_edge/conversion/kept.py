@@ -153,7 +153,7 @@ class Measured:
 def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
     if y.shape != (n,):
         raise InputError(
-            f"the labels have the shape {y.shape}, the points are {n:,}; give one label a point"
+            f"the labels have the shape {y.shape}, the points are {n:,}; give one label per point"
         )
     numbers = {label_text(str(label)): index for index, label in enumerate(estimator.labels)}
     texts = [label_text(str(label)) for label in y]

@@ -55,7 +55,7 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
     """
     array = array_of(estimator, name)
     if array.dtype.kind not in "fiu":
-        raise _unusable(estimator, name, "is not made of numbers")
+        raise _unusable(estimator, name, "does not contain numbers")
     fits = array.ndim == len(shape) and all(
         size > 0 if wanted is None else size == wanted
         for size, wanted in zip(array.shape, shape, strict=True)

@@ -130,7 +130,7 @@ def to_reference(model: ProtoNNModel, features: Features = "raw") -> ReferenceMo
 
 def _check(refused: bool, what: str, remedy: str) -> None:
     if refused:
-        raise InputError(f"the model {what}, which no matrix does; {remedy}")
+        raise InputError(f"the model {what}, which a matrix cannot do; {remedy}")
 
 
 def _check_folded(

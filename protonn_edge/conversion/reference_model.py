@@ -83,8 +83,8 @@ def read_reference_model(folder: Path) -> ReferenceModel:
     ):
         if matrix.shape[axis] != size:
             raise InputError(
-                f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not go "
-                f"with the {size:,} {other}; take all four files from the same run"
+                f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not "
+                f"match the {size:,} {other}; take all four files from the same run"
             )
     gamma = read(folder / f"gamma{suffix}")
     if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
@@ -118,7 +118,7 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
     stale = next((path for path in paths if path.exists()), None)
     if stale is not None:
         raise InputError(
-            f"{stale} is there already, of a model in the other layout; remove it, or choose "
+            f"{stale} already exists, from a model in the other layout; remove it, or choose "
             "another folder"
         )
     if folder.exists() and not folder.is_dir():
@@ -130,7 +130,7 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
             read_reference_model(folder)
         except InputError as error:
             raise InputError(
-                f"{there[0]} is there and no part of a whole model, so it is not written over "
+                f"{there[0]} exists but is not part of a complete model, so it is not overwritten "
                 f"({error}); choose another folder"
             ) from error
     W = model.projection if layout == "text" else model.projection.T
@@ -186,8 +186,8 @@ def _read_text(path: Path) -> NDArray[np.float64]:
                 rows.append([float(cell) for cell in cells])
             except ValueError:
                 raise InputError(
-                    f"{path}:{number} has a value that is no number; it must be rows of numbers "
-                    "with tabs or spaces between them"
+                    f"{path}:{number} has a value that is not a number; it must have rows of "
+                    "numbers with tabs or spaces between them"
                 ) from None
             if len(cells) != len(rows[0]):
                 raise InputError(

@@ -53,11 +53,13 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> Model:
     64
     """
     if not isinstance(pipeline, Pipeline):
-        raise InputError(f"a {type(pipeline).__name__} is no Pipeline; give the whole pipeline")
+        raise InputError(
+            f"a {type(pipeline).__name__} is not a Pipeline; give the complete pipeline"
+        )
     *scalers, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
         raise InputError(
-            f"the pipeline ends in a {type(classifier).__name__}, which is no classifier of "
+            f"the pipeline ends in a {type(classifier).__name__}, which is not a classifier of "
             "protonn-edge; convert it with from_sklearn"
         )
     check_fitted(classifier)
@@ -79,8 +81,8 @@ def _behind(scaling: AffineMap, model: Model) -> Model:
     """Return a model that takes what a scaling takes, with the same scores."""
     if scaling.axes is not None:
         raise InputError(
-            "the pipeline has a PCA, which no scaling of single features can stand for; leave it "
-            "out: the classifier learns a projection of its own"
+            "the pipeline has a PCA, which scaling single features cannot replace; leave it out: "
+            "the classifier learns its own projection"
         )
     if not (scaling.scale > 0).all():
         feature = int(np.argmin(scaling.scale > 0))
@@ -95,8 +97,8 @@ def _behind(scaling: AffineMap, model: Model) -> Model:
         )
     if model.normalizer.kind == "l2":
         raise InputError(
-            "the classifier scales points to unit norm, which no other scaling can be a part of; "
-            "fit it with normalization='standard', or without the scalers"
+            "the classifier scales points to unit norm, which cannot be combined with another "
+            "scaling; fit it with normalization='standard', or without the scalers"
         )
     # A scaler makes z = (x - offset) scale + shift, the normalizer then (z - offset') scale'.
     raw = {

@@ -116,6 +116,5 @@ def _untrusted(path: Path, kind: str) -> InputError:
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
         remedy = "fit neighbours with algorithm='brute', which needs no tree, or " + remedy
     return InputError(
-        f"{path} has an object of the type {kind[:80]!r}, which is not known to be harmless; "
-        f"{remedy}"
+        f"{path} has an object of the type {kind[:80]!r}, which is not known to be safe; {remedy}"
     )

@@ -84,7 +84,7 @@ def _start(classifier: Any, n_classes: int) -> Float64:
         return np.zeros(together)
     if type(first) is not DummyClassifier or text_of(first, "strategy") != "prior":
         raise InputError(
-            "the GradientBoostingClassifier begins with another estimator; fit it with init=None "
+            "the GradientBoostingClassifier starts from another estimator; fit it with init=None "
             "or init='zero'"
         )
     shares = numbers_of(first, "class_prior_", (n_classes,))
@@ -117,7 +117,7 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     if not all(np.isfinite(each).all() and (np.abs(each) < LARGEST).all() for each in of_nodes):
         raise _damaged(estimator, "have numbers that are not finite")
     if columns > 1 and not (values.min() >= 0 and values.sum(axis=1).min() > 0):
-        raise _damaged(estimator, "have shares of classes below 0")
+        raise _damaged(estimator, "have negative shares of classes")
     return tree
 
 
@@ -148,8 +148,8 @@ def forest_model(
     """
     if features.axes is not None or not (features.scale > 0).all():
         raise InputError(
-            "trees ask for one feature each, but the pipeline mixes them, or turns their order "
-            "round; fit the trees without the PCA, on features as they are"
+            "trees test single features, but the pipeline mixes them or reverses their order; fit "
+            "the trees without the PCA, on features as they are"
         )
     inner = grown.shape.inner
     asked = grown.features[inner]

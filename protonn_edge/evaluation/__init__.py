@@ -1,1 +1,1 @@
-"""What executions answer, compared with the reference; and what a report rests on."""
+"""Compare executions with the reference, and gather the data of reports."""

@@ -1,4 +1,4 @@
-"""Accuracy, how sure it is, the confusion matrix, and what it says of each class."""
+"""Accuracy with its confidence interval, the confusion matrix, and figures per class."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def share_right(predicted: Labels, actual: Labels) -> float:
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a share of which `right` of n >= 1 points were right.
 
-    That is E. B. Wilson's (1927): it keeps to 0..1 and is right for shares near 1, too.
+    It is E. B. Wilson's (1927), which stays within 0..1 and is valid for shares near 1, too.
     """
     share, z2 = right / n, _Z_95**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
@@ -47,8 +47,8 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
 def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.int64]:
     """Return the answers' confusion matrix (L, L), or (L, L + 1) of a model that rejects.
 
-    The last column then has the points of each class that were answered "unknown". Where points of
-    no class are among them, the matrix is (L + 1, L + 1), and these are its last row.
+    The last column then has the points of each class that were answered "unknown". If there are
+    points of no class, the matrix is (L + 1, L + 1), with these in its last row.
     """
     n = model.n_classes
     answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
@@ -61,7 +61,7 @@ def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.i
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many points of a class, by index, were taken for another one."""
+    """The number of points of a class that were classified as another, by index."""
 
     actual: int
     predicted: int
@@ -69,7 +69,7 @@ class Confusion:
 
 
 def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[Confusion]:
-    """Return the mistakes of a confusion matrix, at most so many, the commonest first."""
+    """Return the most common mistakes of a confusion matrix, up to a number."""
     counts = counts[:, : len(counts)]
     wrong = counts - np.diag(counts.diagonal())
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]
@@ -79,16 +79,16 @@ def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[Confusion]
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """How one class fares.
+    """The figures of a class.
 
     Attributes
     ----------
     n : int
-        Points that are of the class.
+        Points of the class.
     precision : float or None
-        Share of the points said to be of the class that are, 0..1; None if none was.
+        Share of points classified as the class that are of it, 0..1; None without any.
     recall : float or None
-        Share of the points of the class that are said to be, 0..1; None if there is none.
+        Share of the class's points that are classified as it, 0..1; None without any.
     """
 
     n: int

@@ -1,4 +1,4 @@
-"""What a report rests on: results, and the model, the firmware and the points that they are of."""
+"""The data of a report: results with their model, firmware and points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Firmware:
-    """What was built, and what it takes.
+    """The built firmware and its sizes.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Firmware:
     sections : Sections
         Bytes by the sections of the linked file.
     usage : Usage
-        What the budget counts, with the worst case of the stack.
+        Memory counted by the budget, including the worst-case stack.
     plan : Plan or Float32Plan
         How a prediction is computed.
     """
@@ -58,7 +58,7 @@ class Points:
         What the device was sent.
     labels : ndarray of shape (n,), int64
     saturations : int
-        Raw values that quantizing cut off.
+        Raw values that were clamped.
     stages : tuple of StageLoss
         What each stage of quantization costs; empty for a float build.
     """
@@ -72,7 +72,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known of one results file.
+    """Everything known about a results file.
 
     Attributes
     ----------
@@ -91,14 +91,14 @@ class Evidence:
     firmware : Firmware
         What the device runs.
     points : Points or None
-        The points, where they were given.
+        The points, if given.
     image_shape : tuple of two int or None
         Height and width, if a point is an image; a signal has height 1.
     data_name : str
-        What the file of the points is called; empty if nobody said.
+        Name of the file of the points; empty if unknown.
     on_host : Agreement or None
-        How the generated C, compiled for this computer, compares with the reference on the points;
-        None without points or a compiler.
+        Comparison of the generated C on this computer with the reference; None without points or a
+        compiler.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Evidence:
 
     @property
     def answered(self) -> list[Result]:
-        """The results that are answers."""
+        """The answered results."""
         return [result for result in self.results if result.predicted is not None]
 
     @property
@@ -125,7 +125,7 @@ class Evidence:
 
     @property
     def confusion(self) -> NDArray[np.int64]:
-        """Counts of the answers, a row an actual class, a column an answer; see `answer_matrix`."""
+        """Counts of answers: rows are actual classes, columns answers; see `answer_matrix`."""
         return answer_matrix(self.results, self.reference)
 
     @property

@@ -1,7 +1,7 @@
-"""Gather what a report rests on: read the results, and find or build the firmware that they are of.
+"""Gather the data of a report: read the results, and find or build their firmware.
 
-Everything is held against the hashes in the results file, so that a report never shows one model's
-results beside another one's figures.
+Everything is checked against the hashes in the results file, so that a report never mixes results
+and figures of different models.
 """
 
 from __future__ import annotations
@@ -48,34 +48,33 @@ def gather(
     image_shape: Shape | None = None,
     data_name: str = "",
 ) -> Evidence:
-    """Return all that is known of a results file.
+    """Return everything known about a results file.
 
     Parameters
     ----------
     path : Path
         The results file.
     models : sequence of Model
-        Models of which one was run, in integers or in floats.
+        Models, one of which was run, in integers or floats.
     projects : sequence of Project
-        Folders where its linked firmware may be; where it is in none, it is built in a scratch
-        folder.
+        Folders that may have its linked firmware; otherwise it is built in a scratch folder.
     board : Board
-        The board that it was run on.
+        The board of the run.
     data : tuple of ndarray (n, D) float32 and ndarray (n,) int64, optional
         The points.
     image_shape : tuple of two int, optional
-        Height and width of a point; else what the model knows.
+        Height and width of a point; by default from the model.
     data_name : str
         What the file of the points is called.
 
     Raises
     ------
     InputError
-        If the file has no results, none of the models was run, or the points are others.
+        If the file has no results, none of the models was run, or the points differ.
     """
     recorded = read_results(path)
     if not recorded.results:
-        raise InputError(f"{path} has no results yet; let the run go on with 'hil --resume'")
+        raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
     model, reference = _model_of(path, recorded.origin, models)
     results = tuple(sorted(recorded.results, key=lambda result: result.index))
     _check_classes(path, results, reference)
@@ -108,7 +107,7 @@ def gather(
 
 
 def _on_host(reference: DeviceModel, points: Points | None) -> Agreement | None:
-    """Return how the package's own C for the model does on this computer, where it can be run."""
+    """Return the comparison of the package's C for the model on this computer, if it can run."""
     return verify_host(reference, points.fed) if points is not None and has_compiler() else None
 
 
@@ -128,8 +127,8 @@ def known_image_shape(model: Model) -> Shape | None:
 def _checked(shape: Shape | None, model: Model) -> Shape | None:
     if shape is not None and shape[0] * shape[1] != model.n_features:
         raise InputError(
-            f"--image-shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, the model "
-            f"takes {model.n_features:,} features; give the height and the width of a point"
+            f"--image-shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, but the "
+            f"model takes {model.n_features:,} features; give the height and the width of a point"
         )
     return shape
 
@@ -147,7 +146,7 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
 
 
 def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel) -> None:
-    """Refuse results that cannot be the model's, whatever their first line says."""
+    """Refuse results that cannot be the model's, even if their first line matches."""
     n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)
@@ -164,7 +163,7 @@ def _check_classes(path: Path, results: Sequence[Result], reference: DeviceModel
 def _plans_in(
     projects: Sequence[Project], reference: DeviceModel
 ) -> list[tuple[Project, Plan | Float32Plan]]:
-    """Return the projects with this very model, and the plans that they were built with."""
+    """Return the projects with exactly this model, and their plans."""
     generated = [(project, *project.generated()) for project in projects if project.built]
     return [
         (project, plan)
@@ -183,7 +182,7 @@ def _check_cycles(path: Path, results: Sequence[Result], possible: PossibleCycle
 
 
 def _check_points(path: Path, results: Sequence[Result], points: Points) -> None:
-    """Refuse results of points that are not there, or are of another class."""
+    """Refuse results of points that do not exist or have another class."""
     for result in results:
         if result.index >= len(points.labels) or result.label != points.labels[result.index]:
             raise InputError(
@@ -216,16 +215,16 @@ def _firmware_of(
     built: Sequence[tuple[Project, Plan | Float32Plan]],
     board: Board,
 ) -> Firmware:
-    """Return the linked firmware of a project, or one of the same plan that is built now.
+    """Return the linked firmware of a project, or one built now with the same plan.
 
-    Nothing is run or compiled of a project's folder, which anybody may have made. What has to be
-    built is the package's own firmware, in a scratch folder.
+    Nothing in a project folder, which may be untrusted, is run or compiled. If needed, the
+    package's own firmware is built in a scratch folder.
     """
     wanted = None
     for project, plan in built[:1]:
         elf, wanted = project.linked(board), plan
         program = None if elf is None else read_program(elf)
-        # As the firmware tells it to a host.
+        # As the firmware reports it to a host.
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
             return _firmware(program, measure_usage(program), plan)
     precision = "float32" if isinstance(reference, Float32Model) else "int8"
@@ -245,5 +244,5 @@ def _with_means(firmware: Firmware, reference: DeviceModel, points: Points) -> F
         return firmware
     activity = measure_activity(reference, points.fed)
     same = plan_of_choices(reference, plan.core, choices_of(plan), activity)
-    assert same is not None  # only the means are others
+    assert same is not None  # only the means differ
     return replace(firmware, plan=same)

@@ -1,10 +1,10 @@
-"""The library's own way in: what an exported model answers where a sketch feeds it.
+"""Check the exported library's input quantizer: the answers of a model fed by a sketch.
 
 `verify` and `hil` send the device bytes that the host has quantized from floats. A sketch has no
 such bytes: it rounds each value to an integer of 16 bits, in the unit that the header names (see
-`raw_units`), and passes it to ``pnn_quantize``. Here the same points go that way, in NumPy, through
-the generated C on the host and through firmware that calls ``pnn_quantize`` on the emulated board,
-and the three must agree score by score. What the way costs is the difference of two accuracies.
+`raw_units`), and passes it to ``pnn_quantize``. Here the same points are quantized that way, in
+NumPy, by the generated C on the host, and by firmware that calls ``pnn_quantize`` on the emulated
+board, and the three must agree score by score. The cost is the difference of two accuracies.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from protonn_edge.stages.window_features import channel_names
 from protonn_edge.toolchain.host import has_compiler
 
 TOLERATED_LOSS = 0.005
-"""By how much accuracy may fall on the library's way in: half a point."""
+"""Tolerated loss of accuracy through ``pnn_quantize``: half a percentage point."""
 
 _THROUGH = "through pnn_quantize"
 _FIRST_SHOWN = 10
@@ -48,14 +48,14 @@ _NAME_LENGTH = 40
 
 @dataclass(frozen=True)
 class LibraryCheck:
-    """How a model answers where a sketch feeds it.
+    """The answers of a model fed by a sketch.
 
     Attributes
     ----------
     n : int
         Points.
     accuracy, library_accuracy : float
-        On bytes that the host quantized, and on the library's own way.
+        With bytes quantized by the host, and by ``pnn_quantize``.
     differing : tuple of int
         Rows of the points whose class differs between the two.
     losing : tuple of str
@@ -66,7 +66,7 @@ class LibraryCheck:
     agreements : tuple of Agreement
         Executions that were compared with NumPy on this way, score by score.
     left_out : str
-        Why the emulated board is not among them, "" if it is.
+        Why the emulated board is omitted, "" if it is not.
     """
 
     n: int
@@ -79,7 +79,7 @@ class LibraryCheck:
     left_out: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the check under the names that `verify` and `hil` print."""
+        """Return the check with the field names that `verify` and `hil` print."""
         return {
             "library_accuracy": self.library_accuracy,
             "library_differs": {
@@ -93,7 +93,7 @@ class LibraryCheck:
 
     @property
     def failure(self) -> CheckFailed | None:
-        """What is wrong: an execution that differs from NumPy, or too much accuracy lost."""
+        """The failure: an execution that differs from NumPy, or too large a loss of accuracy."""
         differs = disagreement(self.agreements)
         if differs is not None:
             return differs
@@ -109,7 +109,7 @@ class LibraryCheck:
 
 @dataclass(frozen=True)
 class LibraryWay:
-    """Points on the library's own way into a model.
+    """Points quantized by the library's ``pnn_quantize``.
 
     Attributes
     ----------
@@ -127,12 +127,12 @@ class LibraryWay:
 
     @cached_property
     def integers(self) -> NDArray[np.int16]:
-        """The raw integers (n, D) that a sketch hands over."""
+        """The raw integers (n, D) that a sketch passes."""
         return self.model.raw_inputs.integers(self.X)
 
     @cached_property
     def bytes(self) -> NDArray[np.uint8]:
-        """What ``pnn_quantize`` makes of them, (n, D)."""
+        """The bytes that ``pnn_quantize`` returns for them, (n, D)."""
         return self.model.raw_inputs.quantize(self.integers)
 
     @cached_property
@@ -163,24 +163,28 @@ class LibraryWay:
         return compare(execution, expected, labels, scores, None, tolerance, classes)
 
     def on_emulated(
-        self, elf: Path, board: Board, sink: Callable[[Result], None] | None = None
+        self,
+        elf: Path,
+        board: Board,
+        sink: Callable[[Result], None] | None = None,
+        emulator: str | None = None,
     ) -> Agreement:
-        """Compare firmware that takes raw integers, on the emulated board, with NumPy."""
+        """Compare firmware for raw integers on the emulated board with NumPy."""
         name = f"emulated {board.name} {_THROUGH}"
-        with EmulatedBoard(elf, board=board) as emulated:
+        with EmulatedBoard(elf, board=board, emulator=emulator) as emulated:
             agreement, _ = verify_device(
                 name, emulated.url, self.model, self.bytes, sink, board, raw=self.integers
             )
         return agreement
 
     def _keeps_bytes(self) -> bool:
-        """Whether ``pnn_quantize`` returns each byte that a feature can be as it is."""
+        """Whether ``pnn_quantize`` returns every possible byte of a feature unchanged."""
         values = np.arange(self.model.features.maximum + 1, dtype=np.int16)
         table = np.repeat(values[:, None], self.model.n_features, axis=1)
         return bool((self.model.raw_inputs.quantize(table) == table).all())
 
     def _losing(self, Q: NDArray[np.uint8]) -> tuple[str, ...]:
-        """Name the features whose bytes differ most from those of floats, Q (n, D)."""
+        """Return the names of features whose bytes differ most from those of floats, Q (n, D)."""
         steps = np.abs(self.bytes.astype(np.int64) - Q).sum(axis=0)
         names = [name[:_NAME_LENGTH] for name in self.model.feature_names]
         channels = self.model.n_channels
@@ -198,8 +202,9 @@ def check_library(
     plan: Plan | Float32Plan | None,
     board: Board,
     sink: Callable[[Result], None] | None = None,
+    emulator: str | None = None,
 ) -> LibraryCheck:
-    """Check the library's own way in, on all executions that there are.
+    """Check the library's ``pnn_quantize`` in all available executions.
 
     Parameters
     ----------
@@ -214,6 +219,8 @@ def check_library(
         What to emulate.
     sink : callable, optional
         Called with each result of the emulated board.
+    emulator : str, optional
+        What emulates it, see `EmulatedBoard`.
     """
     check = way.check()
     agreements = [way.on_host()] if has_compiler() else []
@@ -227,7 +234,7 @@ def check_library(
     else:
         try:
             with raw_input_build(model, way.model, plan, board) as elf:
-                agreements.append(way.on_emulated(elf, board, sink))
+                agreements.append(way.on_emulated(elf, board, sink, emulator))
         except OverBudget:
             left_out = f"pnn_quantize does not fit the {board.name} beside the serial firmware"
     return replace(check, agreements=tuple(agreements), left_out=left_out)

@@ -44,12 +44,12 @@ from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.shown import Shown
 from protonn_edge.toolchain.elf import read_program
 
-_COMPARED = 10  # points that are put to each of several boards
+_COMPARED = 10  # points that each of several boards classifies
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """The first point's prediction, computed again and again by the first device.
+    """The first point's prediction, repeated many times by the first device.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Repetition:
         return self.prediction.cycles
 
     def check(self, result: Result, possible: PossibleCycles) -> None:
-        """Raise `CheckFailed` unless it agrees with the point's result and can be."""
+        """Raise `CheckFailed` unless it agrees with the point's result and is possible."""
         label, cycles = self.prediction.label, self.cycles // self.n
         if result.predicted is not None and label != result.predicted:
             raise CheckFailed(
@@ -100,27 +100,26 @@ class Measurement(Shown):
     plan : Plan or Float32Plan
         The plan of the firmware.
     usage : Usage
-        What the linked firmware takes.
+        Memory that the linked firmware uses.
     summary : Summary
         Accuracy, cycles, latency, energy.
     agreement : Agreement
-        How the device compares with the reference, score by score, and with its plan's cycles.
+        Comparison with the reference, score by score, and with the plan's cycles.
     possible : PossibleCycles
-        The cycles that a prediction can take.
+        The possible cycles of a prediction.
     saturations : int
-        Raw values of the points that quantizing cut off.
+        Raw values of the points that were clamped.
     stack_peak_bytes : int or None
-        The most stack that a device used, by painting; None if none had anything to do, or none
-        said it.
+        Maximum stack that a device used, by painting; None if no device had points or reported it.
     confusion : ndarray of shape (L, L), int64
         Answered points: row the actual class, column the predicted one. Of a model that rejects
         (L, L + 1): the last column is "unknown".
     shares : list of Share
         What each device did.
     comparison : Comparison or None
-        How several devices differ on the same points.
+        Differences between several devices on the same points.
     repetition : Repetition or None
-        One prediction computed many times, where that was asked for.
+        One prediction computed many times, if requested.
     """
 
     board: Board
@@ -159,12 +158,12 @@ class Measurement(Shown):
         return disagreement([self.agreement]) or self._stack_failure()
 
     def _stack_failure(self) -> CheckFailed | None:
-        """Return what is wrong with the measured stack; without STATS it is not known."""
+        """Return the failure of the measured stack, which needs STATS."""
         asked = [share for share in self.shares if share.n]
         if asked and self.stack_peak_bytes is None:
             return CheckFailed(
                 "all points were answered, but the measured stack is missing, since the device did "
-                f"not answer STATS as it must ({asked[0].loss}); reset the board and run this again"
+                "not answer STATS correctly ({asked[0].loss}); reset the board and run this again"
             )
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
@@ -176,7 +175,7 @@ class Measurement(Shown):
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the measurement under the names that every JSON of this package uses."""
+        """Return the measurement with the field names of this package's JSON."""
         return {
             **self.summary.to_json(),
             **self.usage.to_json(),
@@ -206,43 +205,46 @@ def measure(
     results: Path | None = None,
     resume: bool = False,
     repeat: int | None = None,
+    emulator: str | None = None,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> Measurement:
-    """Run points on the firmware of a project, compare every score, and sum up.
+    """Run points on the firmware of a project, compare every score, and summarize.
 
     Parameters
     ----------
     project : Project
-        A built one; its firmware is compiled and held against the budget.
+        A built project; its firmware is compiled and checked against the budget.
     points : tuple of ndarray (n, D) float32 and ndarray (n,) int64
         Raw features and class indices.
     board : Board
-        Its clock and power turn cycles into time and energy.
+        Its clock and power convert cycles into time and energy.
     ports : sequence of str
-        Where boards with this firmware are, pyserial URLs; without any the emulated board runs it.
-        Several boards share the points.
+        Boards with this firmware, as pyserial URLs; by default the emulated board runs it. Several
+        boards share the points.
     results : Path, optional
-        Results file to write, a line of CSV a point.
+        Results file to write, a line of CSV per point.
     resume : bool
         Keep the answers that the results file has and measure the rest.
     repeat : int, optional
-        Compute the first point so often when all are done, for a meter.
+        Repetitions of the first point at the end, for an external meter.
+    emulator : str, optional
+        What emulates the board, see `EmulatedBoard`.
     on_result : callable
         Called with each new result.
 
     Raises
     ------
     InputError
-        If there are no points, the results file is of other points, or another process is writing
-        to it or to the project's folder.
+        If there are no points, the results file is for other points, or another process is writing
+        to it or to the project folder.
     CheckFailed
-        If the firmware is over budget or does what it must not (see `linkage`), a device does not
-        answer or has another model, or devices differ.
+        If the firmware is over budget or violates a check (see `linkage`), a device does not answer
+        or has another model, or devices differ.
     """
     board.check_is_chip("cycles and serial line")
     X, y = points
     if len(X) == 0:
-        raise InputError("the data has no points to measure on; give a file that has some")
+        raise InputError("the data has no points to measure on; give a file with points")
     reference, plan = project.generated()
     tolerance = reference.score_tolerance
     Q = reference.quantize(X)
@@ -252,15 +254,15 @@ def measure(
         stack.enter_context(exclusive(project.folder))
         elf = project.compile(board)
         program = read_program(elf)
-        # Of what a user may have changed since it was built.
+        # For what a user may have changed since the build.
         usage = check_budget(program, board, reference.remedies)
         check_linked(program, reference, plan, board)
 
         device = ", ".join(ports)
         if not ports:
-            ports = [stack.enter_context(EmulatedBoard(elf, board=board)).url]
+            ports = [stack.enter_context(EmulatedBoard(elf, board=board, emulator=emulator)).url]
             device = f"emulated {board.name}"
-        # First the devices: where one does not answer, a results file that is there already stays.
+        # Devices first: if one does not answer, an existing results file is kept.
         sessions = [stack.enter_context(open_session(port, reference, board)) for port in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         earlier = _earlier(results, origin) if resume and results is not None else []
@@ -318,14 +320,13 @@ def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> Comparison:
     if comparison.answers_differ:
         raise CheckFailed(
             f"the boards answer {comparison.answers_differ} of {comparison.n} points differently, "
-            "though they say that they have the same model; run each --port alone to see which one "
-            "is wrong"
+            "though they report the same model; run each --port alone to see which one is wrong"
         )
     return comparison
 
 
 def _earlier(path: Path, origin: Origin) -> list[Result]:
-    """Return the answers in a results file; refuse those of other points or another model."""
+    """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
     recorded = read_results(path)

@@ -1,7 +1,7 @@
-"""The cycles that a prediction can take: others are not accepted from a device.
+"""The range of possible cycles of a prediction: a device must not report others.
 
 The plan of an integer build has proven bounds on chips with a multiplier. For float builds and
-other chips only what no device can do is excluded: 0 cycles, or more than its watchdog allows.
+other chips only impossible values are excluded: 0 cycles, or more than the watchdog allows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from protonn_edge.codegen import Float32Plan, Plan, every_plan, make_float32_pla
 from protonn_edge.hil.results import Result
 from protonn_edge.quantization import DeviceModel, Float32Model
 
-_MOST_PLANS = 1_000  # that are looked at where it is not known which one was built
-_LONGEST_S = 3  # the watchdog ends a computation after 2 s, by a clock of its own
+_MOST_PLANS = 1_000  # to consider if the built plan is not known
+_LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PossibleCycles:
     least, most : int
         Both are possible.
     proven : bool
-        Whether they follow from the program; else only from the clock.
+        Whether they are proven for the program; otherwise they follow from the clock only.
     """
 
     least: int
@@ -38,7 +38,7 @@ class PossibleCycles:
 
     @classmethod
     def of(cls, plan: Plan | Float32Plan, board: Board) -> Self:
-        """Return what a prediction of this plan can take on a board."""
+        """Return the range for a plan on a board."""
         if isinstance(plan, Float32Plan) or plan.estimated:
             return cls._by_clock(board)
         return cls(plan.least_cycles, plan.worst_cycles, proven=True)
@@ -49,7 +49,7 @@ class PossibleCycles:
 
     @classmethod
     def of_any_plan(cls, model: DeviceModel, board: Board) -> Self:
-        """Return what a prediction can take where it is not known which plan was built."""
+        """Return the range if the built plan is not known."""
         if isinstance(model, Float32Model):
             return cls.of(make_float32_plan(model), board)
         plans = list(islice(every_plan(model, board.cpu), _MOST_PLANS + 1))
@@ -59,7 +59,7 @@ class PossibleCycles:
 
     @classmethod
     def of_one_of(cls, plans: Iterable[Plan | Float32Plan], board: Board) -> Self:
-        """Return what a prediction can take where one of these plans was built."""
+        """Return the range if one of these plans was built."""
         ranges = [cls.of(plan, board) for plan in plans]
         return cls(
             min(each.least for each in ranges),

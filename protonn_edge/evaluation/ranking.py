@@ -1,4 +1,4 @@
-"""How well scores rank labels, where a point has several: precision at k."""
+"""Ranking of labels by scores, for points with several labels: precision at k."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def precision_at(
 ) -> dict[int, float]:
     """Return precision at k: the mean share of the k highest scores that are labels of the point.
 
-    It is the figure that multi-label papers give. The divisor is k also for points with fewer
-    labels; of equal scores the first count as higher.
+    This is the usual figure in multi-label papers. The divisor is k even for points with fewer
+    labels; among equal scores the first rank higher.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Run the same points through every execution of a model and compare their integer scores.
 
 The NumPy integer model is the reference; the host build of the generated C, the emulated board and
-a real one must give the same scores for every point. A difference is a bug, never a tolerance: only
-a float build has one, `Float32Model.score_tolerance`. Devices count cycles, too, which must be
-possible.
+a real one must give the same scores for every point. Any difference is a bug; only float builds
+have a tolerance, `Float32Model.score_tolerance`. The cycles that devices report are checked for
+plausibility, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Mismatch:
     point : int
         Row of the test data.
     stage : str
-        What differs: ``"score of class 3"``, or ``"class"`` where all scores agree.
+        What differs: ``"score of class 3"``, or ``"class"`` if all scores agree.
     expected, got : int
         The reference's value and the execution's.
     """
@@ -54,7 +54,7 @@ class ImpossibleCycles:
     point : int
         Row of the test data.
     cycles : int
-        What the device says that it took.
+        Cycles that the device reported.
     possible : PossibleCycles
         What it can take.
     """
@@ -69,14 +69,14 @@ class ImpossibleCycles:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How one execution compares with the reference.
+    """Comparison of an execution with the reference.
 
     Attributes
     ----------
     execution : str
         ``"host C"``, ``"emulated uno"`` or a port.
     n, mismatches, lost : int
-        Points compared, points that differ, points that were not answered.
+        Points compared, points that differ, and unanswered points.
     first : Mismatch or None
         The first difference.
     cycles_out_of_range : int
@@ -105,7 +105,7 @@ def compare(
 ) -> Agreement:
     """Compare an execution's classes (n,) and scores (n, L) with the reference's scores (n, L).
 
-    The reference's classes (n,) are given where they do not follow from its scores alone.
+    The reference's classes (n,) are given if they do not follow from its scores alone.
     """
     missing = np.zeros(len(expected), np.bool_) if lost is None else lost
     right = expected.argmax(axis=1) if classes is None else classes
@@ -155,10 +155,10 @@ def verify_device(
     possible: PossibleCycles | None = None,
     raw: NDArray[np.int16] | None = None,
 ) -> tuple[Agreement, list[Result]]:
-    """Compare what answers at the serial line `url`, on quantized points Q, (n, D) uint8.
+    """Compare the device at the serial line `url`, on quantized points Q, (n, D) uint8.
 
-    It must be `board`, and its cycles be `possible`, where these are given. Firmware that takes raw
-    integers is sent `raw`, (n, D), of which it makes Q.
+    It must match `board`, and its cycles `possible`, if given. Firmware for raw integers is sent
+    `raw`, (n, D), which it converts to Q.
     """
     classes, expected = model.answers(Q)
     tolerance = model.score_tolerance
@@ -188,7 +188,7 @@ def compare_results(
 ) -> Agreement:
     """Compare the results of a run, one for each row of the reference's scores (n, L).
 
-    Their cycles must be `possible`, where that is given.
+    Their cycles must be within `possible`, if given.
     """
     lost = np.array([result.scores is None for result in results], np.bool_)
     empty = (0,) * expected.shape[1]
@@ -213,10 +213,10 @@ def _with_cycles(
 def open_session(
     url: str, model: DeviceModel, board: Board | None = None, *, feature_bytes: int = 1
 ) -> Session:
-    """Return a session for the device at `url` that must be this board and hold this very model.
+    """Return a session for the device at `url`, which must be this board with exactly this model.
 
-    Any board will do if none is given; the line then has the baud rate of an Uno. Firmware that
-    takes raw integers has two bytes a feature.
+    Any board is accepted if none is given; the line then has the baud rate of an Uno. Firmware for
+    raw integers has two bytes per feature.
     """
     return Session(
         url,
@@ -230,7 +230,7 @@ def open_session(
 def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
     """Return the failure of the first execution that differs or lost points, if there is one.
 
-    Cycles that are impossible are a failure, too.
+    Impossible cycles are a failure, too.
     """
     for agreement in agreements:
         if agreement.mismatches:

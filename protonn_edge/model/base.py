@@ -1,7 +1,7 @@
-"""What every kind of classifier's model has, whatever gives its scores.
+"""The base of all models, independent of how scores are computed.
 
-The trainer makes a model, and the quantizer turns it into integers. A model is checked once, when
-it is made, so what holds one need not check it again.
+The trainer makes a model, and the quantizer turns it into integers. A model is validated once, when
+it is created, so its users need not check it again.
 """
 
 from __future__ import annotations
@@ -49,47 +49,47 @@ class Model(Sized):
     kind : str
         Its name in files and registries.
     ARRAYS : tuple of str
-        What a file calls the arrays that other kinds do not have.
+        Names in a file of the arrays that only this kind has.
     OPTIONAL_ARRAYS : tuple of str
-        The same for those that not every file of the kind has.
+        The same for arrays that not every file of the kind has.
     LEAST_CLASSES : int
-        How many classes there are at least: of one, points are told from all others by rejection.
+        Minimum number of classes: a one-class model separates its points from others by rejection.
     statistics : tuple of str
-        What points may be rejected by; see `stages.decision.rejection`.
+        The statistics for rejection; see `stages.decision.rejection`.
     normalizer : Normalizer
-        What turns raw features, or what is made of them, into those that the matrices expect.
+        From raw or computed features to those that the matrices expect.
     inputs : InputStatistics
-        Statistics of what the normalizer is given in training.
+        Statistics of the normalizer's inputs in training.
     classes : tuple of str
         L display names, in the order of the scores: printable, distinct, at most `NAME_LIMIT` long.
     feature_names : tuple of str
         A display name for each feature of a point, or empty.
     record : mapping
-        How the model was trained; whatever JSON can hold.
+        How the model was trained; JSON-compatible.
     feature_stage : FeatureStage, optional
-        What makes features of raw points before anything else, such as averages of pixels.
+        Computes features of raw points first, such as averages of pixels.
     threshold : float, optional
-        In a model of label sets (multi-label), the score from which on a point has a label; None
-        where each point has exactly one class.
+        In a model of label sets (multi-label), the score from which on a point has a label; None if
+        each point has exactly one class.
     clipped : bool
-        Whether a feature outside ``inputs.lower..inputs.upper`` counts as that end, as it does on a
-        device; then training saw it so, and these ends may be narrower than its points.
+        Whether features are clamped to ``inputs.lower..inputs.upper``, as on a device. If so, they
+        were clamped in training, too, and these limits may be narrower than its points.
     activity : Activity, optional
-        How much there is to do on training points; the planner's mean cycles follow from it.
+        The activity on training points, from which the planner estimates mean cycles.
     rejection : Rejection, optional
         Thresholds below which a point is of none of the classes; see `stages.decision`.
     sharpness : float, optional
-        What scores are multiplied with before the softmax that makes them probabilities, above 0;
-        None where nobody knows.
+        Factor on the scores before the softmax that makes them probabilities, above 0; None if
+        unknown.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before it rounds it to an integer
-        of 16 bits: (features,), or one for each channel, or (1,) for all, as `raw_ends` has it.
-        None is what the range of the training data suggests; see `units`.
+        of 16 bits: (features,), or one for each channel, or (1,) for all, as in `raw_ends`. None
+        chooses them by the range of the training data; see `units`.
 
     Raises
     ------
     InputError
-        If shapes, values or names do not fit together; the sentence names the array.
+        If shapes, values or names are inconsistent; the sentence names the array.
     """
 
     kind: ClassVar[str]
@@ -186,8 +186,8 @@ class Model(Sized):
         fits = given.shape == (size,) and given.dtype.kind == "i"
         if not fits or max(-int(given.min()), int(given.max())) > EXPONENT_LIMIT:
             raise InputError(
-                f"array 'raw_exponents' must have {size:,} whole numbers within "
-                f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one a feature; train the model again"
+                f"array 'raw_exponents' must have {size:,} integers within "
+                f"-{EXPONENT_LIMIT}..{EXPONENT_LIMIT}, one per feature; train the model again"
             )
         set_checked(self, "raw_exponents", given.astype(np.int64))
 
@@ -207,21 +207,21 @@ class Model(Sized):
     @property
     @abstractmethod
     def matrices(self) -> dict[str, NDArray[Any]]:
-        """What was learned, by its names in a file."""
+        """The trained matrices, by their names in a file."""
 
     @property
     def paper_bytes(self) -> int:
-        """What the matrices take as the ProtoNN paper counts; see `model.sizes`."""
+        """Size of the matrices by the ProtoNN paper's accounting; see `model.sizes`."""
         return paper_bytes(self.matrices.values())
 
     @property
     def settings(self) -> dict[str, float]:
-        """Numbers of its formula that are no matrices, by their names."""
+        """Numbers of its formula besides matrices, by name."""
         return {}
 
     @property
     def activity_sizes(self) -> Sizes:
-        """How many shares the stages of its integers tell of; see `Activity`."""
+        """Numbers of shares in the activity of its integer stages; see `Activity`."""
         return {} if self.feature_stage is None else self.feature_stage.activity_sizes
 
     def own_arrays(self) -> Arrays:
@@ -231,12 +231,12 @@ class Model(Sized):
     @classmethod
     @abstractmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the fields that this kind adds, of a file's arrays.
+        """Return the fields that this kind adds, from a file's arrays.
 
         Raises
         ------
         InputError
-            If an array has another type; values are checked when the model is made.
+            If an array has a wrong type; values are checked when the model is created.
         """
 
     @property
@@ -246,9 +246,9 @@ class Model(Sized):
 
     @property
     def raw_ends(self) -> tuple[Float64, Float64]:
-        """The range of raw values, each (n,), that is told apart in n features.
+        """The range of raw values, each (n,), that is distinguished in n features.
 
-        These are all features of a point, its channels, or the one range of all pixels.
+        These are all features of a point, its channels, or one common range of all pixels.
         """
         lower, upper, *_ = self._raw_ends(self.inputs.lower, self.inputs.upper)
         return lower, upper
@@ -258,7 +258,7 @@ class Model(Sized):
 
     @property
     def units(self) -> Exponents:
-        """The exponents k, (n,): a sketch hands over raw values times 10**k, rounded."""
+        """The exponents k, (n,): a sketch passes raw values times 10**k, rounded."""
         if self.raw_exponents is not None:
             return self.raw_exponents
         inputs = self.inputs
@@ -266,7 +266,7 @@ class Model(Sized):
         return choose_exponents(*self.raw_ends, decimals_of_ranges(*ends))
 
     def with_units_of(self, points: Matrix | Sparse) -> Self:
-        """Return the model with the exponents that suit raw training points (n, features)."""
+        """Return the model with exponents chosen for raw training points (n, features)."""
         ends = self.raw_ends
         decimals = decimals_of(points, len(ends[0]))
         return replace(self, raw_exponents=choose_exponents(*ends, decimals))
@@ -284,17 +284,17 @@ class Model(Sized):
         """Return the scores (n, L) of normalized points X (n, D)."""
 
     def _scores_of(self, X: Float64) -> tuple[Float64, Float64]:
-        """Return scores (n, L) of normalized points (n, D), and how near the model knows any, (n,).
+        """Return scores (n, L) of normalized points (n, D), and nearness to known points, (n,).
 
-        The latter, 0..1, is what `Rejection.rbf` is compared with: 1 where a kind of classifier
-        has no such measure.
+        The latter, 0..1, is compared with `Rejection.rbf`; 1 for kinds of classifiers without such
+        a measure.
         """
         return self.scores_of_normalized(X), np.ones(len(X))
 
     @property
     @abstractmethod
     def _values_a_point(self) -> int:
-        """Numbers that a point takes while it is scored, which bound the rows of a chunk."""
+        """Intermediate values per point, which limit the rows of a chunk."""
 
     def scores(self, X: ArrayLike) -> Float64:
         """Return the scores of each row of X.
@@ -302,7 +302,7 @@ class Model(Sized):
         Parameters
         ----------
         X : array or scipy.sparse matrix of shape (n, features)
-            Raw features, as the data set has them.
+            Raw features, as in the data set.
 
         Returns
         -------
@@ -317,7 +317,7 @@ class Model(Sized):
         return self._scores_and_nearest(X)[0]
 
     def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
-        """Return what `_scores_of` does, of raw points (n, features)."""
+        """Return the result of `_scores_of` for raw points (n, features)."""
         points = self.checked_points(X)
         scores = np.empty((points.shape[0], self.n_classes))
         nearest = np.empty(len(scores))
@@ -331,8 +331,8 @@ class Model(Sized):
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
-        A model of label sets returns the matrix (n, L) that is 1 where a point has a label. One
-        that rejects returns `UNKNOWN`, 255, for points of none of its classes.
+        A model of label sets returns a matrix (n, L), 1 where a point has a label. A model with
+        rejection returns `UNKNOWN`, 255, for points of none of its classes.
         """
         scores, nearest = self._scores_and_nearest(X)
         if self.multilabel:
@@ -353,21 +353,21 @@ class Model(Sized):
         Raises
         ------
         InputError
-            If they are not numbers, all finite, a row a point.
+            If they are not finite numbers with one row per point.
         """
         points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
         if points.dtype.kind not in "buif" or points.ndim != 2:
-            raise InputError("the points must be a table of numbers, one row a point")
+            raise InputError("the points must be a table of numbers, one row per point")
         if points.shape[1] != self.n_features:
             raise InputError(
-                f"the points have {points.shape[1]:,} features, the model wants "
-                f"{self.n_features:,}; use the data that it was trained for"
+                f"the points have {points.shape[1]:,} features, the model expects "
+                f"{self.n_features:,}; use the kind of data that it was trained on"
             )
         values = points.data if is_sparse(X) else points
         if not np.isfinite(values).all():
             place = int(np.argmin(np.isfinite(values).ravel()))
             row = points.tocoo().row[place] if is_sparse(X) else place // self.n_features
             raise InputError(
-                f"row {row} of the points has a NaN or infinite feature; mend or drop it"
+                f"row {row} of the points has a NaN or infinite feature; fix or drop it"
             )
         return cast("Matrix | Sparse", points)

@@ -1,12 +1,12 @@
-"""The float models of Bonsai, and of local deep kernels, its tree without a projection.
+"""The float models of Bonsai and of local deep kernels, which are its tree without a projection.
 
-The inner product that a node adds to a score is gated by another one::
+The inner product that a node adds to a score is gated by a second one::
 
     z = Z x of Bonsai, and x itself of a local deep kernel
     t_l = sum over the nodes k on z's way:  (W_kl z) tanh(V_kl z)
     z goes right from node k if T_k z >= 0
 
-Each row of W, V and T has one weight more, of a 1 behind z.
+Each row of W, V and T has one more weight, the bias.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Float32 = NDArray[np.float32]
 
 
 class SizedByTree(Sized):
-    """The sizes of whatever has W and V (nodes R, ...), and T (inner nodes, ...).
+    """The sizes of a model with W and V (nodes R, ...), and T (inner nodes, ...).
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class SizedByTree(Sized):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return 2 * len(self.branches) + 1
 
     @property
@@ -100,7 +100,7 @@ class SizedByBonsai(SizedByTree):
 
 
 class SizedByKernel(SizedByTree):
-    """The same where the tree reads the inputs themselves."""
+    """The same if the tree reads the inputs themselves."""
 
     title: ClassVar[str] = "local deep kernel"
     remedies: ClassVar[Remedies] = Remedies(
@@ -113,15 +113,15 @@ class SizedByKernel(SizedByTree):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeModel(SizedByTree, Model):
-    """What both have; see the module's text. It has the fields of every `Model`, too.
+    """The common base of both; see the module's text. It has the fields of every `Model`, too.
 
-    Of two classes, with R = 1, the scores are -t/2 and t/2, so that their softmax is the logistic
-    function of t; of more, t itself. Nodes are numbered level by level.
+    For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
+    function of t; for more classes they are t. Nodes are numbered level by level.
 
     Attributes
     ----------
     weights, gates : ndarray of shape (nodes R, d + 1), float32
-        W and V, R rows a node.
+        W and V, R rows per node.
     branches : ndarray of shape (inner nodes, d + 1), float32
         T.
 
@@ -132,7 +132,7 @@ class TreeModel(SizedByTree, Model):
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("W", "V")
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("T",)  # one node has none
+    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("T",)  # a single node has none
 
     weights: Float32
     gates: Float32
@@ -147,23 +147,23 @@ class TreeModel(SizedByTree, Model):
         set_checked(self, "gates", checked_matrix(self.gates, "V", rows=len(W), columns=columns))
         if depth_of(len(self.branches)) not in DEPTHS or len(W) % self.n_nodes:
             raise InputError(
-                f"array 'W' has {len(W):,} rows and 'T' {len(self.branches):,}, which is no tree "
-                f"of at most {DEPTHS[-1]} levels; train the model again"
+                f"array 'W' has {len(W):,} rows and 'T' {len(self.branches):,}, which is not a "
+                f"tree of at most {DEPTHS[-1]} levels; train the model again"
             )
         super().__post_init__()
 
     @property
     @abstractmethod
     def n_coordinates(self) -> int:
-        """d, what the tree reads."""
+        """d, the number of inputs of the tree."""
 
     @abstractmethod
     def coordinates(self, X: Any) -> Float64:
-        """Return what the tree reads, (n, d), of normalized points X (n, D)."""
+        """Return the inputs of the tree, (n, d), for normalized points X (n, D)."""
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
-        """W, V and, of more than one node, T."""
+        """W, V and, with more than one node, T."""
         branches = {"T": self.branches} if len(self.branches) else {}
         return {"W": self.weights, "V": self.gates, **branches}
 
@@ -174,7 +174,7 @@ class TreeModel(SizedByTree, Model):
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the tree of a file's arrays."""
+        """Return the tree from a file's arrays."""
         names = [name for name in ("W", "V", "T") if name in arrays]
         for name in names:
             check_type(arrays[name], name, "f4")
@@ -191,7 +191,7 @@ class TreeModel(SizedByTree, Model):
         return self.scores_of_coordinates(self.coordinates(X))
 
     def scores_of_coordinates(self, z: Float64) -> Float64:
-        """Return the scores (n, L) of what the tree reads, (n, d)."""
+        """Return the scores (n, L) for inputs of the tree, (n, d)."""
         sums, arguments = (affine(z, rows) for rows in (self.weights, self.gates))
         ways = paths(affine(z, self.branches))
         gated = (sums * np.tanh(arguments)).reshape(len(z), self.n_nodes, self.n_rows)
@@ -199,7 +199,7 @@ class TreeModel(SizedByTree, Model):
 
 
 def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
-    """Return products (n, r) of points z (n, d) and rows (r, d + 1), the last weight for a 1."""
+    """Return products (n, r) of points z (n, d) and rows (r, d + 1) with a bias at the end."""
     if not len(rows):
         return np.zeros((len(z), 0))
     wide = rows.astype(np.float64)
@@ -243,7 +243,7 @@ class BonsaiModel(SizedByBonsai, TreeModel):
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return Z and the tree of a file's arrays."""
+        """Return Z and the tree from a file's arrays."""
         check_type(arrays["Z"], "Z", "f4")
         return {"projection": arrays["Z"], **super().own_fields(arrays)}
 

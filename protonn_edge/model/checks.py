@@ -1,4 +1,4 @@
-"""What the arrays of a model must be, each with one sentence for what is not so."""
+"""Checks of a model's arrays, each with a one-sentence error."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.stages.array_checks import JSON_LIMIT_BYTES, check_finite
 
-_LARGEST_NUMBER = 1e39  # of what is in a feature's own unit: float32 ends before
+_LARGEST_NUMBER = 1e39  # for values in a feature's unit: the range of float32 is smaller
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
 
 def set_checked(instance: object, name: str, value: object) -> None:
-    """Store a checked field of a frozen dataclass while it is being made."""
+    """Store a checked field of a frozen dataclass during its creation."""
     object.__setattr__(instance, name, value)
 
 
@@ -36,7 +36,7 @@ def checked_matrix(
     for axis, wanted, word in ((0, rows, "rows"), (1, columns, "columns")):
         if wanted is not None and given.shape[axis] != wanted:
             raise InputError(
-                f"array {name!r} has {given.shape[axis]:,} {word}, the others want {wanted:,}; "
+                f"array {name!r} has {given.shape[axis]:,} {word}, the others need {wanted:,}; "
                 "train the model again"
             )
     with np.errstate(over="ignore"):
@@ -58,7 +58,7 @@ def checked_vector(
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "fiu":
         raise InputError(
             f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
-            "be a vector with one number a feature"
+            "be a vector with one number per feature"
         )
     if size is not None and given.size != size:
         raise InputError(
@@ -78,7 +78,7 @@ def checked_vector(
 
 
 def checked_record(record: Any) -> dict[str, Any]:
-    """Return `record` as JSON gives it back, so that what is saved equals what is loaded."""
+    """Return `record` after a JSON round trip, so that saved and loaded records are equal."""
     if not isinstance(record, Mapping):
         raise InputError("array 'record' is not a JSON object; train the model again")
     try:
@@ -95,7 +95,7 @@ def checked_record(record: Any) -> dict[str, Any]:
 
 
 def check_count(names: tuple[str, ...], what: str, count: int) -> None:
-    """Refuse names of which there are not `count`."""
+    """Refuse a number of names other than `count`."""
     if len(names) != count:
         raise InputError(
             f"array {what!r} has {len(names):,} names for {count:,}; train the model again"

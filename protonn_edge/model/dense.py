@@ -1,4 +1,4 @@
-"""The float network: scores of hidden layers, each of them a product whose sums below 0 are 0."""
+"""The float network: one or two hidden layers with rectified units, and a layer of scores."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from protonn_edge.stages.integer_stage import stage_names
 Float64 = NDArray[np.float64]
 
 CEILING_SHARE = 0.999
-"""The share of a unit's values that are not above what its layer's values are told apart up to."""
+"""The share of a unit's values up to its ceiling, beyond which values are clipped."""
 
 _MOST_LAYERS = 2
-_KNOWN = 3  # what is known of a unit's values: their mean, deviation and ceiling
+_KNOWN = 3  # statistics of a unit's values: mean, deviation and ceiling
 
 
 class SizedByLayers(Sized):
-    """The sizes of whatever has matrices of weights one behind the other."""
+    """The sizes of a model of consecutive weight matrices."""
 
     title: ClassVar[str] = "dense"
     remedies: ClassVar[Remedies] = Remedies(
@@ -71,19 +71,19 @@ class DenseModel(SizedByLayers, Model):
     """A trained network of one or two hidden layers with rectified units.
 
     With ``v_0`` the point, ``v_k = max(W_k v_(k-1) + b_k, 0)`` are the values of layer k, and the
-    scores ``t = W v + b`` of the last matrix; of two classes, with one row, they are -t/2 and t/2.
+    scores ``t = W v + b`` of the last matrix; for two classes, with one row, they are -t/2 and t/2.
     It has the fields of every `Model`, too.
 
     Attributes
     ----------
     weights : tuple of ndarray, float32
-        W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row a class,
-        or, of two classes, one row for the second.
+        W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row per
+        class, or, for two classes, one row for the second.
     biases : tuple of ndarray, float64
         b_1 (h1,) and so on.
     known : tuple of ndarray of shape (3, units), float64
-        Of each hidden layer's values on training points, unit by unit: the mean, the deviation, and
-        what `CEILING_SHARE` of them are not above.
+        Statistics of each hidden layer's values on training points, by unit: mean, deviation, and
+        the ceiling, the `CEILING_SHARE` quantile.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class DenseModel(SizedByLayers, Model):
         X: NDArray[np.float32],
         **parts: Any,
     ) -> Self:
-        """Return the model of layers, with what is known of their values on normalized points X."""
+        """Return the model of layers, with statistics of their values on normalized points X."""
         known = []
         for W, b in zip(weights[:-1], biases[:-1], strict=True):
             X = rectified(X, W, b.astype(np.float32))
@@ -150,13 +150,13 @@ class DenseModel(SizedByLayers, Model):
         return {**super().activity_sizes, **own}
 
     def own_arrays(self) -> Arrays:
-        """Return the matrices, and what is known of the values."""
+        """Return the matrices, and the statistics of the values."""
         known = {f"V{number}": each for number, each in enumerate(self.known, 1)}
         return {**self.matrices, **known}
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the layers of a file's arrays."""
+        """Return the layers from a file's arrays."""
         more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
         if more and len(more) < len(cls.OPTIONAL_ARRAYS):
             missing = next(name for name in cls.OPTIONAL_ARRAYS if name not in arrays)
@@ -204,7 +204,7 @@ def _checked_known(given: NDArray[Any], name: str, units: int) -> Float64:
     if array.shape != (_KNOWN, units):
         raise InputError(
             f"array {name!r} has the shape {array.shape}; it must be ({_KNOWN}, {units}), three "
-            "numbers a unit; train the model again"
+            "numbers per unit; train the model again"
         )
     check_finite(array, name)
     if (array < 0).any():

@@ -121,8 +121,8 @@ def save_model(model: Model, path: Path | str) -> None:
     content = model_bytes(model)
     if len(content) > FILE_LIMIT_BYTES:
         raise InputError(
-            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train "
-            "a smaller one"
+            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train a "
+            "smaller one"
         )
     write_atomically(Path(path), content)
 
@@ -155,7 +155,7 @@ def load_model(path: Path | str) -> Model:
         if "format_version" not in archive.names:
             raise InputError(
                 f"{path} has no array 'format_version', so it is not a model of protonn-edge; "
-                "make one with protonn-edge train"
+                "create one with protonn-edge train"
             )
         try:
             version = single_value(archive.read("format_version"), "format_version", "iu")
@@ -267,7 +267,7 @@ def _optional(array: NDArray[Any], name: str) -> float | None:
     if array.shape not in ((0,), (1,)) or array.dtype.kind != "f":
         raise InputError(
             f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
-            "file has one number or none there; train the model again"
+            "file has at most one number there; train the model again"
         )
     return float(array[0]) if len(array) else None
 

@@ -1,4 +1,4 @@
-"""The float forest: scores that leaves of decision trees add up to."""
+"""The float forest: scores that are sums over leaves of decision trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Float64 = NDArray[np.float64]
 
 
 class SizedByTrees(Sized):
-    """The sizes of whatever has trees and the values (leaves, L) of their leaves."""
+    """The sizes of a model of trees with values (leaves, L) of their leaves."""
 
     title: ClassVar[str] = "forest"
     remedies: ClassVar[Remedies] = Remedies(
@@ -51,19 +51,19 @@ class SizedByTrees(Sized):
 class ForestModel(SizedByTrees, Model):
     """Trained decision trees: a random forest, extra trees, or gradient boosting.
 
-    The scores of a point are the bias and the sum of the values of the leaves in which it ends, one
-    in each tree. It has the fields of every `Model`, too.
+    The scores of a point are the bias plus the values of the leaves that it reaches, one in each
+    tree. It has the fields of every `Model`, too.
 
     Attributes
     ----------
     features : ndarray of shape (N,), int64
-        All trees in preorder: the feature that an inner node asks for, `trees.LEAF` at leaves.
+        All trees in preorder: the feature that an inner node tests, `trees.LEAF` at leaves.
     thresholds : ndarray of shape (inner nodes,), float64
         A point goes left if the node's feature, normalized, is at most this.
     leaves : ndarray of shape (leaves, L), float32
-        What they add to the scores.
+        Their contributions to the scores.
     bias : ndarray of shape (L,), float64
-        What the scores begin with.
+        Initial scores.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class ForestModel(SizedByTrees, Model):
     def __post_init__(self) -> None:
         set_checked(self, "features", self._checked_features())
         inner = int(self.trees.inner.sum())
-        if inner or np.size(self.thresholds):  # a forest may be of lone leaves
+        if inner or np.size(self.thresholds):  # all trees may be single leaves
             checked = checked_vector(self.thresholds, "thresholds", size=inner)
             set_checked(self, "thresholds", checked)
         set_checked(self, "bias", checked_vector(self.bias, "bias"))
@@ -96,7 +96,7 @@ class ForestModel(SizedByTrees, Model):
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
             raise InputError(
                 f"array 'nodes' has the shape {given.shape} and the type {given.dtype.name}; it "
-                "must be a vector of whole numbers, one a node; train the model again"
+                "must be a vector of integers, one per node; train the model again"
             )
         low, high = int(given.min()), int(given.max())
         if low < LEAF or high >= self.n_inputs:
@@ -106,7 +106,7 @@ class ForestModel(SizedByTrees, Model):
             )
         features = given.astype(np.int64)
         features.flags.writeable = False
-        Trees(features).roots  # noqa: B018  (refuses trees without an end)
+        Trees(features).roots  # noqa: B018 (refuses incomplete trees)
         return features
 
     @cached_property
@@ -141,7 +141,7 @@ class ForestModel(SizedByTrees, Model):
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the trees of a file's arrays."""
+        """Return the trees from a file's arrays."""
         for name, wanted in (("nodes", "i8"), ("thresholds", "f8"), ("leaves", "f4")):
             check_type(arrays[name], name, wanted)
         check_type(arrays["bias"], "bias", "f8")

@@ -20,14 +20,14 @@ Float64 = NDArray[np.float64]
 class LinearModel(Model):
     """A trained linear classifier, such as a logistic regression.
 
-    The scores of a point x are ``t = W x + b``; of two classes, with one row of weights, they are
-    -t/2 and t/2. So their softmax is the logistic regression's probability. It has the fields of
+    The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
+    -t/2 and t/2. Their softmax then is the logistic regression's probability. It has the fields of
     every `Model`, too.
 
     Attributes
     ----------
     weights : ndarray of shape (L, D) or (1, D), float32
-        W, for normalized features: a row a class, or, of two classes, one row for the second.
+        W, for normalized features: a row per class, or, for two classes, one row for the second.
     bias : ndarray of shape (L,) or (1,), float64
         b.
 
@@ -73,7 +73,7 @@ class LinearModel(Model):
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return W and b of a file's arrays."""
+        """Return W and b from a file's arrays."""
         check_type(arrays["W"], "W", "f4")
         check_type(arrays["b"], "b", "f8")
         return {"weights": arrays["W"], "bias": arrays["b"]}
@@ -88,5 +88,5 @@ class LinearModel(Model):
 
 
 def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
-    """Return the scores (n, L) of sums t (n, L), or, of two classes, (n, 1): -t/2 and t/2."""
+    """Return the scores (n, L) from sums t (n, L), or, for two classes, (n, 1): -t/2 and t/2."""
     return t if t.shape[1] > 1 else np.concatenate([-t / 2, t / 2], axis=1)

@@ -1,4 +1,4 @@
-"""What turns features into those that the projection expects: an affine map, or unit length."""
+"""From features to those that the projection expects: an affine map, or unit length."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Float64 = NDArray[np.float64]
 class Normalizer:
     """An affine map per feature, ``(x - offset) * scale``, which the quantizer folds into W.
 
-    The kind "l2" is another thing: it divides each point by its Euclidean norm, a point of zeros
-    excepted, which no matrix can do.
+    The kind "l2" is different: it divides each nonzero point by its Euclidean norm, which cannot be
+    folded into a matrix.
 
     Attributes
     ----------
     kind : {"none", "standard", "minmax", "l2"}
-        How the numbers were found; "none" and "l2" have offset 0 and scale 1.
+        How the numbers were determined; "none" and "l2" have offset 0 and scale 1.
     offset, scale : ndarray of shape (D,), float64
         In the unit of the feature, at most 1e39, and one over it, at most 1e30; either sign, or 0.
     """
@@ -63,12 +63,12 @@ class Normalizer:
 
     @classmethod
     def identity(cls, n_features: int, kind: str = "none") -> Normalizer:
-        """Return the normalizer of a kind that has no numbers: "none", or "l2"."""
+        """Return the normalizer of a kind without numbers: "none" or "l2"."""
         return cls(kind, np.zeros(n_features), np.ones(n_features))
 
 
 def unit_rows(X: NDArray[Any]) -> Float64:
-    """Return the rows of X (n, D) divided by their Euclidean norms; rows of zeros stay so."""
+    """Return the rows of X (n, D) divided by their Euclidean norms; rows of zeros are unchanged."""
     # The largest entry is divided out first, so that no square overflows or vanishes.
     points = X.astype(np.float64)
     largest = np.abs(points).max(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The float ProtoNN model: prototypes in a projected space, and scores by the distances to them."""
+"""The float ProtoNN model: scores by the distances to prototypes in a projected space."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from protonn_edge.stages.activity import Sizes
 from protonn_edge.stages.array_checks import Arrays, check_type, single_value
 from protonn_edge.stages.decision.rejection import STATISTICS, Statistic
 
-# Within these, no sum or square of inference overflows float64, whatever features float32 has.
+# Within these, no sum or square in inference overflows float64, for any features in float32.
 GAMMAS = (1e-15, 1e15)
 """The range of a model's gamma."""
 
 PROJECTION_BITS = (8, 4)
-"""Bits that a weight of the projection may have as an integer."""
+"""Possible numbers of bits of an integer weight of the projection."""
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -32,23 +32,23 @@ class ProtoNNModel(SizedByMatrices, Model):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
 
     Its scores are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for a point x (paper, section 3);
-    terms whose exponential is below the `cutoff` are left out. It has the fields of every
-    `Model`, too.
+    terms whose exponential is below the `cutoff` are omitted. It has the fields of every `Model`,
+    too.
 
     Attributes
     ----------
     projection : ndarray of shape (d, D), float32
         W: normalized features to the space of the prototypes.
     prototypes : ndarray of shape (d, m), float32
-        B: one prototype a column.
+        B: a prototype per column.
     labels : ndarray of shape (L, m), float32
         Z: the label vector of each prototype, a column.
     gamma : float
         Width of the RBF, within `GAMMAS` (one over a distance in the projected space).
     cutoff : float
-        RBF values below it count as 0, as they do on a device; 0 is the paper's RBF.
+        RBF values below this are 0, as on a device; 0 is the paper's RBF.
     projection_bits : {8, 4}
-        Bits of a weight of W on a device; floats do not depend on it.
+        Bits of a weight of W on a device; does not affect the float model.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class ProtoNNModel(SizedByMatrices, Model):
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Shares of coordinates and of prototypes, behind those of features."""
+        """Shares of coordinates and prototypes, after those of features."""
         own = {"prototypes": (self.n_projections, self.n_prototypes)}
         return {**super().activity_sizes, **own}
 
@@ -110,12 +110,12 @@ class ProtoNNModel(SizedByMatrices, Model):
 
     @classmethod
     def own_fields(cls, arrays: Arrays) -> dict[str, Any]:
-        """Return the fields that are W, B, Z, gamma, cutoff and perhaps bits of W in a file.
+        """Return the fields for W, B, Z, gamma, cutoff and, if present, bits of W in a file.
 
         Raises
         ------
         InputError
-            If an array has another type.
+            If an array has a wrong type.
         """
         for name in ("W", "B", "Z"):
             check_type(arrays[name], name, "f4")
@@ -144,10 +144,10 @@ class ProtoNNModel(SizedByMatrices, Model):
 
 
 def checked_protonn(model: Model, use: str) -> ProtoNNModel:
-    """Return a model that is one of ProtoNN; `use` is what takes no other, for the sentence."""
+    """Return the model if it is a ProtoNN; `use` names what requires that, for the error."""
     if not isinstance(model, ProtoNNModel):
         raise InputError(
-            f"the model is of the kind {model.kind!r}, {use} takes 'protonn' alone; give a model "
+            f"the model is of the kind {model.kind!r}, {use} accepts 'protonn' only; give a model "
             "that was trained with --classifier protonn"
         )
     return model

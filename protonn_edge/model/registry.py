@@ -1,4 +1,4 @@
-"""The kinds of models, by their names in files: a line each."""
+"""The kinds of models, by their names in files."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""What to change where a model does not fit a board, or loses accuracy by becoming integers."""
+"""Remedies for models that do not fit a board or lose accuracy in integers."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 FEWER_FEATURES = "fewer features (of images: --average-pooling)"
-"""What makes a model of any kind smaller."""
+"""A remedy that makes any model smaller."""
 
 
 class Remedies(NamedTuple):
-    """What to train a kind of classifier with, each a part of a sentence.
+    """Training options that help, each as part of a sentence.
 
     Attributes
     ----------
@@ -20,7 +20,7 @@ class Remedies(NamedTuple):
     cycles : str
         For fewer cycles for a feature.
     accuracy : str
-        For integers that lose less.
+        For less loss of accuracy in integers.
     """
 
     flash: tuple[str, ...]

@@ -1,8 +1,8 @@
 """The sizes of a model, and how many bytes it takes by the ProtoNN paper's accounting.
 
-In the paper a value takes 4 bytes, and 4 more for its index where a matrix is stored sparse; a
-matrix is stored whichever way is smaller (Gupta et al., 2017, section 5). What a model takes on a
-board is another number: `IntegerChain.model_bytes` and the budget gate have it.
+In the paper a value takes 4 bytes, plus 4 for its index if the matrix is stored sparse; a matrix is
+stored whichever way is smaller (Gupta et al., 2017, section 5). The size on a board is different:
+see `IntegerChain.model_bytes` and the budget gate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN_CLASSES = 5
 
 
 class Size(NamedTuple):
-    """How many there are of something: its name, its symbol in formulas, and the number."""
+    """A size: its name, its symbol in formulas, and the number."""
 
     name: str
     symbol: str
@@ -33,14 +33,14 @@ class Size(NamedTuple):
 class Sized(Shown, ABC):
     """The sizes of any model, in floats or in integers.
 
-    Its inputs are what a point has, or what a feature stage makes of it.
+    Its inputs are the features of a point, or those that a feature stage computes.
 
     Attributes
     ----------
     title : str
-        What its kind of classifier is called in sentences.
+        The name of its kind of classifier in text.
     remedies : Remedies
-        What to train it with where it does not fit.
+        What to try in training if it does not fit.
     """
 
     title: ClassVar[str]
@@ -61,7 +61,7 @@ class Sized(Shown, ABC):
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """What it has besides inputs and classes."""
+        """Sizes other than inputs and classes."""
         return ()
 
     def facts(self) -> dict[str, str]:
@@ -77,17 +77,17 @@ class Sized(Shown, ABC):
 
     @property
     def n_features(self) -> int:
-        """What a point has, and what the device is sent for it: at least D."""
+        """Number of features of a point, as sent to the device: at least D."""
         return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
 
     @property
     def n_channels(self) -> int | None:
-        """Channels that the values of a point are of in turn, if they are; see `FeatureStage`."""
+        """Number of interleaved channels in a point; see `FeatureStage`."""
         return None if self.feature_stage is None else self.feature_stage.n_channels
 
 
 class SizedByMatrices(Sized):
-    """The sizes of whatever has W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
+    """The sizes of a model with W (d, D), B (d, m) and Z (L, m), in floats or in integers."""
 
     title: ClassVar[str] = "ProtoNN"
     remedies: ClassVar[Remedies] = Remedies(
@@ -108,7 +108,7 @@ class SizedByMatrices(Sized):
 
     @property
     def paper_bytes(self) -> int:
-        """What the matrices take as the ProtoNN paper counts; see the module's text."""
+        """Size of the matrices by the ProtoNN paper's accounting; see the module's text."""
         return paper_bytes(self.matrices.values())
 
     @property

@@ -19,22 +19,22 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class InputStatistics:
-    """What the quantizer calibrates with: statistics of the projection's inputs in training.
+    """Statistics of the projection's inputs in training, for calibrating the quantizer.
 
-    They are the raw features, the averages of areas, or window features.
+    The inputs are raw features, averages of areas, or window features.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (D,), float64
-        Smallest and largest value of each feature that is told apart; with average pooling those
-        of any pixel.
+        Limits of the values of each feature that are distinguished; with average pooling those of
+        all pixels.
     mean, deviation : ndarray of shape (D,), float64
         Mean and standard deviation (of the population) of each feature.
     background : ndarray of shape (D,), float64
-        The most frequent value of each feature, the smallest such; the code skips inputs equal to
-        it. With average pooling, that of its pixels.
+        The most frequent value of each feature, the smallest of several; the code skips inputs
+        equal to it. With average pooling, that of its pixels.
     whole : bool
-        Whether features are whole numbers of 0..upper that devices take as they are.
+        Whether features are integers in 0..upper that devices use unchanged.
     """
 
     lower: Float64
@@ -60,7 +60,7 @@ class InputStatistics:
             raise InputError("array 'inputs_deviation' has a negative value; train the model again")
 
     def with_dead_zone(self, share: float) -> InputStatistics:
-        """Return the statistics with that share of each range, beside its background, cut off."""
+        """Return the statistics with this share of each range, next to the background, removed."""
         band = share * (self.upper - self.lower)
         rests_high = self.upper - self.background < self.background - self.lower
         return replace(
@@ -72,7 +72,7 @@ class InputStatistics:
     def reaching(self, share: float) -> InputStatistics:
         """Return the statistics with each range longer by that share of it at either end.
 
-        Whole numbers are what they are.
+        Integers are unchanged.
         """
         if self.whole:
             return self
@@ -80,16 +80,16 @@ class InputStatistics:
         return replace(self, lower=self.lower - longer, upper=self.upper + longer)
 
     def with_one_range(self) -> InputStatistics:
-        """Return the statistics with the range of all features together, which rest at its begin.
+        """Return the statistics with one common range, with the background at its start.
 
-        Features that become bytes by one table have it.
+        This is for features that one table converts to bytes.
         """
         lower = np.full_like(self.lower, self.lower.min())
         upper = np.full_like(self.upper, self.upper.max())
         return replace(self, lower=lower, upper=upper, background=lower)
 
     def of_whole_numbers(self, maximum: int) -> InputStatistics:
-        """Return the statistics of features that are whole numbers of 0..maximum, as they are."""
+        """Return the statistics of features that are integers in 0..maximum, used unchanged."""
         zeros = np.zeros_like(self.lower)
         ends = {"lower": zeros, "upper": zeros + maximum, "background": zeros}
         return replace(self, **ends, whole=True)
@@ -113,8 +113,8 @@ class InputStatistics:
     ) -> InputStatistics:
         """Measure the averages (n, D) of training images X (n, H W), of weights (n,).
 
-        The device averages bytes, and all pixels become bytes in the same way. So all averages have
-        the range and the background of all pixels together.
+        The device averages bytes, and all pixels are quantized in the same way. So all averages
+        have the common range and background of all pixels.
         """
         mean, deviation = mean_and_deviation(averages, weights)
         lower, upper, background = common_range(X, weights)
@@ -130,7 +130,7 @@ class InputStatistics:
 def mean_and_deviation(
     X: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> tuple[Float64, Float64]:
-    """Return mean and standard deviation of each column of X (n, D), points weighted by (n,)."""
+    """Return the weighted mean and standard deviation of each column of X (n, D), weights (n,)."""
     if weights is None:
         return X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
     counted = np.asarray(weights, dtype=np.float64)
@@ -141,7 +141,7 @@ def mean_and_deviation(
 def common_range(
     X: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> tuple[float, float, float]:
-    """Return the least, the largest and, in 256 bins, the most frequent value in X (n, D)."""
+    """Return the smallest, the largest and, in 256 bins, the most frequent value in X (n, D)."""
     lower, upper = float(X.min()), float(X.max())
     extent = upper - lower
     if not extent > 0:

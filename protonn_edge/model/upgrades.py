@@ -1,4 +1,4 @@
-"""Model files of older formats: each function makes the arrays of one format those of the next."""
+"""Model files of older formats: each function converts the arrays of one format to the next."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ UPGRADES: dict[int, Callable[[Arrays], Arrays]] = {
     5: _without_raw_exponents,
     6: _without_classifier,
 }
-"""What makes a file of the next format of one of an older, by the older's number."""
+"""Functions that upgrade a file to the next format, by the number of the old format."""

@@ -1,7 +1,7 @@
-"""How much of its work the integer model does on given points: what cycles depend on.
+"""The activity of an integer model on given points, on which its cycles depend.
 
-Inputs that are 0 are passed over, and a prototype is left at the coordinate that shows that it is
-far. The planner turns these shares into mean cycles.
+Inputs that are 0 are skipped, and a distance is abandoned at the coordinate that shows that the
+prototype is far. The planner converts these shares to mean cycles.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
     """
     n = len(Q)
     if n == 0:
-        raise InputError("the data has no points to count cycles on; give a file that has some")
+        raise InputError("the data has no points to estimate cycles on; give a file with points")
     inputs = np.zeros(model.n_inputs)
     sums: dict[str, list[NDArray[np.float64]]] = {}
     stages = (*model.feature_stages, *model.own_stages)

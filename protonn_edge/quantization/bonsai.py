@@ -1,20 +1,19 @@
-"""The integer models of Bonsai and of local deep kernels, and how they are made of the float ones.
+"""The integer models of Bonsai and of local deep kernels, and their quantization.
 
-Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. Of Bonsai
-they are projected first, as those of a ProtoNN are (see `quantization.integer_model`), to signed
-bytes p in steps of 1/127: training leaves coordinates of its points within -1..1, and what is
-beyond counts as these ends. Then, with x = p, or q of a local deep kernel::
+Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. Bonsai
+first projects them, like ProtoNN (see `quantization.integer_model`), to signed bytes p in steps of
+1/127: coordinates of training points are within -1..1, and values beyond are clamped. Then, with x
+= p, or q for a local deep kernel::
 
     h = (W_kl x + bias) >> weight_shift                    sums have 24 bits
     i = (V_kl x + bias) >> gate_shift                      limited to -128..127
     s_l = sum over the nodes k on the way of (h tanh[i]) >> 8          16 bits, never overflows
     class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
 
-The way goes right from node k if ``T_k x + bias`` is not negative.
-
-All W share a unit, and so do all V; a branch is a sign alone, so that each row of T has a unit of
-its own. The shifts say how finely sums count: that of W is the least for which scores fit their
-bits, that of V the largest with which the table is fine enough.
+The path goes right from node k if ``T_k x + bias`` is not negative. All W share a unit, and so do
+all V; only the sign of a branch matters, so each row of T has its own unit. The shifts determine
+the resolution of sums: the shift of W is the smallest for which scores fit their bits, that of V
+the largest for which the table is fine enough.
 """
 
 from __future__ import annotations
@@ -74,15 +73,15 @@ FloatArray = NDArray[np.float64]
 _STEP = 1 / 127  # of a coordinate
 _SPREAD = 40.0**2  # the variance of one, about, in these steps
 
-# Root mean square error of a coordinate, in these steps, that 16-bit accumulators may cost before
-# 24-bit ones are taken.
+# Root mean square error of a coordinate, in these steps, above which 24-bit accumulators are used
+# instead of 16-bit ones.
 _TOLERATED_ERROR = 1.5
 
 _TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its middle
 _GATE_MAXIMUM = 127
 
-_FINER = 2.0 ** (-np.arange(11) / 2)  # units that are tried, beside that of the largest weight
-_COARSER = 1.02  # from unit to unit, until everything fits when it is rounded, too
+_FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides that of the largest weight
+_COARSER = 1.02  # from unit to unit, until all rounded values fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +115,11 @@ class TreeChain(SizedByTree, IntegerChain):
     @property
     @abstractmethod
     def _feed(self) -> Range:
-        """What the tree's inputs can be."""
+        """The range of the tree's inputs."""
 
     @cached_property
     def tree_stage(self) -> IntegerBonsaiTree:
-        """From what the tree reads to the scores."""
+        """From the tree's inputs to the scores."""
         return IntegerBonsaiTree(
             Sums(self.weights, self.weight_bias),
             Sums(self.gates, self.gate_bias),
@@ -200,7 +199,7 @@ def coordinate_range(n: int) -> Range:
 
 
 def quantize_bonsai(model: BonsaiModel) -> BonsaiChain:
-    """Return the integer model of a float model, whose scores times `score_scale` approximate its.
+    """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
     ------
@@ -220,7 +219,7 @@ def quantize_bonsai(model: BonsaiModel) -> BonsaiChain:
 
 
 def quantize_kernel(model: LocalDeepKernelModel) -> LocalDeepKernelChain:
-    """Return the integer model of a float model, whose scores times `score_scale` approximate its.
+    """Return the integer model, whose scores times `score_scale` approximate the float model's.
 
     Raises
     ------
@@ -240,7 +239,7 @@ def quantize_kernel(model: LocalDeepKernelModel) -> LocalDeepKernelChain:
 
 
 def _rows(model: TreeModel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return W, V and T, with a column more."""
+    """Return W, V and T, with a column of biases."""
     W, V = model.weights.astype(np.float64), model.gates.astype(np.float64)
     T = model.branches.astype(np.float64) if len(model.branches) else np.zeros((0, W.shape[1]))
     return W, V, T
@@ -264,13 +263,13 @@ def _fit(model: BonsaiModel, input_bits: int, accumulator_bits: int) -> FittedPr
 
 
 def _of_coordinates(rows: FloatArray) -> FoldedMap:
-    """Return what rows (r, d + 1) are for coordinates in whole steps, all of which spread alike."""
+    """Return rows (r, d + 1) folded for coordinates in steps, all with the same spread."""
     mean = np.zeros(rows.shape[1] - 1)
     return FoldedMap(rows[:, :-1] * _STEP, rows[:, -1], mean, mean + _SPREAD)
 
 
 def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatArray) -> FoldedMap:
-    """Return what rows (r, D + 1) are for inputs as bytes."""
+    """Return rows (r, D + 1) folded for inputs as bytes."""
     per_raw_unit = rows[:, :-1] * model.normalizer.scale
     folded = FoldedMap.of(per_raw_unit, model.normalizer.offset, model.inputs, inputs)
     return replace(folded, constant=folded.constant + rows[:, -1])
@@ -279,13 +278,13 @@ def _of_inputs(model: LocalDeepKernelModel, inputs: InputQuantizer, rows: FloatA
 def _quantized_tree(
     model: TreeModel, maps: list[FoldedMap], feed: Range
 ) -> tuple[dict[str, Any], float]:
-    """Return the fields of a `TreeChain`, and what a unit of its scores is worth."""
+    """Return the fields of a `TreeChain`, and the value of a unit of its scores."""
     of_weights, of_gates, of_branches = maps
     for each, name in ((of_weights, "W"), (of_gates, "V")):
         if not (each.weights.any() or each.constant.any()):
             raise InputError(
                 f"all of {name} is zero, so every point would have the same scores; train with a "
-                "larger share of weights that are not"
+                "larger share of non-zero weights"
             )
     gates, gate_shift, gate_step = _quantized_gates(of_gates, feed)
     middles = np.arange(TABLE_SIZE) - TABLE_SIZE // 2 + 0.5
@@ -312,7 +311,7 @@ def _quantized_tree(
         "table": table,
     }
     scale = unit * (1 << (stage.weight_shift + PRODUCT_SHIFT)) / _GATE_MAXIMUM
-    # Of two classes a score is half of what the one row gives.
+    # With two classes a score is half the sum of the only row.
     return fields, scale * (1.0 if model.n_rows > 1 else 0.5)
 
 
@@ -324,7 +323,7 @@ def _least_shifted(
     table: NDArray[np.int8],
     feed: Range,
 ) -> IntegerBonsaiTree | None:
-    """Return the stage with the least shift of W that is proven to fit, None if there is none."""
+    """Return the stage with the smallest proven shift of W; None if there is none."""
     for weight_shift in range(LARGEST_SHIFT + 1):
         try:
             return IntegerBonsaiTree(
@@ -336,7 +335,7 @@ def _least_shifted(
 
 
 def _quantized_branches(of_branches: FoldedMap, feed: Range) -> Sums:
-    """Return T, each row in a unit of its own."""
+    """Return T, each row in its own unit."""
     columns = of_branches.weights.shape[1]
     rows = [_rounded(_row(of_branches, k), feed, 0.0)[0] for k in range(len(of_branches.constant))]
     return Sums(
@@ -346,7 +345,7 @@ def _quantized_branches(of_branches: FoldedMap, feed: Range) -> Sums:
 
 
 def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float]:
-    """Return V, its shift, and what an entry of the table is wide."""
+    """Return V, its shift, and the width of a table entry."""
     unit = _TABLE_STEP / (1 << LARGEST_SHIFT)
     gates, unit = _rounded(of_gates, feed, unit)
     shift = LARGEST_SHIFT
@@ -360,12 +359,12 @@ def _quantized_gates(of_gates: FoldedMap, feed: Range) -> tuple[Sums, int, float
 
 
 def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]:
-    """Return rows in whole numbers of a unit, at least `least`, in which sums fit; and the unit."""
+    """Return rows as integers in a unit, at least `least`, for which sums fit; and the unit."""
     limit = (1 << (SUM_BITS - 1)) - 1
     unit = max(_best_unit(folded), least, float(np.abs(folded.constant).max(initial=0.0)) / limit)
     while unit > 0 and math.isfinite(unit):
         rounded = RoundedWeights(folded, unit)
-        # What rounding adds on average is known, so it is taken off.
+        # The mean rounding error is known, so it is subtracted.
         bias = np.rint((folded.constant - rounded.drift) / unit)
         if np.abs(bias).max() <= limit:
             sums = Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
@@ -379,10 +378,10 @@ def _rounded(folded: FoldedMap, feed: Range, least: float) -> tuple[Sums, float]
 
 
 def _best_unit(folded: FoldedMap) -> float:
-    """Return the unit with which sums are predicted to be most exact.
+    """Return the unit with the smallest predicted error of sums.
 
-    That of the largest weight may be too coarse for others; those of inputs that are almost always
-    the same may be large, and clipping them costs little.
+    The unit of the largest weight may be too coarse for others; weights of almost constant inputs
+    may be large, and clipping them costs little.
     """
     whole = float(np.abs(folded.weights).max(initial=0.0)) / RESIDUAL_MAXIMUM
     if not whole:
@@ -399,8 +398,8 @@ def _row(folded: FoldedMap, k: int) -> FoldedMap:
 
 def _no_scale(what: str) -> InputError:
     return InputError(
-        f"no integer scale holds the weights of {what} and what its sums begin with; train the "
-        "model again with normalized features"
+        f"no integer scale fits the weights of {what} and its biases; train the model again with "
+        "normalized features"
     )
 
 

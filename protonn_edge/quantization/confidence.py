@@ -1,8 +1,8 @@
-"""How sure an answer is, in per cent, from integer scores: the softmax of `predict_proba`.
+"""The confidence of an answer in per cent, from integer scores: the softmax of `predict_proba`.
 
-With s the scores and t what one unit of them is worth in logits, the probability of the class of
-the largest score is one over the sum of ``exp(-t (max s - s_l))`` over all classes l. The
-exponential is a table of bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
+With scores s, and t logits per unit of them, the probability of the class with the largest score is
+one over the sum of ``exp(-t (max s - s_l))`` over all classes l. The exponential is a table of
+bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _STEPS_A_UNIT = 16
-_ONE = 255  # what stands for 1
+_ONE = 255  # the integer for 1
 _MOST_SHIFT, _FACTOR_BITS = 24, 16
 
 
 def _table() -> tuple[int, ...]:
-    """Return ``255 exp(-i / 16)``, rounded, down to the last that is not 0."""
+    """Return ``255 exp(-i / 16)``, rounded, up to the last non-zero value."""
     steps = np.arange(_STEPS_A_UNIT * np.log(2 * _ONE))
     return tuple(np.rint(_ONE * np.exp(-steps / _STEPS_A_UNIT)).astype(int).tolist())
 
 
 TABLE = _table()
-"""What the exponential is for the first, second, ... step below the largest score."""
+"""The exponential for the first, second, ... step below the largest score."""
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """From differences of integer scores to places in `TABLE`.
+    """From differences of integer scores to indices in `TABLE`.
 
     Attributes
     ----------
     factor : int
-        Steps of the table that a unit of the scores is worth, times ``2**shift``: 1..65,535.
+        Steps of the table per unit of the scores, times ``2**shift``: 1..65,535.
     shift : int
         1..24.
     """
@@ -44,7 +44,7 @@ class Confidence:
 
     @classmethod
     def of(cls, logit: float) -> Confidence:
-        """Return the numbers for scores whose unit is worth so much, above 0, in logits."""
+        """Return the numbers for the value of a unit of the scores in logits, above 0."""
         steps = min(logit * _STEPS_A_UNIT, float(len(TABLE)))
         most = (1 << _FACTOR_BITS) - 1
         shift = int(np.clip(np.floor(np.log2(most / steps)), 1, _MOST_SHIFT))
@@ -52,12 +52,12 @@ class Confidence:
 
     @property
     def limit(self) -> int:
-        """The least difference of scores that the table does not reach: it counts as 0."""
+        """The smallest difference of scores beyond the table, where the exponential is 0."""
         half = 1 << (self.shift - 1)
         return -(-((len(TABLE) << self.shift) - half) // self.factor)
 
     def percent(self, scores: ArrayLike) -> NDArray[np.uint8]:
-        """Return how probable the class of the largest score is, in per cent.
+        """Return the probability of the class with the largest score, in per cent.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""From the integer model back to floats: what its integers stand for.
+"""From the integer model back to floats: the values that its integers represent.
 
-Training that is aware of quantization computes with these floats, so that what it minimizes is the
-loss of the integer model and not that of a formula beside it.
+Quantization-aware training computes with these floats, so that it minimizes the loss of the integer
+model itself, not of a separate formula.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class DequantizedModel:
-    """Floats whose arithmetic is the integer model's, but for rounding projections and the table.
+    """Floats with the integer model's arithmetic, except for rounding of projections and the table.
 
     Distances are in units of 1/gamma: the RBF is ``exp(-||b_j - (W x + bias)||^2)``.
 
@@ -29,7 +29,7 @@ class DequantizedModel:
     projection : ndarray of shape (d, D), float64
         W, for raw features x, or averages of them, that an `InputQuantizer` can express exactly.
     bias : ndarray of shape (d,), float64
-        What a projected point begins with; rounding down is taken into account on average.
+        Offset of the projection, which includes the mean error of rounding down.
     prototypes : ndarray of shape (d, m), float64
         B.
     labels : ndarray of shape (L, m), float64
@@ -43,12 +43,12 @@ class DequantizedModel:
 
 
 def dequantize(model: IntegerModel) -> DequantizedModel:
-    """Return what the integers of a model stand for."""
+    """Return the values that a model's integers represent."""
     step, half = distance_step(model.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
     dropped = model.accumulator_bits - 16
     unit = model.multiplier / (1 << (REQUANTIZE_SHIFT + dropped))
     projection = step * unit * model.projection.astype(np.float64) / model.inputs.step
-    # Arithmetic right shifts lose half of what they can, on average.
+    # Arithmetic right shifts lose half a step on average.
     lost = model.multiplier * ((1 << dropped) - 1) / (2 << dropped)
     constant = (model.offset - lost - half + 0.5) / (1 << REQUANTIZE_SHIFT) + unit * model.bias
     return DequantizedModel(

@@ -1,7 +1,7 @@
-"""A projection of bytes whose sums are requantized to signed bytes: its integers in a given scale.
+"""Fit a projection from bytes to signed bytes into integers, for a given scale of the outputs.
 
-What the coordinates are in, steps of theirs, is decided before; here a unit of the weights is found
-for which nothing overflows, and the error is predicted that rounding makes.
+The steps of the coordinates are given; this module finds a unit of the weights for which nothing
+overflows, and predicts the rounding error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}
 
 @dataclass(frozen=True)
 class FittedProjection:
-    """One way to quantize a projection, and the error that it is predicted to make."""
+    """A quantized projection, and its predicted error."""
 
     inputs: InputQuantizer
     rounded: RoundedWeights
@@ -58,7 +58,7 @@ class FittedProjection:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What it is in the fields of an integer model."""
+        """Its fields in an integer model."""
         return {
             "inputs": self.inputs,
             "projection": self.residuals,
@@ -74,16 +74,16 @@ def best_projection(
     tolerated_error: float,
     step: float = 1.0,
 ) -> FittedProjection | None:
-    """Return the most exact projection, None if no scale holds one.
+    """Return the most exact projection; None if none fits.
 
     Parameters
     ----------
     fit : callable
-        Fits one, given the bits of inputs and of accumulators.
+        Fits a projection with given bits of inputs and accumulators.
     tolerated_error : float
-        With a larger one at 16 bits, accumulators of 24 are tried, too.
+        If the error with 16-bit accumulators is larger, 24-bit ones are tried, too.
     step : float
-        What the errors are multiplied with before.
+        A factor on the errors before the comparison.
     """
     found = [fit(bits, 16) for bits in INPUT_BITS]
     choices = [choice for choice in found if choice is not None]
@@ -103,7 +103,7 @@ def fit_projection(
     weights: FloatArray | None = None,
     most: int = RESIDUAL_MAXIMUM,
 ) -> FittedProjection | None:
-    """Return a projection in the finest scale that fits these bits, None if there is none.
+    """Return a projection in the finest scale that fits these bits; None if there is none.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ def fit_projection(
     accumulator_bits : int
         16 or 24.
     centre : ndarray of shape (d,), or float
-        The coordinates, in steps, that become 0.
+        The coordinates, in steps, that map to 0.
     weights : ndarray of shape (d, D), optional
-        Those that the unit must hold, where not all of the map's are: others are clipped.
+        The weights that the unit must represent, if not all of the map's; larger ones are clipped.
     most : int
         The largest weight.
     """
@@ -132,7 +132,7 @@ def fit_projection(
         if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
             continue
         bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
-        # What rounding adds on average is known, so it is taken off.
+        # The mean rounding error is known, so it is subtracted.
         constant = target - rounded.drift - unit * bias
         lost = multiplier * ((1 << dropped) - 1) / (2 << dropped)
         offset = np.rint(((constant + 0.5) * (1 << REQUANTIZE_SHIFT) + lost) / OFFSET_STEP)
@@ -152,10 +152,10 @@ def fit_projection(
 
 
 def _multipliers(weights: FloatArray, most: int, input_maximum: int, bits: int) -> range:
-    """List multipliers from that of the finest unit that may fit to coarser ones.
+    """List multipliers, from that of the finest unit that may fit to coarser ones.
 
-    A residual is `most` at most, and the accumulator of so many bits must hold the largest row sum
-    of magnitudes times the largest input, whatever the input is.
+    A residual is `most` at most, and the accumulator must hold the largest row sum of magnitudes
+    times the largest input, for any input.
     """
     largest = float(np.abs(weights).max()) / most
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum

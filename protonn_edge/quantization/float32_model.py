@@ -1,4 +1,4 @@
-"""The model in floats, for a build to compare the integers with.
+"""The float32 model, for builds to compare the integers with.
 
 For an input ``q`` of D unsigned bytes, the same as the integer model's::
 
@@ -9,10 +9,10 @@ For an input ``q`` of D unsigned bytes, the same as the integer model's::
     class = the first l with the largest s_l, before it is rounded
 
 The device computes in IEEE 754 binary32, and so does NumPy up to r, in the same order, so that both
-find the same prototypes far. The exponential and the scores NumPy computes in binary64: scores
-differ by at most `score_tolerance`, and classes only where two scores are that close. Z is scaled
-by a power of two such that scores are integers of 24 bits: so they travel and are compared as an
-integer build's.
+find the same prototypes far. NumPy computes the exponential and the scores in binary64: scores
+differ by at most `score_tolerance`, and classes only if two scores are that close. Z is scaled by a
+power of two such that scores are integers of 24 bits, which are sent and compared like those of an
+integer build.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ class Float32Model(SizedByMatrices, FedBytes):
     projection : ndarray of shape (d, D), float32
         W, for bytes, in units of 1/gamma.
     bias : ndarray of shape (d,), float32
-        What a projection begins with.
+        Offset of the projection.
     prototypes : ndarray of shape (d, m), float32
         B, in units of 1/gamma.
     labels : ndarray of shape (L, m), float32
         Z, in units of `score_scale`.
     limit : float
-        Squared distances beyond it are far: where the RBF falls below the float model's cutoff;
-        a float32, or infinite.
+        Squared distance beyond which a prototype is far: where the RBF falls below the float
+        model's cutoff; a float32, or infinite.
     score_scale : float
-        What one unit of a score is worth in the float model's scores: a power of two.
+        Value of a unit of a score in the float model's scores: a power of two.
     classes : tuple of str
         Names of the L classes.
     feature_names : tuple of str
-        Names of the features of a point, or none.
+        Names of the features of a point, or empty.
     """
 
     rejection = None
     score_tolerance: ClassVar[int] = 1 << 8
-    """Units by which scores may differ between executions: 1/65536 of the largest score."""
+    """Tolerated difference of scores between executions, in units: 1/65536 of the largest score."""
 
     inputs: InputQuantizer
     projection: Float32
@@ -92,7 +92,7 @@ class Float32Model(SizedByMatrices, FedBytes):
 
     @cached_property
     def model_sha256(self) -> str:
-        """SHA-256 over the numbers, in hexadecimal; never that of an integer model."""
+        """SHA-256 of the numbers, in hexadecimal; never equal to an integer model's."""
         digest = hashlib.sha256(b"float32:")
         for part in (self.inputs, self):
             for field in fields(part):
@@ -109,7 +109,7 @@ class Float32Model(SizedByMatrices, FedBytes):
         return digest.hexdigest()
 
     def scores(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Return the scores (n, L) of quantized inputs Q, (n, D) uint8, in whole units."""
+        """Return the scores (n, L) of quantized inputs Q, (n, D) uint8, as integers."""
         return np.rint(self._sums(Q)).astype(np.int64)
 
     def predict(self, Q: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -138,26 +138,26 @@ class Float32Model(SizedByMatrices, FedBytes):
 
 
 def float32_model(model: ProtoNNModel, integer_model: IntegerModel) -> Float32Model:
-    """Return the float build's numbers of a model whose integer model is given.
+    """Return the float build's numbers of a model, given its integer model.
 
     Raises
     ------
     InputError
-        If a number does not fit a float of 32 bits, all of Z is zero, or the model makes features
-        or rejects points.
+        If a number does not fit float32, all of Z is zero, or the model computes features or
+        rejects points.
     """
     if model.feature_stage is not None:
         raise InputError(
-            f"the model {model.feature_stage.does}, which a float build does not; build in int8, "
-            "or train without that"
+            f"the model {model.feature_stage.does}, which float builds do not support; build in "
+            "int8, or train without that"
         )
     if model.rejection is not None:
         raise InputError(
-            'a float build has no answer "unknown", which the model gives; build in int8, or take '
-            "the model as it was before it was calibrated"
+            'float builds do not support the answer "unknown", which the model gives; build in '
+            "int8, or use the model from before its calibration"
         )
     inputs, gamma = integer_model.inputs, model.gamma
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite values are refused below
         per_raw_unit = gamma * model.projection.astype(np.float64) * model.normalizer.scale
         bias = per_raw_unit @ (inputs.zero - model.normalizer.offset)
         labels = model.labels.astype(np.float64)

@@ -1,8 +1,8 @@
-"""An affine map of raw features, folded into the bytes that stand for them on the device.
+"""An affine map of raw features, folded into weights for the bytes on the device.
 
-The normalizer, and whatever else scales a matrix, become part of its weights, so that none of it
-costs the device anything. What rounding the weights and the inputs does to the map's values is
-predicted from the statistics of the training points.
+The normalizer and other factors become part of a matrix's weights, so that they cost the device
+nothing. The effect of rounding weights and inputs on the map's values is predicted from the
+statistics of the training points.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ FloatArray = NDArray[np.float64]
 RESIDUAL_MAXIMUM = 127
 INPUT_BITS = (8, 7, 6, 5, 4)
 
-_COARSER = 1.02  # from unit to unit, until all sums fit when they are rounded, too
+_COARSER = 1.02  # from unit to unit, until all rounded sums fit
 
 
-@lru_cache(maxsize=16)  # training asks for the same one at each step
+@lru_cache(maxsize=16)  # training needs the same one at each step
 def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
-    """Return the quantizer of features whose training values had these statistics.
+    """Return the quantizer of features with these training statistics.
 
-    Each feature's range is cut into ``2**bits - 1`` steps, from the end that is nearer to its most
-    frequent value. A constant feature gets a step of 1 and always reads 0. Features that are whole
-    numbers stay as they are, whatever the bits.
+    Each feature's range is cut into ``2**bits - 1`` steps, from the end that is closer to its most
+    frequent value. A constant feature gets a step of 1 and always reads 0. Features that are
+    integers are unchanged, for any number of bits.
     """
     if statistics.whole:
         zero = np.zeros_like(statistics.lower)
@@ -54,13 +54,13 @@ class FoldedMap:
     Attributes
     ----------
     weights : ndarray of shape (d, D), float64
-        By a step of an input.
+        Per step of an input.
     constant : ndarray of shape (d,), float64
-        The values where all inputs are 0.
+        The values if all inputs are 0.
     mean, variance : ndarray of shape (D,), float64
         Of the inputs of training points.
     rounds : bool
-        Whether inputs are rounded, other than those that are whole numbers already.
+        Whether inputs are rounded, other than integer features.
     """
 
     weights: FloatArray
@@ -82,9 +82,9 @@ class FoldedMap:
         Parameters
         ----------
         per_raw_unit : ndarray of shape (d, D), float64
-            Weights by a feature's own unit.
+            Weights per unit of a feature.
         offset : ndarray of shape (D,), float64
-            Where a feature counts nothing.
+            Feature values whose contribution is 0.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class FoldedMap:
 
 @dataclass(frozen=True, eq=False)
 class RoundedWeights:
-    """The weights of a map in whole numbers of a `unit`, clipped to -most..most."""
+    """The weights of a map as integers in a `unit`, clipped to -most..most."""
 
     folded: FoldedMap
     unit: float
@@ -127,12 +127,12 @@ class RoundedWeights:
 
     @property
     def drift(self) -> FloatArray:
-        """What rounding them adds to the values on average, (d,)."""
+        """Mean rounding error of the values, (d,)."""
         return _dot(self._rounding, self.folded.mean)
 
     @property
     def noise(self) -> FloatArray:
-        """The variance, (d,), of what rounding does to the values, that of the inputs too."""
+        """Variance of the rounding error of the values, (d,), including that of the inputs."""
         of_weights = np.square(self._rounding) @ self.folded.variance
         of_inputs = np.square(self.folded.weights).sum(axis=1) / 12 * self.folded.rounds
         noise: FloatArray = of_weights + of_inputs
@@ -141,22 +141,22 @@ class RoundedWeights:
 
 @dataclass(frozen=True, eq=False)
 class QuantizedProduct:
-    """A map in int8 and sums of some bits, in the finest unit that fits both.
+    """A map with int8 weights and sums of limited bits, in the finest unit that fits both.
 
-    Weights and constants that are whole numbers, and fit, stay as they are.
+    Weights and constants that are integers, and fit, are unchanged.
 
     Attributes
     ----------
     residuals : ndarray of shape (d, D), int8
         The weights.
     bias : ndarray of shape (d,), int64
-        What the sums begin with; what rounding adds to them on average is taken off.
+        Bias of the sums, minus their mean rounding error.
     accumulator_bits : int
         Every sum fits, on any input.
     unit : float
-        What one is worth of residuals and sums.
+        Value of a unit of residuals and sums.
     error : float
-        What the values are predicted to be off, as a share of their spread, both root mean squares.
+        Predicted error of the values relative to their spread, both root mean squares.
     """
 
     residuals: NDArray[np.int8]
@@ -174,9 +174,9 @@ class QuantizedProduct:
         accumulator_bits: int,
         spare: int = 0,
     ) -> QuantizedProduct:
-        """Return the map of inputs up to `maximum`, with this constant (d,) in place of its own.
+        """Return the map of inputs up to `maximum`, with this constant (d,).
 
-        Sums stay so much below their limit that there are `spare` more.
+        Sums stay below their limit by at least `spare`.
         """
         limit = (1 << (accumulator_bits - 1)) - 1 - spare  # with either sign
         unit = _finest_unit(folded, constant, maximum, limit)
@@ -196,7 +196,7 @@ class QuantizedProduct:
 
 
 def _finest_unit(folded: FoldedMap, constant: FloatArray, maximum: int, limit: int) -> float:
-    """Return the unit with which residuals fit int8, and sums, before they are rounded, `limit`."""
+    """Return the unit for which residuals fit int8, and sums, before rounding, `limit`."""
     weights = maximum * folded.weights
     low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
     largest = float(np.abs(constant + np.stack([low, high])).max())
@@ -208,12 +208,12 @@ def _whole(numbers: FloatArray) -> bool:
 
 
 def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    """Return matrix @ vector, exactly rounded: no machine adds in another order."""
+    """Return matrix @ vector, exactly rounded, so that it does not depend on the machine."""
     return np.array([_sum(row) for row in (matrix * vector).tolist()])
 
 
 def _sum(numbers: list[float]) -> float:
     try:
         return math.fsum(numbers)
-    except (OverflowError, ValueError):  # not finite, or not on the way
+    except (OverflowError, ValueError):  # not finite, or overflow in between
         return math.nan

@@ -1,4 +1,4 @@
-"""The integer model of a forest, and how it is made of the float model.
+"""The integer model of a forest, and its quantization.
 
 Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them. A node
 that asks whether a feature is at most a threshold asks whether its byte is at most one::
@@ -7,9 +7,9 @@ that asks whether a feature is at most a threshold asks whether its byte is at m
     s_l = bias_l + sum_t value_tl(leaf_t)             16 bits, never overflows
     class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
 
-What was trained on bytes is the same in integers, node by node; other thresholds become the byte
-that is nearest. The values of leaves have one scale, which is that of the scores: the finest for
-which they fit int8 and all scores 16 bits.
+Trees that were trained on bytes are the same in integers, node by node; other thresholds become the
+nearest byte. The values of leaves share the scale of the scores: the finest for which they fit int8
+and all scores 16 bits.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from protonn_edge.stages.input_quantizer.saturation import BYTE_MAXIMUM
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage
 
 _ROWS_AT_ONCE = 512
-_COARSER = 1.02  # from unit to unit, until all scores fit when values are rounded, too
+_COARSER = 1.02  # from unit to unit, until all scores of rounded values fit
 _HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 
@@ -47,13 +47,13 @@ class ForestChain(SizedByTrees, IntegerChain):
     Attributes
     ----------
     nodes : ndarray of shape (N,), int64
-        Which input inner nodes ask for; see `IntegerForest.features`.
+        The input that inner nodes test; see `IntegerForest.features`.
     thresholds : ndarray of shape (inner nodes,), uint8
-        What they compare it with.
+        The thresholds of the tests.
     leaves : ndarray of shape (leaves, L), int8
-        What a leaf adds to the scores.
+        Contribution of a leaf to the scores.
     bias : ndarray of shape (L,), int64
-        What scores begin with.
+        Initial scores.
     """
 
     nodes: IntArray
@@ -79,11 +79,11 @@ class ForestChain(SizedByTrees, IntegerChain):
 
 
 def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
-    """Return the quantizer of features whose training values had these statistics.
+    """Return the quantizer of features with these training statistics.
 
-    Each feature's range is cut into 255 steps, from its lower end, so that bytes are in the order
-    of the features. A constant feature gets a step of 1 and always reads 0. Features that are whole
-    numbers stay as they are.
+    Each feature's range is cut into 255 steps, from its lower end, so that bytes have the order of
+    the features. A constant feature gets a step of 1 and always reads 0. Features that are integers
+    are unchanged.
     """
     if statistics.whole:
         return input_quantizer(statistics, bits=8)
@@ -92,10 +92,10 @@ def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
 
 
 def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStatistics:
-    """Return statistics with which features of whole numbers become bytes one by one.
+    """Return statistics with which integer features map to bytes one to one.
 
-    So trees that are trained on bytes are those of the points (n, D) themselves. Other features,
-    and those of more than 256 whole numbers, keep their ranges.
+    Trees trained on the bytes are then the same as on the points (n, D) themselves. Other features,
+    and integers with a range above 256 values, keep their ranges.
     """
     lower, upper = statistics.lower, statistics.upper
     whole = (np.rint(X) == X).all(axis=0) & (lower == np.rint(lower))
@@ -106,7 +106,7 @@ def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStati
 def device_bytes(
     statistics: InputStatistics, stage: FeatureStage | None, X: NDArray[Any]
 ) -> NDArray[np.uint8]:
-    """Return what the trees are given on the device, (n, D), of raw points (n, features)."""
+    """Return the inputs of the trees on the device, (n, D), for raw points (n, features)."""
     inputs = byte_inputs(statistics)
     if stage is None:
         return inputs.quantize(X)
@@ -180,12 +180,12 @@ def threshold_of(
 def quantized_leaves(
     trees: Trees, leaves: NDArray[Any], bias: NDArray[np.float64]
 ) -> tuple[NDArray[np.int8], IntArray, float]:
-    """Return the values of leaves (leaves, L), the bias (L,), and what one of their units is worth.
+    """Return the values of leaves (leaves, L), the bias (L,), and the value of a unit of them.
 
     Raises
     ------
     InputError
-        If all values are 0, or the bias leaves no integer scale for them.
+        If all values are 0, or no integer scale fits them and the bias.
     """
     values, starts = leaves.astype(np.float64), trees.leaf_starts
     largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)
@@ -201,6 +201,6 @@ def quantized_leaves(
             break
         return rounded.astype(np.int8), begin.astype(np.int64), float(unit)
     raise InputError(
-        "all leaves add nothing to the scores beside what these begin with, so every point would "
-        "have the same; train with more --trees or a larger --size-budget"
+        "all leaves have the value 0, so every point would have the same scores; train with more "
+        "--trees or a larger --size-budget"
     )

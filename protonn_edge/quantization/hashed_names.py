@@ -1,7 +1,7 @@
-"""The names under which a model's hash knows its parts: the first ones that they had.
+"""The names of a model's parts in its hash, which never change.
 
-The hash stands in results files, in exports and on boards, so no new name may change it. What
-`inspect` prints for programs has these names, too.
+The hash is stored in results files, exports and on boards, so renaming must not change it. The JSON
+of `inspect` uses these names, too.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _FIRST_NAMES = {
 
 
 def hashed_name(name: str) -> str:
-    """Return what a hash calls a field or a class of this name."""
+    """Return the name of a field or a class in a hash."""
     return _FIRST_NAMES.get(name, name)
 
 
 def hashed_text(value: object) -> str:
-    """Return a value's ``repr``, in which dataclasses and their fields have their first names."""
+    """Return a value's ``repr``, with the hash's names of dataclasses and fields."""
     if not is_dataclass(value) or isinstance(value, type):
         return repr(value)
     shown = (

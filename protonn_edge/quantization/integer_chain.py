@@ -1,7 +1,7 @@
 """A chain of integer stages: the exact arithmetic that every generated program reproduces.
 
-A point is what the device is sent, unsigned bytes (see `InputQuantizer`): the inputs of the first
-stage. Each stage has its formula, and proves that nothing overflows; the last one answers with a
+A point is the unsigned bytes that the device receives (see `InputQuantizer`), the inputs of the
+first stage. Each stage has its formula, and proves that nothing overflows; the last one outputs a
 class. The NumPy code of the stages is the reference; templates and planner read the same objects
 and derive no shift and no scale of their own.
 """
@@ -38,24 +38,24 @@ from protonn_edge.stages.input_quantizer.raw_inputs import (
 from protonn_edge.stages.input_quantizer.raw_units import Exponents
 from protonn_edge.stages.integer_stage import IntArray, IntegerStage, check_holds, stage_names
 
-_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
+_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memory bounded
 
-MOST_FEATURES = 65_000  # that firmware/model.h and the serial protocol count
+MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
 _LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
-UNHASHED = ("sharpness", "raw_exponents", "feature_names")  # fields that no score depends on
-MODEL_HASH_BYTES = 8  # of the SHA-256, what firmware knows its model by
+UNHASHED = ("sharpness", "raw_exponents", "feature_names")  # fields that do not affect scores
+MODEL_HASH_BYTES = 8  # of the SHA-256 in firmware, which identifies its model
 
 
 class FedBytes(Sized):
-    """How raw features become the bytes that a device is fed, whatever it computes with.
+    """How raw features become the bytes that a device receives, in any precision.
 
     Attributes
     ----------
     inputs : InputQuantizer
-        From raw features, or what is made of them, to the inputs of the classifier's own stages.
+        From raw or computed features to the inputs of the classifier's own stages.
     raw_exponents : ndarray of int64, optional
-        The power of ten by which a sketch multiplies raw values, as `ProtoNNModel.units`; none
-        without. It is no part of the arithmetic that begins with bytes, nor of the model's hash.
+        The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part
+        of the arithmetic, which begins with bytes, nor of the model's hash.
     """
 
     inputs: InputQuantizer
@@ -63,13 +63,13 @@ class FedBytes(Sized):
 
     @cached_property
     def features(self) -> InputQuantizer:
-        """What turns raw features into the bytes that the device is fed."""
+        """Converts raw features to the bytes that the device receives."""
         stage = self.feature_stage
         return self.inputs if stage is None else stage.device_inputs(self.inputs)
 
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
-        """What turns raw integers into the bytes that the device is fed, on the device."""
+        """Converts raw integers to these bytes, on the device."""
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         # Features become bytes in the same code, whose cycles are part of the bound.
         fine = scaled and (self.feature_stage is None or self.feature_stage.keeps_range)
@@ -77,36 +77,36 @@ class FedBytes(Sized):
 
     @cached_property
     def float_inputs(self) -> FloatQuantizer:
-        """What turns raw floats into the bytes that the device is fed, on the device."""
+        """Converts raw floats to these bytes, on the device."""
         return float_quantizer(self.features)
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return raw features (n, D) as the bytes (n, D) that the device is fed."""
+        """Return raw features (n, D) as the bytes (n, D) that the device receives."""
         return self.features.quantize(X)
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerChain(FedBytes):
-    """What the integer models of all kinds of classifiers share, besides `FedBytes`.
+    """The base of the integer models of all kinds of classifiers, in addition to `FedBytes`.
 
     Attributes
     ----------
     score_scale : float
-        What one unit of an integer score is worth in the float model's scores.
+        Value of a unit of an integer score in the float model's scores.
     classes : tuple of str
         Names of the L classes.
     feature_stage : FeatureStage, optional
-        What the device makes features with first.
+        Computes features on the device first.
     rejection : IntegerRejection, optional
         Thresholds below which the answer is `UNKNOWN`.
     sharpness : float, optional
-        What the float model's scores are multiplied with before a softmax; see `confidence`.
+        Factor on the float model's scores before a softmax; see `confidence`.
     feature_names : tuple of str
-        Names of the features of a point, or none.
+        Names of the features of a point, or empty.
     """
 
     score_tolerance: ClassVar[int] = 0
-    """Units by which scores may differ between executions: none."""
+    """Tolerated difference of scores between executions: none."""
 
     inputs: InputQuantizer
     score_scale: float
@@ -131,36 +131,36 @@ class IntegerChain(FedBytes):
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
             what = self.feature_stage.kind.replace("_", " ")
             check_holds(bool(same), f"{what} of values that become bytes in several ways")
-        if self.rejection is not None:  # its ranges take time to prove
+        if self.rejection is not None:  # proving its ranges takes time
             check_holds(
                 self.n_classes <= UNKNOWN and self._decision.holds(self._largest()),
                 "thresholds that no score or no RBF reaches",
             )
 
     def facts(self) -> dict[str, str]:
-        """Return its sizes and classes, what it takes, and by what it is known."""
+        """Return its sizes and classes, its size in bytes, and its hash."""
         own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
         return {**super().facts(), **own}
 
     @property
     @abstractmethod
     def own_stages(self) -> tuple[IntegerStage, ...]:
-        """The classifier's stages, from what `inputs` gives to the scores."""
+        """The classifier's stages, from the outputs of `inputs` to the scores."""
 
     @property
     def score_bits(self) -> int:
-        """Bits of a score, 16 or 32: the least that hold it on any input."""
+        """Bits of a score: 16 or 32, whichever suffices for any input."""
         return self.own_stages[-1].output.bits
 
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
-        """Return inputs (count, D) that tell whether a device computes rightly.
+        """Return test inputs (count, D) that exercise a device's arithmetic.
 
         Parameters
         ----------
         start : ndarray of shape (D,), uint8
-            Inputs to begin with: those of a mean point.
+            Initial inputs: those of a mean point.
         count : int
-            How many; the same on every machine.
+            Number of inputs; they are the same on every machine.
         """
         generator = Random(0)  # noqa: S311  (no secret)
         span = 2 * self.inputs.maximum + 1
@@ -171,14 +171,14 @@ class IntegerChain(FedBytes):
         return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
 
     def describe(self) -> dict[str, Any]:
-        """Return what ``inspect`` says of the arithmetic of the own stages, by its names in JSON.
+        """Return facts about the arithmetic of the own stages, by their names in JSON.
 
-        The first sums have ``accumulator_bits``, and ``accumulator_range`` on any input.
+        ``accumulator_bits`` and ``accumulator_range``, for any input, are those of the first sums.
         """
         return self.own_stages[0].describe()
 
     def _largest(self) -> int:
-        """Return the largest measure of nearness to a known point; 0 where there is none."""
+        """Return the largest measure of nearness to a known point; 0 if there is none."""
         return 0
 
     @cached_property
@@ -197,25 +197,25 @@ class IntegerChain(FedBytes):
 
     @cached_property
     def feature_stages(self) -> tuple[IntegerStage, ...]:
-        """What makes the inputs of the classifier of what the device is fed."""
+        """The stages from the bytes that the device receives to the classifier's inputs."""
         return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
 
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
-        """All stages, from what the device is fed to the class."""
+        """All stages, from the bytes that the device receives to the class."""
         return (*self.feature_stages, *self.own_stages, self._decision)
 
     @property
     def named_stages(self) -> dict[str, IntegerStage]:
-        """All stages, by their names in plans and in C."""
+        """All stages, by their names in plans and C."""
         names = stage_names(stage.kind for stage in self.stages)
         return dict(zip(names, self.stages, strict=True))
 
     @cached_property
     def confidence(self) -> Confidence | None:
-        """What tells the probability of an answer from its scores; None where nobody knows.
+        """Computes the probability of an answer from its scores; None if unknown.
 
-        Nor is it there for a single class, which has nothing to be compared with.
+        None for a single class, too, which has nothing to be compared with.
         """
         if self.sharpness is None or self.n_classes == 1:
             return None
@@ -229,7 +229,7 @@ class IntegerChain(FedBytes):
 
     @cached_property
     def model_sha256(self) -> str:
-        """SHA-256 over every number in its order, in hexadecimal: equal if the arithmetic is."""
+        """SHA-256 of all numbers in order, in hexadecimal: equal if the arithmetic is equal."""
         digest = hashlib.sha256()
         for name, value in self._hashed():
             if value is not None:
@@ -242,9 +242,9 @@ class IntegerChain(FedBytes):
         return digest.hexdigest()
 
     def _hashed(self) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of the inputs, of the own stages, and of what is shared.
+        """Yield the names and values of the inputs, the own stages, and the shared fields.
 
-        What not every model has comes last, in the order of the alphabet.
+        Optional fields come last, in alphabetical order.
         """
         shared = [field.name for field in fields(IntegerChain)]
         yield from ((field.name, getattr(self.inputs, field.name)) for field in fields(self.inputs))
@@ -258,28 +258,28 @@ class IntegerChain(FedBytes):
         yield from sorted(some.items())
 
     def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return what the classifier's own stages take, (n, D), of what the device is fed."""
+        """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
         for stage in self.feature_stages:
             Q = stage.run(Q)
         return Q
 
     def fed_for(self, x: IntArray) -> NDArray[np.uint8] | None:
-        """Return what the device is fed, (n, features), for inputs x of the own stages, (n, D).
+        """Return bytes for the device, (n, features), that give inputs x of the own stages, (n, D).
 
-        None where the feature stage does not know what becomes these.
+        None if the feature stage cannot be inverted.
         """
         if self.feature_stage is None:
             return x.astype(np.uint8)
         return self.feature_stage.fed_for(x, self.inputs)
 
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the scores s, (n, L) int64, of what the device is fed, Q, (n, features) uint8."""
+        """Return the scores s, (n, L) int64, of quantized points Q, (n, features) uint8."""
         return self.scores_and_nearest(Q)[0]
 
     def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return the scores (n, L) of what the device is fed, Q (n, features) uint8, and more.
+        """Return the scores (n, L) of quantized points Q (n, features) uint8, and their nearness.
 
-        That is how near the nearest known point is, (n,), 0 where nobody knows; all are int64.
+        The latter, (n,), measures how near the nearest known point is, 0 if unknown; all are int64.
         """
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
@@ -300,7 +300,7 @@ class IntegerChain(FedBytes):
         return scores, nearest
 
     def _scored(self, x: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return scores, and how near the nearest known point is, of the own stages' inputs."""
+        """Return scores, and the nearness to a known point, for inputs of the own stages."""
         values: NDArray[Any] = x
         for stage in self.own_stages:
             values = stage.run(values)
@@ -309,8 +309,8 @@ class IntegerChain(FedBytes):
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
 
-        Ties go to the lower index. A point that is rejected has the class `UNKNOWN`, 255, and its
-        scores all the same.
+        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and still its
+        scores.
         """
         scores, nearest = self.scores_and_nearest(Q)
         return decide(scores, nearest, self.rejection), scores
@@ -320,12 +320,12 @@ class IntegerChain(FedBytes):
         return self.answers(Q)[0]
 
     def score_range(self) -> tuple[int, int]:
-        """Return bounds of the scores on any input."""
+        """Return bounds of the scores for any input."""
         return self.own_stages[-1].output.ends
 
 
 def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dict[str, Any]:
-    """Return the fields of an integer model that a float model has, whatever its kind.
+    """Return the fields of an integer model that any kind of float model has.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
     score_scale : float
         What one unit of an integer score is worth in its scores.
     rbf_maximum : int
-        The integer that stands for an RBF of 1.
+        The integer that represents an RBF of 1.
     """
     rejection = model.rejection
     return {
@@ -350,7 +350,7 @@ def shared_fields(model: Model, score_scale: float, rbf_maximum: int = 1) -> dic
 def check_counts(**counts: int) -> None:
     """Raise `InputError` for sizes that the generated code's counters cannot hold.
 
-    They are numbers of features, projections, prototypes or classes, by these names.
+    Sizes are given by name: features, projections, prototypes or classes.
     """
     for name, number in counts.items():
         if number > _LIMITS[name]:

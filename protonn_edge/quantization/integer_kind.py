@@ -1,4 +1,4 @@
-"""How the models of one kind of classifier become integers."""
+"""How models of a kind of classifier are converted to integers."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from protonn_edge.quantization.float32_model import Float32Model
 from protonn_edge.quantization.integer_chain import IntegerChain
 
 Scored = tuple[str, NDArray[Any]]
-"""The name of what is in integers, and the scores (n, L) of the model up to there."""
+"""The name of the step, and the scores (n, L) of the model quantized up to it."""
 
 
 @dataclass(frozen=True)
 class IntegerKind:
-    """What a kind of classifier brings along.
+    """The functions that a kind of classifier provides.
 
     Attributes
     ----------
     quantize : callable
-        Makes the integer model of a float model.
+        Converts a float model to its integer model.
     scores_by_step : callable
-        Yields, for a float model, its integer model and raw points (n, features), the scores with
-        ever more of the model in integers, each in a scale of its own: "float" first, and last what
-        the device computes.
+        Yields, for a float model, its integer model and raw points (n, features), the scores as the
+        model is quantized step by step, each in its own scale: from "float" to those of the device.
     in_floats : callable, optional
-        Makes the float build's model of the two; None where there are no float builds.
+        Makes the float build's model from the two; None if there are no float builds.
     """
 
     quantize: Callable[[Any], IntegerChain]
@@ -38,7 +37,7 @@ class IntegerKind:
 
 
 def inputs_and(last: str) -> Callable[[Any, Any, NDArray[np.float32]], Iterator[Scored]]:
-    """Return the `scores_by_step` of a kind whose models become integers in two steps.
+    """Return the `scores_by_step` of a kind whose models are quantized in two steps.
 
     float   the float model
     inputs  features, or what is made of them, as the bytes that its stages take

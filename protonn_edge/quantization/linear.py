@@ -1,4 +1,4 @@
-"""The integer model of a linear classifier, and how it is made of the float model.
+"""The integer model of a linear classifier, and its quantization.
 
 Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come before them::
 
@@ -6,11 +6,11 @@ Inputs are D unsigned bytes ``q`` (see `InputQuantizer`), with what may come bef
     s_l = a_l, or, of two classes, s_0 = -a_0 and s_1 = a_0
     class = the first l with the largest s_l, or "unknown" (see `stages.decision`)
 
-The normalizer is folded into W, and all rows have one scale, which is that of the scores. It is the
-finest for which residuals fit int8 and every sum is proven to fit. The bits of inputs and sums are
-a trade as in ProtoNN's quantizer: inputs of few bits leave room for finer weights in sums of 16
-bits, the fastest on an 8-bit chip. Where the error of scores is predicted to be a larger share of
-their spread than is tolerated, sums get 24 bits, or 32.
+The normalizer is folded into W, and all rows have the scale of the scores, the finest for which
+residuals fit int8 and every sum is proven to fit. The bits of inputs and sums are a trade-off as in
+ProtoNN's quantizer: inputs of few bits leave room for finer weights in sums of 16 bits, the fastest
+on an 8-bit chip. If the predicted error of scores relative to their spread is too large, sums get
+24 or 32 bits.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LinearChain(IntegerChain):
     weights : ndarray of shape (L, D) or (1, D), int8
         W: a row for each class, or, of two classes, one row.
     bias : ndarray of shape (L,) or (1,), int64
-        What the sums begin with.
+        Bias of the sums.
     accumulator_bits : int
         16, 24 or 32; every sum fits, on any input.
     """
@@ -111,7 +111,7 @@ def quantize(model: LinearModel) -> LinearChain:
             "regularization"
         )
     inputs, best = _best(model)
-    # Of two classes a score is half of what the one row gives.
+    # With two classes a score is half the sum of the only row.
     score_scale = best.unit * (1.0 if len(model.weights) > 1 else 0.5)
     return LinearChain(
         inputs=inputs,
@@ -125,7 +125,7 @@ def quantize(model: LinearModel) -> LinearChain:
 
 def _best(model: LinearModel) -> _Fitted:
     best = min((_fit(model, bits, 16) for bits in INPUT_BITS), key=_error)
-    # Whole weights of whole features stay as they are.
+    # Integer weights of integer features are unchanged.
     whole = model.inputs.whole and bool((model.weights == np.rint(model.weights)).all())
     for accumulator_bits in (24, 32):
         if _error(best) <= (0.0 if whole else _TOLERATED_ERROR):
@@ -133,8 +133,8 @@ def _best(model: LinearModel) -> _Fitted:
         best = min(best, _fit(model, INPUT_BITS[0], accumulator_bits), key=_error)
     if not best.product.residuals.any():
         raise InputError(
-            "the bias is so large beside the weights that no integer scale holds both; train with "
-            "a smaller regularization, or with normalized features"
+            "the bias is so large compared with the weights that no integer scale fits both; train "
+            "with a smaller regularization, or with normalized features"
         )
     return best
 

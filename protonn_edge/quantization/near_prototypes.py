@@ -1,7 +1,7 @@
-"""Inputs that are projected near prototypes, made of the integer model alone.
+"""Inputs that are projected near prototypes, generated from the integer model.
 
-A random input is far from all prototypes and would get scores of 0. The search is done in integers,
-and in floats one at a time, so that the same model gives the same inputs on every machine.
+A random input is far from all prototypes and would get scores of 0. The search uses integers, and
+floats only one at a time, so that the same model gives the same inputs on every machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def inputs_near_prototypes(
     projection : IntegerProjection
         From D inputs to d coordinates.
     prototypes : ndarray of shape (d, m), int8
-        B; inputs come near each in turn.
+        B; inputs approach each in turn.
     start : ndarray of shape (D,), uint8
         Inputs to begin with.
     count : int
@@ -47,7 +47,7 @@ def _targets(prototypes: NDArray[np.int8], count: int) -> list[Int64]:
 
 
 def _inputs_near(projection: IntegerProjection, start: NDArray[np.uint8], target: Int64) -> Int64:
-    """Go down the gradient of the squared distance to a target; return inputs (D,)."""
+    """Descend the gradient of the squared distance to a target; return inputs (D,)."""
     W = projection.weights.astype(np.int64)
     maximum = projection.input_maximum
     inputs = start.astype(np.float64)

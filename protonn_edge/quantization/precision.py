@@ -1,4 +1,4 @@
-"""What a model becomes on the device: integers, or, for comparison, floats."""
+"""The precision of a model on the device: integers, or, for comparison, floats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DeviceModel = IntegerChain | Float32Model
 def precisions_of(model: Model) -> tuple[str, ...]:
     """Return the precisions in which a model can be built.
 
-    Floats neither make features nor reject.
+    Float builds neither compute features nor reject.
     """
     integers_alone = INTEGER_KINDS[model.kind].in_floats is None
     integers_alone = integers_alone or (model.feature_stage, model.rejection) != (None, None)
@@ -25,19 +25,19 @@ def precisions_of(model: Model) -> tuple[str, ...]:
 
 
 def device_model(model: Model, precision: str = "int8") -> DeviceModel:
-    """Return the reference of what the device computes.
+    """Return the reference for the device's computation.
 
     Parameters
     ----------
     model : Model
         The float model.
     precision : {"int8", "float32"}
-        That of the model's matrices on the device.
+        Precision of the model's matrices on the device.
 
     Raises
     ------
     InputError
-        As `quantize`; if there is no float build of the model.
+        As `quantize`; or if there is no float build of the model.
     """
     integers: IntegerChain = quantize(model)
     if precision != "float32":

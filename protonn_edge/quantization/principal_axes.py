@@ -1,9 +1,9 @@
-"""Turn the projected space so that far prototypes show themselves after few coordinates.
+"""Rotate the projected space so that few coordinates suffice to detect far prototypes.
 
-Distances do not change when W and B are turned together, so this costs the device nothing. Along
-their principal axes the first coordinates separate the prototypes most, and most of them are left
-there. A projection that is sparse stays as it is but for the order of its rows: turned, it would
-have more weights.
+Rotating W and B together does not change distances, so this costs the device nothing. Along the
+principal axes the first coordinates separate the prototypes most, so most distances are abandoned
+early. For a sparse projection only the order of its rows is changed: rotated, it would have more
+weights.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.model import ProtoNNModel
 
-_SWEEPS = 5  # more would change the axes by less than anyone could tell
+_SWEEPS = 5  # more would not change the axes noticeably
 
 
 def along_principal_axes(model: ProtoNNModel) -> ProtoNNModel:
-    """Return the same model, its coordinates those along the principal axes of the prototypes.
+    """Return the same model with its coordinates along the principal axes of the prototypes.
 
     A model whose W is sparse is returned as it is.
     """
@@ -36,10 +36,10 @@ def along_principal_axes(model: ProtoNNModel) -> ProtoNNModel:
 
 
 def principal_axes(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return about the principal axes of points (d, m), the rows of an orthogonal (d, d).
+    """Return approximate principal axes of points (d, m), as rows of an orthogonal (d, d).
 
-    Jacobi's method, in an order of operations that is the same on every machine: the integers that
-    are made of the result must be, too. Where it stops early the axes are others, and as good.
+    Jacobi's method with the same order of operations on every machine, since the integers made from
+    the result must be the same. If it stops early, the axes differ but are as good.
     """
     m = points.shape[1]
     centred = points - _product(points, np.full((m, 1), 1.0 / m))
@@ -56,9 +56,9 @@ def principal_axes(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
-    """Return cosine and sine of the angle by which two axes lose their covariance, `of_both`.
+    """Return cosine and sine of the angle that removes the covariance of two axes, `of_both`.
 
-    None if it is 0, or next to it.
+    None if it is almost 0.
     """
     ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
     if not math.isfinite(ratio):
@@ -70,7 +70,7 @@ def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] |
 
 
 def _turn(rows: NDArray[np.float64], p: int, q: int, cosine: float, sine: float) -> None:
-    """Turn rows p and q, in place."""
+    """Rotate rows p and q, in place."""
     of_p, of_q = rows[p], rows[q]
     turned = cosine * of_p - sine * of_q
     rows[q] = sine * of_p + cosine * of_q
@@ -78,13 +78,13 @@ def _turn(rows: NDArray[np.float64], p: int, q: int, cosine: float, sine: float)
 
 
 def _is_dense(W: NDArray[np.float64]) -> bool:
-    """Whether no feature has weights for some outputs only."""
+    """Whether every feature has weights for all outputs or none."""
     some = (W != 0).any(axis=0)
     return bool((W != 0)[:, some].all())
 
 
 def _product(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return A @ B, summed in one order on every machine, unlike BLAS."""
+    """Return A @ B, summed in the same order on every machine, unlike BLAS."""
     total = np.zeros((len(A), B.shape[1]))
     for column, row in zip(A.T, B, strict=True):
         total += column[:, None] * row

@@ -1,4 +1,4 @@
-"""The scores of a ProtoNN model with ever more of it in integers.
+"""The scores of a ProtoNN model as it is quantized step by step.
 
 float        the float model
 inputs       features, or their averages, as the bytes that the projection is fed
@@ -46,6 +46,6 @@ def scores_by_step(
 
 
 def centre_of(coordinates: FloatArray) -> FloatArray:
-    """Return the middle (d, 1) of prototypes (d, m), which the quantizer takes for the origin."""
+    """Return the centre (d, 1) of prototypes (d, m), which the quantizer uses as the origin."""
     middle: FloatArray = (coordinates.max(axis=1) + coordinates.min(axis=1))[:, None] / 2
     return middle

@@ -11,7 +11,7 @@ from protonn_edge.quantization.registry import INTEGER_KINDS
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model, an `IntegerChain`, of a float model: a function of it alone.
+    """Return the integer model, an `IntegerChain`, of a float model, deterministically.
 
     Parameters
     ----------
@@ -21,33 +21,33 @@ def quantize(model: Model) -> IntegerChain:
     Returns
     -------
     IntegerChain
-        Of the model's kind, `IntegerModel` of a `ProtoNNModel`. Its scores times `score_scale`
-        approximate the float model's scores.
+        Of the model's kind, such as `IntegerModel` for a `ProtoNNModel`. Its scores times
+        `score_scale` approximate the float model's scores.
 
     Raises
     ------
     InputError
-        If the model is of a kind that has no integers, or its numbers leave no integer scale that
-        is safe on every input.
+        If there is no integer version of the model, or no integer scale is safe for every input.
     """
     reason = why_floats_alone(model)
     if reason is not None:
         raise InputError(reason)
-    # A hostile file may hold numbers that overflow; what is not finite is refused where it shows.
+    # A hostile file may hold numbers that overflow; non-finite values are refused later.
     with np.errstate(over="ignore", invalid="ignore"):
         return INTEGER_KINDS[model.kind].quantize(model)
 
 
 def why_floats_alone(model: Model) -> str | None:
-    """Return why a model has no integers, in a sentence, or None if it has."""
+    """Return why a model cannot be converted to integers, as a sentence, or None if it can."""
     if model.multilabel:
         return (
-            f"the model is for sets of {model.n_classes:,} labels, the device answers with one "
-            "class; train with one label a point, or use the float model in Python"
+            f"the model is for sets of {model.n_classes:,} labels, but the device answers with one "
+            "class; train with one label per point, or use the float model in Python"
         )
     if model.normalizer.kind == "l2":
         return (
             "the model scales points to unit norm (normalization 'l2'), which needs all features "
-            "at once and the device sees one at a time; train with 'standard', 'minmax' or 'none'"
+            "at once, but the device processes one at a time; train with 'standard', 'minmax' or "
+            "'none'"
         )
     return None

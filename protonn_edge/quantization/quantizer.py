@@ -1,21 +1,21 @@
 """From the float model to the integer model.
 
 A common float scale is factored out of each matrix and int8 residuals are kept. The normalizer and
-gamma are folded into the projection first, so that neither costs the device anything, and the scale
-of the projection is tied to the exponential table's (see `exponential`).
+gamma are folded into the projection first, so that they cost the device nothing; the scale of the
+projection follows from the exponential table's (see `exponential`).
 
-The number of input bits and the width of the accumulators are a trade: inputs of few bits leave
+The number of input bits and the width of the accumulators are a trade-off: inputs of few bits leave
 room for finer weights in a 16-bit accumulator, which is the fastest on an 8-bit chip. The quantizer
-predicts the error of the projection from the training features' statistics for each choice, takes
-the best one with 16-bit accumulators, and falls back to 24 bits where that is not good enough.
+predicts the error of the projection from the training statistics for each choice, uses the best one
+with 16-bit accumulators, and falls back to 24 bits if that is not good enough.
 
-Where W has 4 bits its residuals are -7..7, two of which fit a byte of flash. Few weights are large,
-so that the unit is finer than the largest ones ask for, and these are clipped. The predicted error
-is then large always, and accumulators have 16 bits wherever some scale fits them: training has
-learned with that error.
+If W has 4 bits, its residuals are -7..7, two of which fit a byte of flash. Few weights are large,
+so the unit is finer than the largest ones require, and these are clipped. The predicted error is
+then always large, and accumulators have 16 bits if any scale fits: training has taken that error
+into account.
 
-Scores are a trade too: labels of few bits keep them within 16 bits. The quantizer takes the finest
-labels for which that is proven (see `score_norms`), and scores of 32 bits where those would be too
+Scores are a trade-off, too: labels of few bits keep them within 16 bits. The quantizer uses the
+finest labels for which that is proven (see `score_norms`), and 32-bit scores if those would be too
 coarse.
 """
 
@@ -59,18 +59,19 @@ FloatArray = NDArray[np.float64]
 
 _INT16_LIMIT = (1 << 15) - 1
 
-# Root mean square error of a projection's coordinate, in units of 1/gamma, that 16-bit accumulators
-# may cost before 24-bit ones are taken: the RBF's exponent then moves by a few hundredths.
+# Root mean square error of a projection's coordinate, in units of 1/gamma, above which 24-bit
+# accumulators are used instead of 16-bit ones: it changes the RBF's exponent by a few hundredths.
 _TOLERATED_ERROR = 0.06
 
-# The finest step that is taken even where a coarser one is not needed: it is a 30th of the RBF's
-# width, and differences of coordinates that spread little then fit a signed byte.
+# The finest step used: a 30th of the RBF's width, so that differences of coordinates with a small
+# spread fit a signed byte.
 _DISTANCE_SHIFT = 4
 
-# With 4 bits, weights are clipped at so many times their root mean square: 3.5 and 5 are as good.
+# With 4 bits, weights are clipped at this multiple of their root mean square; 3.5 and 5 are as
+# good.
 _CLIPPED_AT = 4.0
 
-# Labels are given at least this many steps of either sign, or else scores of 32 bits.
+# Labels have at least this many steps of either sign; otherwise scores have 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24
 
 
@@ -80,7 +81,7 @@ def quantize(model: ProtoNNModel) -> IntegerModel:
     Raises
     ------
     InputError
-        If the model's numbers leave no integer scale that is safe on every input.
+        If no integer scale of the model's numbers is safe for every input.
     """
     return quantize_in_order(far_coordinates_first(model))
 
@@ -95,7 +96,7 @@ class Precision:
 
 
 def precision_for(model: ProtoNNModel) -> Precision:
-    """Return what `quantize` takes for this model; see the module's text.
+    """Return the precision that `quantize` uses for this model; see the module's text.
 
     Raises
     ------
@@ -109,14 +110,14 @@ def precision_for(model: ProtoNNModel) -> Precision:
 
 
 def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -> IntegerModel:
-    """Return the integer model whose rows of W and B are in the float model's order.
+    """Return the integer model with the rows of W and B in the float model's order.
 
     Parameters
     ----------
     model : ProtoNNModel
-        As for `quantize`, which puts the rows into another order first.
+        As for `quantize`, which reorders the rows first.
     precision : Precision, optional
-        The bits, where they are known already; by default those that suit the model best.
+        The bits, if already known; by default the best for the model.
 
     Raises
     ------
@@ -140,17 +141,17 @@ def quantize_in_order(model: ProtoNNModel, precision: Precision | None = None) -
         distance_shift=prototypes.distance_shift,
         table=exponential_table(),
         labels=_quantize_labels(model, label_maximum),
-        raw_exponents=model.units if precision is None else None,  # training has no use for it
+        raw_exponents=model.units if precision is None else None,  # not needed in training
         **shared_fields(model, score_scale, RBF_MAXIMUM),
     )
 
 
 def far_coordinates_first(model: ProtoNNModel) -> ProtoNNModel:
-    """Turn the projected space such that its first coordinates spread the prototypes most.
+    """Rotate the projected space such that its first coordinates spread the prototypes most.
 
-    Distances do not depend on that, but a far prototype is then left after fewer coordinates. Axes
-    along which the prototypes reach so far that steps would get coarser are not taken, nor any
-    where W has 4 bits: training has fitted the weights to their few steps.
+    This does not change distances, but far prototypes are detected after fewer coordinates. Axes
+    are not used if the prototypes' range along them would make steps coarser, nor if W has 4 bits,
+    as training has fitted the weights to their few steps.
     """
     turned = model if _clips(model) else along_principal_axes(model)
     if _finest_shift(turned) < _finest_shift(model):
@@ -165,7 +166,7 @@ def _clips(model: ProtoNNModel) -> bool:
 
 
 def _finest_shift(model: ProtoNNModel) -> int:
-    """Return the `distance_shift` that a model's prototypes get, -1 if there is none."""
+    """Return the `distance_shift` of a model's prototypes, -1 if there is none."""
     try:
         return _quantize_prototypes(model).distance_shift
     except InputError:
@@ -185,14 +186,14 @@ def _best_projection(model: ProtoNNModel, prototypes: _Prototypes) -> FittedProj
 
 def _no_scale() -> InputError:
     return InputError(
-        "the projection's weights span too many steps an input for any integer scale; train with "
+        "the projection's weights span too many steps per input for any integer scale; train with "
         "a smaller gamma or normalized features"
     )
 
 
 @dataclass(frozen=True)
 class _Prototypes:
-    """The centre (d,) in steps, the residuals (d, m), and how long a step is."""
+    """The centre (d,) in steps, the residuals (d, m), and the length of a step."""
 
     centre: FloatArray
     residuals: NDArray[np.int8]
@@ -200,7 +201,7 @@ class _Prototypes:
 
 
 def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
-    """Take the finest steps in which the prototypes, and all points near them, fit bytes."""
+    """Return the finest steps in which the prototypes, and all points near them, fit bytes."""
     widths = model.gamma * model.prototypes.astype(np.float64)
     spread = float(np.ptp(widths, axis=1).max())
     for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
@@ -213,7 +214,7 @@ def _quantize_prototypes(model: ProtoNNModel) -> _Prototypes:
             return _Prototypes(centre, residuals, distance_shift)
     limit = (COORDINATE_MAXIMUM - COORDINATE_MINIMUM - 2 * radius) * step
     raise InputError(
-        f"the prototypes spread over {spread:.4g} RBF widths, the integer model reaches "
+        f"the prototypes spread over {spread:.4g} RBF widths, but the integer model covers only "
         f"{limit:.0f}; train with a smaller gamma"
     )
 
@@ -234,17 +235,17 @@ def _label_maximum(model: ProtoNNModel, prototypes: _Prototypes) -> int:
 
 
 def _quantize_labels(model: ProtoNNModel, maximum: int) -> NDArray[np.int8]:
-    """Return Z (L, m) in whole numbers, -maximum..maximum."""
+    """Return Z (L, m) as integers, -maximum..maximum."""
     unit = float(np.abs(model.labels).max()) / maximum
     if unit == 0:
-        raise InputError("all of Z is zero, so every score would be; train the model again")
+        raise InputError("all of Z is zero, so every score would be 0; train the model again")
     return np.rint(model.labels.astype(np.float64) / unit).astype(np.int8)
 
 
 def _fit_projection(
     model: ProtoNNModel, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
 ) -> FittedProjection | None:
-    """Return the projection in the finest scale that fits these bits, None if there is none."""
+    """Return the projection in the finest scale that fits these bits; None if there is none."""
     inputs = input_quantizer(model.inputs, input_bits)
     step = distance_step(prototypes.distance_shift)
     per_raw_unit = model.gamma * model.projection.astype(np.float64) * model.normalizer.scale
@@ -261,6 +262,6 @@ def _fit_projection(
 
 
 def _clipped(weights: FloatArray) -> FloatArray:
-    """Return weights without what is beyond a multiple of their root mean square."""
+    """Return weights clipped at a multiple of their root mean square."""
     limit = _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
     return np.clip(weights, -limit, limit)

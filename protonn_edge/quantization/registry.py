@@ -1,4 +1,4 @@
-"""The kinds of classifiers that become integers, by `Model.kind`: a line each."""
+"""The kinds of classifiers with integer models, by `Model.kind`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Thresholds that reject no more than a wanted share of known points.
+"""Choose thresholds that reject at most a given share of known points.
 
-They are chosen on points that are known and were not trained on. The k-th smallest of n values of
-a statistic, ``k = floor(rate (n + 1))``, is the threshold: of all known points of the same origin a
-share of at most ``k / (n + 1) <= rate`` is expected below it, whatever their distribution is (Vovk
-et al., Algorithmic Learning in a Random World, 2005). Several statistics share the rate evenly.
+They are chosen on known points that were not used for training. The k-th smallest of n values of a
+statistic, ``k = floor(rate (n + 1))``, is the threshold: of all known points from the same source,
+a share of at most ``k / (n + 1) <= rate`` is expected below it, for any distribution (Vovk et al.,
+Algorithmic Learning in a Random World, 2005). Several statistics share the rate evenly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What tells points that are unlike the known ones, in the float model's units.
+    """Statistics that reveal points unlike the known ones, in the float model's units.
 
     Attributes
     ----------
@@ -43,23 +43,23 @@ class Statistics:
 
     @property
     def median_distance(self) -> float:
-        """Of the nearest prototype, in RBF widths; infinite if it is far for half the points."""
+        """Median distance to the nearest prototype, in RBF widths; infinite if far for half."""
         rbf = float(np.median(self.distance))
         return math.sqrt(-math.log(rbf)) if rbf > 0 else math.inf
 
     def with_distances(self, factor: float) -> Statistics:
-        """Return the same with distances that are that many times as long."""
+        """Return the same with distances multiplied by a factor."""
         shorter = np.power(self.distance, factor**2)  # of exp(-d^2); 0 stays 0
         return replace(self, distance=shorter)
 
 
 def statistics_of(model: Model, X: ArrayLike) -> Statistics:
-    """Return the statistics of raw points X (n, features), as the integer model has them.
+    """Return the statistics of raw points X (n, features), by the integer model.
 
     Raises
     ------
     InputError
-        If the model has no integers, or the points do not fit it.
+        If there is no integer model, or the points do not fit it.
     """
     integers = quantize(replace(model, rejection=None))
     Q = integers.quantize(X)
@@ -86,17 +86,17 @@ def rejection_for(
     Parameters
     ----------
     known : Statistics
-        Of points that are known and were not trained on.
+        Statistics of known points that were not used for training.
     rate : float
         Above 0, below 1.
     by : sequence of {"score", "distance", "margin"}
-        What has a threshold, each once.
+        The statistics with a threshold, each once.
 
     Raises
     ------
     InputError
-        If there are too few points for the rate, or so many of them have the least value of a
-        statistic that no threshold lets enough pass.
+        If there are too few points for the rate, or so many have the smallest value of a statistic
+        that no threshold accepts enough of them.
     """
     if not 0 < rate < 1:
         raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")
@@ -111,26 +111,26 @@ def rejection_for(
 
 
 def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
-    """Refuse to reject points by what models of this kind do not have."""
+    """Refuse statistics that models of this kind do not have."""
     for name in by:
         if name not in model.statistics:
             raise InputError(
-                f"a {model.title} model has no {name} to reject points by; take "
+                f"a {model.title} model has no {name} to reject points by; choose "
                 f"{' or '.join(model.statistics)}"
             )
     check_margin(model.n_classes, by)
 
 
 def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
-    """Refuse to reject points by the lead over a second class where there is none."""
+    """Refuse the margin over a second class if there is only one."""
     if "margin" in by and n_classes < 2:
         raise InputError(
-            "a model of one class has no margin to reject points by; take score or distance"
+            "a model of one class has no margin to reject points by; choose score or distance"
         )
 
 
 def check_rate(n: int, rate: float) -> int:
-    """Return which of n sorted values is the threshold for this rate, counted from 1.
+    """Return the rank of the threshold for this rate among n sorted values, from 1.
 
     Raises
     ------
@@ -140,8 +140,8 @@ def check_rate(n: int, rate: float) -> int:
     k = math.floor(rate * (n + 1) + 1e-9)
     if k < 1:
         raise InputError(
-            f"{n:,} points are too few to tell a false alarm in {1 / rate:,.0f}; give "
-            f"{math.ceil(1 / rate) - 1:,} or more, or ask for a larger share"
+            f"{n:,} points are too few to measure a false alarm in {1 / rate:,.0f}; give "
+            f"{math.ceil(1 / rate) - 1:,} or more, or allow a larger share"
         )
     return k
 
@@ -152,8 +152,8 @@ def _threshold(values: Floats, rate: float, name: str) -> float:
     if not threshold > 0:
         below = 100 * float(np.mean(values <= 0))
         raise InputError(
-            f"{below:.4g} % of the known points have a {name} that is the least there is; ask for "
-            "more false alarms, reject by another statistic, or train a larger model"
+            f"{below:.4g} % of the known points have the smallest possible {name}; allow more "
+            "false alarms, reject by another statistic, or train a larger model"
         )
     return threshold
 
@@ -161,7 +161,7 @@ def _threshold(values: Floats, rate: float, name: str) -> float:
 def with_rejection(
     model: Model, known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
 ) -> Model:
-    """Return the model that rejects by thresholds for `rate`, which its record then has.
+    """Return the model with thresholds for `rate`, which is stored in its record.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What each stage of quantization costs: the model with ever more of it in integers."""
+"""The cost of each stage of quantization: the model as it is quantized step by step."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class StageLoss:
     Attributes
     ----------
     stage : str
-        What is in integers, besides what was before: "float" is nothing.
+        What this step converts to integers; nothing for "float".
     accuracy : float
-        Share of the points that are classified rightly, 0..1.
+        Share of the points classified correctly, 0..1.
     changed : int
-        Points whose class is another one than a stage earlier.
+        Points whose class differs from the previous stage's.
     disagreements : int
-        Points whose class is another one than the float model's.
+        Points whose class differs from the float model's.
     """
 
     stage: str
@@ -39,7 +39,7 @@ class StageLoss:
 def stage_losses(
     model: Model, X: NDArray[np.float32], y: NDArray[np.int64]
 ) -> tuple[StageLoss, ...]:
-    """Return what each stage of quantization costs on raw points X, (n, D), of classes y, n >= 1.
+    """Return the cost of each stage of quantization on raw points X, (n, D), of classes y, n >= 1.
 
     That is how many points change their class; a model of one class has no other one.
 

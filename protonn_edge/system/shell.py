@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 WINDOWS = sys.platform == "win32"
+LINUX = sys.platform == "linux"
 
 
 def command_line(words: Sequence[str]) -> str:

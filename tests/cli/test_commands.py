@@ -276,8 +276,8 @@ def test_interrupted_measurement_says_how_to_go_on(
     with monkeypatch.context() as patch:
         patch.setattr(ResultsFile, "append", interrupted)
         stopped = run(*arguments)
-    assert stopped.exit_code == 1
-    assert "go on with --resume" in stopped.stderr
+    assert stopped.exit_code == 130
+    assert "continue with --resume" in stopped.stderr
     assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150
 
@@ -322,7 +322,7 @@ def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     assert record["energy_mj"]["mean"] == pytest.approx(0.5 * cycles / 16_000)
     assert record["repetition"]["n"] == 100
     assert "each board's share" in text
-    assert "0 had different answers and 0 took different cycles" in text
+    assert "0 got different answers and 0 took different numbers of cycles" in text
 
 
 @pytest.mark.parametrize(

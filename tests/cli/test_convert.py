@@ -99,14 +99,14 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     done = convert(model, "-o", tmp_path / "run", "--data", foo)
     assert done.exit_code == 0, done.output
     assert "of 30 points, " in done.stdout
-    assert "RBF values below 0.00781 count nothing in this model" in done.stdout
+    assert "RBF values below 0.00781 are ignored by this model" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["nowhere", "-o", "run"], "nowhere does not exist"),
-        (["model.npz", "-o", "other.npz"], "model.npz becomes a folder"),
+        (["model.npz", "-o", "other.npz"], "model.npz is converted into a folder"),
         (["model.npz", "-o", "model.npz/run"], "choose another"),
         (["foo", "-o", "model.npz"], "W does not exist"),
         (["results", "-o", "run"], "its name must end in .npz"),
@@ -135,7 +135,7 @@ def test_thresholds_that_are_left_out_are_mentioned(tmp_path: Path):
     save_model(model, tmp_path / "model.npz")
     done = convert(tmp_path / "model.npz", "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
-    assert "no point is unknown to the reference implementation" in done.stdout
+    assert 'the reference implementation never answers "unknown"' in done.stdout
 
 
 def test_sets_of_labels_go_there_and_back(tmp_path: Path):
@@ -149,7 +149,7 @@ def test_sets_of_labels_go_there_and_back(tmp_path: Path):
     succeed("train", data, "-o", model, *options)
     done = convert(model, "-o", folder)
     assert done.exit_code == 2
-    assert "scales points to unit norm, which no matrix does" in done.stderr
+    assert "scales points to unit norm, which a matrix cannot do" in done.stderr
     done = convert(model, "-o", folder, "--features", "normalized", "--data", data, "--json")
     assert json.loads(done.stdout)["same_answers"] == 1.0
     assert convert(folder, "-o", again, "--data", data, "--normalization", "l2").exit_code == 0

@@ -117,7 +117,7 @@ def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -
 
     taken = run("emulate", firmware, "--tcp", port)
     assert taken.exit_code == 2
-    assert f"error: the emulated Uno cannot have port {port} of 127.0.0.1" in taken.stderr
+    assert f"error: the emulated Uno cannot use port {port} of 127.0.0.1" in taken.stderr
 
 
 def test_a_link_leads_to_the_device_as_long_as_the_board_runs(
@@ -165,7 +165,7 @@ def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> Non
     precious.write_text("kept")
     refused = run("emulate", firmware, "--pty", precious)
     assert refused.exit_code == 2
-    assert "is no symbolic link" in refused.stderr
+    assert "is not a symbolic link" in refused.stderr
     assert precious.read_text() == "kept"
 
 

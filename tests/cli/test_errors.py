@@ -134,7 +134,9 @@ def test_settings_that_are_no_numbers_are_usage_errors(
 def test_more_prototypes_than_points_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
     data = training_data(tmp_path)
     result = run("train", data, "-o", tmp_path / "m.npz", "--prototypes", 99_999_999)
-    assert_one_sentence(result, "--prototypes is 99,999,999, the data has 12 points")
+    assert_one_sentence(
+        result, "--prototypes is 99,999,999, but the data has only 12 training points"
+    )
 
 
 def test_more_classes_than_generated_code_counts_are_refused_before_training(

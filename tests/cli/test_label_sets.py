@@ -70,7 +70,7 @@ def test_what_needs_a_device_refuses_in_one_sentence(
 ) -> None:
     command, *files = arguments
     result = run(command, *(folder / name for name in files))
-    assert_one_sentence(result, "sets of 5 labels, the device answers with one class")
+    assert_one_sentence(result, "sets of 5 labels, but the device answers with one class")
 
 
 def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:
     assert record["train_accuracy"] == 1.0
     assert "unit norm" in record["no_device"]
     said = run("train", tmp_path / "d.svm", "-o", tmp_path / "m.npz", *options).stdout
-    assert "for floats alone" in said
+    assert "floats only" in said
     result = run("build", tmp_path / "m.npz", "-o", tmp_path / "project")
     assert result.exit_code == 2
     assert "unit norm" in result.stderr

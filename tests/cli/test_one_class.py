@@ -65,8 +65,12 @@ def test_points_of_one_class_are_enough(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [
-        ("mixed.csv", ["--one-class"], "2 classes, 'broken', 'fine'; say with --normal"),
-        ("mixed.csv", ["--one-class", "--normal", "new"], "none of the classes"),
+        (
+            "mixed.csv",
+            ["--one-class"],
+            "2 classes, 'broken', 'fine'; name the normal one",
+        ),
+        ("mixed.csv", ["--one-class", "--normal", "new"], "not one of the classes"),
         ("normal.csv", ["--one-class", "--epochs", 3], "--one-class is set, but options of an"),
         ("normal.csv", ["--one-class", "--rejection-by", "margin"], "has no margin"),
         ("normal.csv", [], "only one class"),

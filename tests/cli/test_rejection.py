@@ -146,7 +146,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
         ),
         (
             ["train", train, "--rejection-by", "margin"],
-            "--rejection-by is given without --rejection",
+            "--rejection-by needs --rejection",
         ),
         (
             ["train", train, "--outlier-exposure", 1, "--optimizer", "alternating"],
@@ -157,13 +157,13 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
     for share in ("0", "100%", "many", "-1%", "1"):
         done = run("train", train, "-o", new, f"--rejection={share}")
         assert done.exit_code == 2
-        assert "is no share between 0 and 1" in done.stderr
+        assert "is not a share between 0 and 1" in done.stderr
     assert not new.exists()
 
 
 def test_a_float_build_is_refused(folder: Path, model_file: Path) -> None:
     done = run("build", model_file, "-o", folder / "floats", "--precision", "float32")
-    assert_one_sentence(done, 'no answer "unknown"')
+    assert_one_sentence(done, 'do not support the answer "unknown"')
 
 
 def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> None:
@@ -175,4 +175,4 @@ def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> 
     )
     options = ["--rejection", "5%", "--groups", groups]
     done = run("train", folder / "train.csv", "-o", folder / "none.npz", *options)
-    assert_one_sentence(done, "all points of class 7 are of one group")
+    assert_one_sentence(done, "all points of class 7 are in one group")

@@ -148,12 +148,12 @@ def read_or_empty(path: Path) -> str:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--choose", "worst"], "is no choice"),
-        (["--choose", "smallest-within", "1000"], "is no choice"),
+        (["--choose", "worst"], "is not a choice"),
+        (["--choose", "smallest-within", "1000"], "is not a choice"),
         (["--jobs", "2", "--dask", "tcp://127.0.0.1:1"], "exclude each other"),
         (["--groups", "nobody"], "neither an array of"),
         (["--groups", "X_train"], "groups"),
-        (["--max-flash", "much"], "no number of bytes"),
+        (["--max-flash", "much"], "not a number of bytes"),
         (["--folds", "100"], "--folds"),
         (["--crop", "6x6"], "with --average-pooling or --gradients"),
         (["--window", "32"], "--window is given, but no features of windows are"),

@@ -59,6 +59,83 @@ def test_the_default_environment_is_taken(tmp_path: Path, ran: list[tuple[str, .
     assert run_json("upload", project(tmp_path, text))["environment"] == "attiny85"
 
 
+MINE = """
+title = "Mine"
+mcu = "atmega328p"
+core = "avr5"
+clock_hz = 16_000_000
+flash_bytes = 30_720
+sram_bytes = 2_048
+baud = 115_200
+power_watts = 0.1
+"""
+
+
+def logged_by(board: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a logger for a board of one's own; return its folder."""
+    monkeypatch.chdir(folder)
+    Path("mine.toml").write_text(MINE + board)
+    run_json("logger", "--sensor", "a0", "--rate", 10, "--board", "mine.toml")
+    return folder / "logger"
+
+
+@pytest.mark.parametrize(
+    ("board", "port", "settings"),
+    [
+        ('upload_baud = 57_600\nplatformio_board = "nanoatmega328"', "/dev/ttyACM3", "57600"),
+        ('upload_protocol = "usbtiny"', None, "usbtiny"),
+    ],
+)
+def test_a_board_of_ones_own_is_uploaded_as_its_file_says(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ran: list[tuple[str, ...]],
+    board: str,
+    port: str | None,
+    settings: str,
+) -> None:
+    folder = logged_by(board, tmp_path, monkeypatch)
+    done = run_json("upload", folder)
+    assert (done["port"], done["environment"]) == (port, "mine")
+    assert f" = {settings}\n" in (folder / "platformio.ini").read_text()
+    assert (folder / "boards" / "mine.json").is_file() == ("platformio_board" not in board)
+    assert ("--upload-port" in ran[0]) == (port is not None)
+
+
+def test_a_board_without_a_rate_for_uploads_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: list[tuple[str, ...]]
+) -> None:
+    folder = logged_by("", tmp_path, monkeypatch)
+    assert "say upload_baud = 115_200 in the board's file" in refusal(run("upload", folder))
+    assert ran == []
+
+
+def test_a_port_is_found_by_the_identity_of_ones_own_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = logged_by('upload_baud = 57_600\nusb_ids = ["1A86:7523"]', tmp_path, monkeypatch)
+    asked = []
+    monkeypatch.setattr(upload, "run_pio", lambda *_, **__: None)
+    monkeypatch.setattr(
+        upload, "find_port", lambda board: asked.append(board) or FoundPort("/dev/x", "it", ())
+    )
+    run_json("upload", folder)
+    assert [(board.title, board.usb_ids) for board in asked] == [("mine", ("1A86:7523",))]
+
+
+@pytest.mark.parametrize("rate", ["", "upload_protocol = x\nupload_speed = " + 5000 * "9"])
+def test_an_environment_of_someones_own_needs_a_port(
+    tmp_path: Path, ran: list[tuple[str, ...]], rate: str
+) -> None:
+    folder = project(tmp_path, f"[env:theirs]\nboard = uno\n{rate}\n")
+    assert "does not say how theirs is uploaded to; give its --port" in refusal(
+        run("upload", folder)
+    )
+    if not rate:
+        assert run_json("upload", folder, "--port", "COM3")["port"] == "COM3"
+        assert len(ran) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

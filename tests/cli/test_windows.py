@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import wave
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import run
+from command_line import refusal, run, run_json
 
 from protonn_edge.model import load_model
 
@@ -104,7 +105,7 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
         (["--features", "mean", "--window", "7x3"], "windows of 7x3 have 21 samples"),
         (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
         (["--window", "20x2"], "no features of windows are"),
-        (["--features", "mean", "--projection-dim", 9], "the data has 2 features"),
+        (["--features", "mean", "--projection-dim", 9], "the data has only 2 features"),
         (["--features", "mean", "--sample-rate", 0], "--sample-rate"),
     ],
 )
@@ -203,12 +204,12 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--before", 5], "--before is a part of --trigger"),
-        (["--trigger", "auto", "--stride", 5], "--stride is for a raster"),
-        (["--trigger", "auto", "--before", 50], "--before is 50, a window has 50 samples"),
+        (["--before", 5], "--before needs --trigger"),
+        (["--trigger", "auto", "--stride", 5], "--stride is for regular windows"),
+        (["--trigger", "auto", "--before", 50], "--before is 50, but a window has only 50 samples"),
         (["--trigger", "often"], "neither a number above 0 nor auto"),
-        (["--channels", "ax,bx"], "--channels is 'bx', which is no column"),
-        (["--time", "when"], "--time is 'when', which is no column"),
+        (["--channels", "ax,bx"], "--channels is 'bx', which is not a column"),
+        (["--time", "when"], "--time is 'when', which is not a column"),
     ],
 )
 def test_cutting_that_cannot_be_meant_is_one_sentence(
@@ -235,3 +236,27 @@ def test_a_channel_called_as_a_time_is_told(tmp_path: Path) -> None:
     )
     assert told["warning"]
     assert told["columns"] == ["t"]
+
+
+def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
+    quiet, t = np.full(1000, 128), np.arange(700)
+    for name, speed in (("hum", 0.3), ("beep", 1.5), ("nothing", 0.0)):
+        said = 128 + np.rint(90 * np.sin(speed * t)).astype(int)
+        with wave.open(str(tmp_path / f"{name}.wav"), "wb") as sound:
+            sound.setparams((1, 1, 8000, 0, "NONE", ""))
+            sound.writeframes(np.concatenate([quiet, said] * 4).astype(np.uint8).tobytes())
+    words = ["windows", tmp_path, "-o", tmp_path / "w.npz", "--window", 512, "--onset"]
+    done = run_json(*words, 4)
+    assert done["n_of_class"] == {"beep": 4, "hum": 4, "nothing": 0}
+    with np.load(tmp_path / "w.npz") as written:
+        firsts = written["X_train"][:, :, 0]
+        assert (firsts[:, 0] != 512).all()  # it begins with the sound
+        assert written["class_names"].tolist() == ["beep", "hum"]
+    assert "begins at a level of 200; lower it" in refusal(run(*words, 200))
+
+
+def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) -> None:
+    words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--onset", 4]
+    assert "is for sound, of one channel, and these are 2" in refusal(run(*words))
+    for more in (["--stride", 5], ["--trigger", "auto"]):
+        assert "--onset for sounds; give one" in run(*words, *more).stderr

@@ -215,7 +215,9 @@ def test_generated_code_states_the_ranges() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with pytest.raises(InputError, match="makes features of windows, which a float build does not"):
+    with pytest.raises(
+        InputError, match="makes features of windows, which float builds do not support"
+    ):
         device_model(model, "float32")
 
 

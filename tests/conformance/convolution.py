@@ -68,27 +68,17 @@ def _extremes(stage: IntegerConvolution) -> np.ndarray:
 
 def reference(stage: IntegerConvolution, point: list[int]) -> list[int]:
     """Return the values of an image."""
-    height, width, channels = stage.shape
-    weights, k = stage.weights.tolist(), len(stage.weights[0])
+    weights, k = stage.weights.astype(np.int64), stage.weights.shape[1]
     around = (k - 1) // 2 if stage.padded else 0
-
-    def pixel(y: int, x: int, c: int) -> int:
-        inside = 0 <= y < height and 0 <= x < width
-        return point[(y * width + x) * channels + c] if inside else 0
-
+    pixels = np.array(point, np.int64).reshape(stage.shape)
+    image = np.pad(pixels, ((around, around), (around, around), (0, 0)))
     values = []
-    for y in range(-around, height + around - k + 1, stage.stride):
-        for x in range(-around, width + around - k + 1, stage.stride):
+    for y in range(0, len(image) - k + 1, stage.stride):
+        for x in range(0, image.shape[1] - k + 1, stage.stride):
+            window = image[y : y + k, x : x + k]
             for o, filters in enumerate(weights):
-                a = int(stage.bias[o])
-                for i in range(k):
-                    for j in range(k):
-                        if len(filters[i][j]) == channels:
-                            for c in range(channels):
-                                a += filters[i][j][c] * pixel(y + i, x + j, c)
-                        else:
-                            a += filters[i][j][0] * pixel(y + i, x + j, o)
-                values.append(_requantized(stage, a))
+                seen = window[:, :, o : o + 1] if stage.depthwise else window
+                values.append(_requantized(stage, int(stage.bias[o] + (filters * seen).sum())))
     return values
 
 

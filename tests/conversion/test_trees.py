@@ -65,7 +65,7 @@ def test_trees_that_do_not_fit_are_pruned():
     assert found.steps[1].name == "pruned"
     assert 1_500 < found.model_bytes <= 2_000
     assert found.agreement > 0.85
-    with pytest.raises(CheckFailed, match="no part of the RandomForestClassifier's trees fits"):
+    with pytest.raises(CheckFailed, match="no subset of the RandomForestClassifier's trees fits"):
         from_sklearn(estimator, DIGITS.X_train, budget=20)
 
 
@@ -102,10 +102,10 @@ def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
-        (make_pipeline(PCA(2), DecisionTreeClassifier()), "trees ask for one feature each"),
+        (make_pipeline(PCA(2), DecisionTreeClassifier()), "trees test single features"),
         (
             GradientBoostingClassifier(n_estimators=2, init=DecisionTreeClassifier()),
-            "begins with another estimator; fit it with init=None",
+            "starts from another estimator; fit it with init=None",
         ),
     ],
 )

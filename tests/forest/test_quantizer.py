@@ -80,9 +80,9 @@ def test_nodes_have_the_bytes_that_they_need(
 
 def test_what_has_no_integers_is_refused() -> None:
     model = random_forest_model()
-    with pytest.raises(InputError, match="leaves add nothing"):
+    with pytest.raises(InputError, match="leaves have the value 0"):
         quantize(replace(model, leaves=np.zeros_like(model.leaves)))
-    with pytest.raises(InputError, match="leaves add nothing"):
+    with pytest.raises(InputError, match="leaves have the value 0"):
         quantize(replace(model, bias=np.full(4, 1e30)))
     with pytest.raises(InputError, match="normalization 'l2'"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))

@@ -11,6 +11,7 @@ import functools
 import os
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,7 +20,7 @@ import numpy as np
 from avr_tools import EMULATED_AVR, skip_without
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.emulator import EmulatedBoard, uno
+from protonn_edge.emulator import EmulatedBoard, programs
 from protonn_edge.errors import ProtoNNEdgeError
 
 _SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -81,7 +82,7 @@ def run_case(seed: int, folder: Path) -> None:
         return  # refused with a sentence
     except Exception as error:
         raise AssertionError(f"reading the firmware raised {error!r}"[:300]) from error
-    emulated._executable = _sanitized_emulator()
+    emulated.program = replace(emulated.program, command=(str(_sanitized_emulator()),))
     try:
         _exercise(rng, emulated)
     except ProtoNNEdgeError as error:
@@ -207,7 +208,7 @@ def _damaged(rng: np.random.Generator, content: bytes) -> bytes:
 
 @functools.cache
 def _sanitized_emulator() -> Path:
-    return uno._build_emulator(*_SANITIZERS)
+    return programs.build_simavr(*_SANITIZERS)
 
 
 def _one_line(text: str) -> str:

@@ -47,12 +47,12 @@ KIND = replace(
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
         (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
-        (("--image-parts", "6x6"), "basis images have 144 weights, a layer gives at most 128"),
+        (("--image-parts", "6x6"), "basis images have 144 weights, but a layer has at most 128"),
     ),
     refused_settings=(
-        ({"convolutions": None}, "basis images have a student, but its layers are not given"),
+        ({"convolutions": None}, "basis images need the layers of a student"),
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"image_parts": (5, 5)}, "basis images have 200 weights, a layer gives at most 128"),
+        ({"image_parts": (5, 5)}, "basis images have 200 weights, but a layer has at most 128"),
         ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
         ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
         ({"teacher": "8x4"}, "a layer of convolutions is '8x4'"),

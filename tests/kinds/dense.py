@@ -27,7 +27,7 @@ KIND = Kind(
         ("W1", np.ones((6, 12)), "array 'W1' has the type float64"),
         ("W1", np.full((6, 12), np.inf, np.float32), "array 'W1' has a value at .0, 0. that is"),
         ("W1", np.ones((6, 11), np.float32), "'W' has 11"),
-        ("W2", np.ones((4, 5), np.float32), "array 'W2' has 5 columns, the others want 6"),
+        ("W2", np.ones((4, 5), np.float32), "array 'W2' has 5 columns, the others need 6"),
         ("b1", np.ones(5), "array 'b1' has 5 features, the others have 6"),
         ("b2", None, "no array 'b2'"),
         ("V1", np.ones((3, 5)), "array 'V1' has the shape .3, 5.; it must be .3, 6."),

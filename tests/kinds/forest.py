@@ -55,7 +55,7 @@ KIND = Kind(
         ("thresholds", np.full(_INNER, np.nan), "array 'thresholds' has a value at .0,. that is"),
         ("leaves", np.ones((2, 4)), "array 'leaves' has the type float64"),
         ("leaves", np.ones((2, 4), np.float32), "array 'leaves' has 2 rows"),
-        ("bias", np.zeros(3), "array 'leaves' has 4 columns, the others want 3"),
+        ("bias", np.zeros(3), "array 'leaves' has 4 columns, the others need 3"),
         ("bias", None, "no array 'bias'"),
         ("W", np.ones((4, 12), np.float32), "unknown array 'W'"),
     ),

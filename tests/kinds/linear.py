@@ -44,10 +44,10 @@ KIND = Kind(
     tuning=("--trials", "3", "--max-latency-ms", "0.3"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' does not"),
-        (("--solver", "liblinear"), "the solver liblinear tells two classes apart"),
+        (("--solver", "liblinear"), "the solver liblinear is for two classes"),
     ),
     refused_settings=(
-        ({"solver": "liblinear"}, "tells two classes apart, but there are 10"),
+        ({"solver": "liblinear"}, "is for two classes, but there are 10"),
         ({"regularization": 0.0}, "'regularization' parameter of LinearClas"),
         ({"solver": "sag"}, "'solver' parameter of LinearClassifier"),
     ),

@@ -78,7 +78,7 @@ def test_what_has_no_integers_is_refused() -> None:
         quantize(replace(model, weights=np.zeros_like(model.weights)))
     with pytest.raises(InputError, match="normalization 'l2'"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
-    with pytest.raises(InputError, match="no integer scale holds both"):
+    with pytest.raises(InputError, match="no integer scale fits both"):
         quantize(replace(model, bias=np.full(4, 1e30)))
 
 

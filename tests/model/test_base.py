@@ -98,7 +98,7 @@ def test_units_are_those_of_the_points() -> None:
         ({"classes": ("a", "b")}, "'classes' has 2 names for 3"),
         ({"normalizer": Normalizer.identity(6)}, "6 features, 'W' has 5"),
         ({"threshold": np.nan}, "'threshold' is not a finite number"),
-        ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 whole numbers"),
+        ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 integers"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any], problem: str) -> None:
@@ -119,5 +119,5 @@ def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert isinstance(loaded, Plane)
     assert np.array_equal(loaded.scores(X), model.scores(X))
     assert loaded.paper_bytes == 4 * 15
-    with pytest.raises(InputError, match="kind 'plane', the converter takes 'protonn' alone"):
+    with pytest.raises(InputError, match="kind 'plane', the converter accepts 'protonn' only"):
         checked_protonn(loaded, "the converter")

@@ -120,7 +120,7 @@ def test_sizes_are_those_of_the_matrices() -> None:
 
 
 def test_a_wrong_number_of_features_is_told_with_both_numbers() -> None:
-    with pytest.raises(InputError, match="7 features, the model wants 5"):
+    with pytest.raises(InputError, match="7 features, the model expects 5"):
         make_model().predict(np.zeros((1, 7)))
 
 
@@ -381,7 +381,7 @@ def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> No
 )
 def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarray) -> None:
     path = write_arrays(tmp_path / "model.npz", raw_exponents=value)
-    with pytest.raises(InputError, match=r"'raw_exponents' must have 5 whole numbers"):
+    with pytest.raises(InputError, match=r"'raw_exponents' must have 5 integers"):
         load_model(path)
 
 
@@ -583,7 +583,7 @@ def test_scores_are_those_of_the_averages() -> None:
     plain = replace(model, feature_stage=None)
     np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
     assert (model.n_features, model.n_inputs) == (72, 24)
-    with pytest.raises(InputError, match="24 features, the model wants 72"):
+    with pytest.raises(InputError, match="24 features, the model expects 72"):
         model.scores(averages)
 
 
@@ -665,7 +665,7 @@ def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in (arrays | {"W": pickled}).items():
             archive.writestr(f"{name}.npy", npy(array))
-    with pytest.raises(InputError, match=r"'W' has the type object, and nothing pickled"):
+    with pytest.raises(InputError, match=r"'W' has the type object, and pickled objects"):
         load_model(path)
 
 

@@ -50,7 +50,7 @@ def test_scores_use_24_bits_whatever_the_labels_are():
 
 def test_average_pooling_is_refused():
     model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
-    with pytest.raises(InputError, match="pools images, which a float build does not"):
+    with pytest.raises(InputError, match="pools images, which float builds do not support"):
         device_model(model, "float32")
 
 

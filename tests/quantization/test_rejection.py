@@ -59,7 +59,12 @@ def test_several_statistics_share_the_rate() -> None:
     ("values", "rate", "by", "words"),
     [
         (np.ones(98), 0.01, ("score",), "98 points are too few .* give 99 or more"),
-        (np.zeros(200), 0.01, ("score",), "100 % of the known points have a score"),
+        (
+            np.zeros(200),
+            0.01,
+            ("score",),
+            "100 % of the known points have the smallest possible score",
+        ),
         (np.ones(200), 1.0, ("score",), "above 0 and below 1"),
         (np.ones(200), 0.1, (), "name one statistic"),
         (np.ones(200), 0.1, ("score", "score"), "name one statistic"),
@@ -163,5 +168,5 @@ def test_thresholds_that_generated_code_cannot_hold_are_refused(
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
     model = replace(random_model(0), rejection=Rejection(rbf=0.1))
-    with pytest.raises(InputError, match='no answer "unknown"'):
+    with pytest.raises(InputError, match='do not support the answer "unknown"'):
         device_model(model, "float32")

@@ -67,18 +67,18 @@ def test_a_projection_saved_the_other_way_round_is_recognized(tmp_path: Path) ->
     ("name", "text", "words"),
     [
         ("W", "1\t2\n3\n", "W:2 has 1 numbers, the first row has 2"),
-        ("W", "1\ttwo\n", "W:1 has a value that is no number"),
+        ("W", "1\ttwo\n", "W:1 has a value that is not a number"),
         ("W", "1\tnan\n", "W has a NaN or infinite number in row 0, column 1"),
         ("W", "1\t1e999\n", "W has a NaN or infinite"),
         ("W", "1\t1e39\n", "W has a NaN or infinite"),
         ("B", "", "B is empty"),
         ("B", "\n\n", "B has the shape"),
-        ("B", "1\t2\n", "B is 1 x 2, which does not go with the 3 rows of W"),
-        ("Z", "1\t2\n", "Z is 1 x 2, which does not go with the 5 columns of B"),
+        ("B", "1\t2\n", "B is 1 x 2, which does not match the 3 rows of W"),
+        ("Z", "1\t2\n", "Z is 1 x 2, which does not match the 5 columns of B"),
         ("gamma", "0\n", "gamma is not one number above 0"),
         ("gamma", "nan\n", "gamma is not one number above 0"),
         ("gamma", "1\t2\n", "gamma is not one number above 0"),
-        ("Z", "\x00\xff", "Z:1 has a value that is no number"),
+        ("Z", "\x00\xff", "Z:1 has a value that is not a number"),
     ],
 )
 def test_a_damaged_text_file_is_named(tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -163,7 +163,7 @@ def test_other_files_stay_and_the_other_layout_is_not_mixed_in(tmp_path: Path) -
     (tmp_path / "train.txt").write_text("1\t2\n")
     write_reference_model(MODEL, tmp_path)
     assert (tmp_path / "train.txt").read_text() == "1\t2\n"
-    with pytest.raises(InputError, match="W is there already, of a model in the other layout"):
+    with pytest.raises(InputError, match="W already exists, from a model in the other layout"):
         write_reference_model(MODEL, tmp_path, "npy")
 
 

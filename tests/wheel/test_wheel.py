@@ -14,9 +14,10 @@ from model_factory import random_model
 
 from protonn_edge import __version__
 from protonn_edge.model import save_model
-from protonn_edge.report.script import READY, page_script
+from protonn_edge.report.script import page_script
+from protonn_edge.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
 
-PAGE_SCRIPT = f"protonn_edge/web/{READY}"
+WEB_SCRIPTS = {f"protonn_edge/web/{name}" for name in SCRIPTS}
 MADE = {"__pycache__", "generated", "_build", "node_modules"}  # by builds
 
 
@@ -46,24 +47,27 @@ def test_top_level_files_are_inside_of_the_package(names, name):
     wanted = {f"protonn_edge/{path}" for path in files_of(name)}
     assert wanted
     inside = {path for path in names if path.startswith(f"protonn_edge/{name}")}
-    assert inside - {PAGE_SCRIPT} == wanted
+    assert inside - WEB_SCRIPTS == wanted
 
 
-def test_the_script_of_the_page_is_made_for_it_and_for_the_sdist(names, sdist):
+def test_the_scripts_are_made_for_it_and_for_the_sdist(names, sdist):
     made = page_script()
     if made.text is None:
         pytest.skip(f"needs the page's script; to run: {made.missing}")
-    assert PAGE_SCRIPT in names
+    assert names >= WEB_SCRIPTS
     with tarfile.open(sdist) as archive:
-        assert any(name.endswith(f"/web/{READY}") for name in archive.getnames())
+        packed = {name.partition("/web/")[2] for name in archive.getnames()}
+    assert {*SCRIPTS} <= packed
 
 
-def test_the_installed_page_script_needs_no_npm(names, run, monkeypatch):
-    if PAGE_SCRIPT not in names:
+def test_the_installed_scripts_need_no_npm(names, run, monkeypatch):
+    if not names >= WEB_SCRIPTS:
         pytest.skip("the wheel was built without npm; to run: install Node.js 20 or newer")
     monkeypatch.setenv("PATH", "")
-    script = "from protonn_edge.report.script import page_script; print(len(page_script().text))"
-    assert int(run("-c", script).stdout) > 10_000
+    script = "from protonn_edge.toolchain.javascript import *; "
+    for name in (PAGE, EMULATOR):
+        said = run("-c", f"{script}print(script_file({name!r}).stat().st_size)").stdout
+        assert int(said) > 10_000
 
 
 def test_the_package_is_whole(names):

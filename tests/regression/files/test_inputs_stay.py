@@ -120,7 +120,7 @@ def test_a_folder_of_matrices_is_replaced_as_a_whole_or_not_at_all(tmp_path: Pat
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "W").write_text("my notes")
     assert_one_sentence(
-        run("convert", model, "-o", tmp_path / "folder"), "no part of a whole model"
+        run("convert", model, "-o", tmp_path / "folder"), "not part of a complete model"
     )
     assert (tmp_path / "folder" / "W").read_text() == "my notes"
     for _ in range(2):
@@ -130,7 +130,7 @@ def test_a_folder_of_matrices_is_replaced_as_a_whole_or_not_at_all(tmp_path: Pat
 def test_the_demo_leaves_a_model_of_ones_own_alone(tmp_path: Path) -> None:
     save_model(random_model(), tmp_path / "model.npz")
     before = (tmp_path / "model.npz").read_bytes()
-    assert_one_sentence(run("demo", "-o", tmp_path), "is a model of yours")
+    assert_one_sentence(run("demo", "-o", tmp_path), "is not the demo's model")
     assert (tmp_path / "model.npz").read_bytes() == before
 
 
@@ -140,6 +140,6 @@ def test_a_device_name_does_not_take_the_place_of_another_link(tmp_path: Path) -
     (tmp_path / "data.csv").write_text(ROWS)
     link = tmp_path / "link"
     link.symlink_to("data.csv")
-    with pytest.raises(InputError, match="is a link to"), _linked(link, "/dev/pts/9"):
+    with pytest.raises(InputError, match="is already a link to"), _linked(link, "/dev/pts/9"):
         pass
     assert link.read_text() == ROWS

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -14,11 +15,11 @@ import pytest
 from avr_tools import needs_emulated_avr
 
 from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedBoard, EmulatorStats, uno
+from protonn_edge.emulator import EmulatedBoard, EmulatorStats, programs
 
 pytestmark = needs_emulated_avr
 FUZZER = Path(__file__).parents[2] / "fuzz" / "emulator.py"
-DEADLINE_S = 20.0
+DEADLINE_S = 90.0
 
 _LDI_R31_FF, _MOV_R0_R31, _LOOP, _SEI = 0xEFFF, 0x2E0F, 0xCFFF, 0x9478
 _NOP, _JMP = 0x0000, 0x940C
@@ -42,7 +43,7 @@ def fuzzer() -> ModuleType:
 @pytest.fixture(params=["plain", "sanitized"])
 def executable(request: pytest.FixtureRequest, fuzzer: ModuleType) -> Path:
     """Return the emulator, as users have it and with sanitizers."""
-    path = uno._build_emulator() if request.param == "plain" else fuzzer._sanitized_emulator()
+    path = programs.build_simavr() if request.param == "plain" else fuzzer._sanitized_emulator()
     assert isinstance(path, Path)
     return path
 
@@ -57,7 +58,7 @@ def run_words(words: list[int], path: Path, executable: Path, board: str) -> Emu
         lines.append(f":{(record + bytes([-sum(record) & 0xFF])).hex()}\n")
     path.write_text("".join(lines) + ":00000001FF\n")
     emulated = EmulatedBoard(path, board=load_board(board))
-    emulated._executable = executable
+    emulated.program = replace(emulated.program, command=(str(executable),))
     end = time.monotonic() + DEADLINE_S
     with emulated:
         while not (stats := emulated.stats()).faults and time.monotonic() < end:

@@ -202,7 +202,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
     answer = to(HelloRequest, lambda right: replace(right, clock_hz=clock))
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=10)
     text = str(error)
-    assert f"its clock is {clock:,} Hz, uno has 16,000,000 Hz" in text
+    assert f"reports a clock of {clock:,} Hz, uno has 16,000,000 Hz" in text
     assert "--board" in text
     assert boards in text
     assert "host" not in text  # it has no clock, but is no board either
@@ -212,7 +212,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
 def test_a_window_that_the_board_does_not_have_is_refused(window):
     answer = to(HelloRequest, lambda right: replace(right, window=window))
     error = failure_on(HostileDevice(honest_model(), answer=answer))
-    assert f"its window is {window} bytes, uno has 1 to 63" in str(error)
+    assert f"reports a window of {window} bytes, uno has 1 to 63" in str(error)
 
 
 def test_a_clock_that_changes_on_the_way_is_refused():
@@ -225,7 +225,7 @@ def test_a_clock_that_changes_on_the_way_is_refused():
         return None if count[0] == 1 else right
 
     error = failure_on(HostileDevice(honest_model(), answer=lies_later))
-    assert "its clock is 8,000,000 Hz" in str(error)
+    assert "reports a clock of 8,000,000 Hz" in str(error)
 
 
 # --- cycles --------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_impossible_cycles_in_both_kinds_of_request_are_noticed(cycles):
 def test_a_silence_at_repeat_ends_a_run():
     answer = to(RepeatRequest, lambda _: None)
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=100)
-    assert "says HELLO but did not answer a request" in str(error)
+    assert "answers HELLO but did not answer a request" in str(error)
 
 
 # --- STATS ---------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli import verify
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation import verification
@@ -49,6 +51,13 @@ def test_without_proven_bounds_only_the_clock_gives_one():
         (make_plan(integers, Limits.of(TINY)), TINY),
     ):
         assert PossibleCycles.of(plan, board) == PossibleCycles(1, 3 * board.clock_hz, False)
+
+
+def test_where_nothing_is_proven_the_range_is_printed(capsys: pytest.CaptureFixture[str]):
+    say_unproven(PossibleCycles(1, 48_000_000, False), Output(as_json=False))
+    said = capsys.readouterr().out
+    assert "no proven bound" in said
+    assert str(PossibleCycles(1, 48_000_000, False)) in said
 
 
 def test_where_the_plan_is_not_known_the_range_is_that_of_all():
@@ -121,7 +130,7 @@ def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
     session = Session("the board", board=UNO, host=SimulatedHost(device))
     asked = mock.MagicMock(return_value=nullcontext())
     with (
-        mock.patch.object(verify.shell, "WINDOWS", True),
+        mock.patch.object(verify, "_emulator", return_value=None),
         mock.patch.object(verify, "open_session", asked),
         mock.patch.object(verification, "open_session", answered_by(session)),
     ):
@@ -143,7 +152,7 @@ def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
     monkeypatch.chdir(tmp_path)
     anywhere = verify_at_port(tmp_path, most)
     assert anywhere.exit_code == 0, anywhere.output
-    assert "it is not known which plan the firmware at --port has" in anywhere.output
+    assert "the plan of the firmware at --port is unknown" in anywhere.output
     named = verify_at_port(tmp_path, most, "--project", "project")
     assert named.exit_code == 1
     assert f"{least.least_cycles:,} to {least.worst_cycles:,} by its plan" in named.stderr

@@ -153,7 +153,7 @@ def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) ->
         assert [each["name"] for each in record["classes"]] == list(CODES)
         assert [each["name"] for each in record["features"]] == list(NAMES)
     for flag in ("--label", "--drop"):
-        assert f"{flag} is 'colour', which is no column" in refusal(
+        assert f"{flag} is 'colour', which is not a column" in refusal(
             run("data", path, flag, "colour")
         )
 
@@ -217,13 +217,13 @@ def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
     succeed("train", path, "-o", path.with_name(model), "--epochs", 1)
     assert load_model(path.with_name(model)).n_prototypes == 12
     asked = run("train", path, "-o", path.with_name(model), "--prototypes", 40)
-    assert "--prototypes is 40, the data has 7 points" in refusal(asked)
+    assert "--prototypes is 40, but the data has only 7 training points" in refusal(asked)
 
 
 def test_a_class_of_one_point_is_named(write: Write) -> None:
     rows = [[("open", "closed")[i % 2], i * 37 % 11, i * i % 7] for i in range(60)]
     path = write([*rows, ["pen", 3, 2]], ["label", "a", "b"])
-    assert "warning: class 'pen' has 1 point; a typing error?" in texts(path)
+    assert "warning: class 'pen' has 1 point; a typo?" in texts(path)
 
 
 def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:

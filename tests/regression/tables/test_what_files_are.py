@@ -31,8 +31,8 @@ def an_array() -> bytes:
     ("content", "what"),
     [
         (ROWS.encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
-        (ROWS.encode("utf-16-le"), "is text in UTF-16, it seems; save it as UTF-8"),
-        (ROWS.encode("utf-16-be"), "is text in UTF-16, it seems; save it as UTF-8"),
+        (ROWS.encode("utf-16-le"), "seems to be text in UTF-16; save it as UTF-8"),
+        (ROWS.encode("utf-16-be"), "seems to be text in UTF-16; save it as UTF-8"),
         (gzip.compress(ROWS.encode(), mtime=0), "is compressed with gzip; unpack it"),
         (b"BZh9" + bytes(50), "is compressed with bzip2; unpack it"),
         (zipped(), "is a zip archive, as .npz and .xlsx files are"),
@@ -51,7 +51,7 @@ def test_a_file_is_called_what_it_is(tmp_path: Path, name: str, content: bytes, 
 def test_a_null_byte_in_a_name_is_a_usage_error() -> None:
     done = run("data", "a\0b.csv")
     assert done.exit_code == 2
-    assert "has a null byte" in done.stderr
+    assert "contains a null byte" in done.stderr
     assert "\0" not in done.output
 
 
