@@ -12,7 +12,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint docs firmware upload gallery setup tools node browser clean
+.PHONY: help demo test fuzz coverage lint docs firmware upload gallery setup tools node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -27,6 +27,14 @@ test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k 
 # Random cases of every part of the package, in two processes; the seeds decide which.
 fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that
 	@PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(or $(SECONDS),600) $(ARGS)
+
+# Tests run in about twice their time. Templates are read by a plugin in tests/.
+coverage: export PYTHONPATH := $(CURDIR)/tests
+coverage: setup $(VENV)/has-docs node browser  ## list lines of the package and its templates that no test runs
+	@$(PYTHON) -m coverage erase
+	@$(PYTHON) -m coverage run -m pytest -q $(or $(ARGS),-n auto --dist loadfile)
+	@$(PYTHON) -m coverage combine -q
+	@$(PYTHON) -m coverage report
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
 # is generated later.
@@ -54,7 +62,7 @@ gallery: setup node browser  ## make the reports of several data sets, and the s
 	@$(PYTHON) benchmarks/gallery.py $(ARGS)
 
 clean:  ## remove what was built and cached; .venv stays
-	rm -rf .pio dist docs/_build firmware/generated protonn-edge-demo gallery .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .pio dist docs/_build firmware/generated protonn-edge-demo gallery .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # --- set-up ----------------------------------------------------------------------------------------

@@ -44,8 +44,8 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.verification import verify_device, verify_host
-from protonn_edge.model import Model
-from protonn_edge.quantization import IntegerModel, quantize
+from protonn_edge.model import ProtoNNModel
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.stages.audio.onset import clip_of, onset_of
 from protonn_edge.training import ProtoNNClassifier
@@ -54,7 +54,7 @@ FILE = "fsdd_audio.npz"
 FEATURES = "audio:12x20"
 SAMPLES = 5_120
 ONSET = 4
-SETTINGS = {"n_projections": 12, "n_prototypes": 60}
+SETTINGS: dict[str, Any] = {"n_projections": 12, "n_prototypes": 60}
 
 _TESTED = 5  # recordings of each speaker and digit, the first ones
 _PEAK = 0.75  # of full scale
@@ -84,8 +84,9 @@ class Spoken:
     def of(self, chosen: NDArray[np.bool_]) -> Spoken:
         """Return some of them."""
         kept = [self.recordings[place] for place in np.flatnonzero(chosen)]
-        numbers = self.digits[chosen], self.speakers[chosen], self.numbers[chosen]
-        return Spoken(kept, *numbers, self.names)
+        return Spoken(
+            kept, self.digits[chosen], self.speakers[chosen], self.numbers[chosen], self.names
+        )
 
     @property
     def clips(self) -> Int16:
@@ -107,9 +108,12 @@ def read_spoken(path: Path) -> Spoken:
     """Return what the file has."""
     with np.load(path, allow_pickle=False) as data:
         parts = np.split(data["samples"], data["offsets"][1:-1])
-        labels = (data[name].astype(np.int64) for name in ("y", "speaker", "recording"))
+        digits, speakers, numbers = (
+            data[name].astype(np.int64) for name in ("y", "speaker", "recording")
+        )
         recordings = [_loud(part) for part in parts]
-        return Spoken(recordings, *labels, tuple(map(str, data["speaker_names"])))
+        names = tuple(map(str, data["speaker_names"]))
+        return Spoken(recordings, digits, speakers, numbers, names)
 
 
 def _loud(samples: Int16) -> Int16:
@@ -130,13 +134,16 @@ def _clip(recording: Int16, shift: int = 0) -> Int16:
     return recording[start : start + SAMPLES]
 
 
-def train(spoken: Spoken, seed: int) -> Model:
+def train(spoken: Spoken, seed: int) -> ProtoNNModel:
     """Return a model of the recordings."""
     generator = np.random.default_rng(seed)
     clips = [spoken.clips, *(spoken.moved(generator) for _ in range(_COPIES))]
     classifier = ProtoNNClassifier(features=FEATURES, onset=ONSET, random_state=seed, **SETTINGS)
     X = np.concatenate(clips).astype(np.float32)
-    return classifier.fit(X, np.tile(spoken.digits, 1 + _COPIES)).to_model()
+    classifier.fit(X, np.tile(spoken.digits, 1 + _COPIES))
+    model = classifier.to_model()
+    assert isinstance(model, ProtoNNModel)
+    return model
 
 
 def measure(spoken: Spoken, seed: int, clips: int, speakers: bool) -> Record:
@@ -188,7 +195,7 @@ def _held_out(spoken: Spoken, seed: int) -> Iterator[tuple[str, float]]:
 
 
 def listen(
-    model: IntegerModel, plan: Plan, recordings: list[Int16], board: Board
+    model: IntegerChain, plan: Plan, recordings: list[Int16], board: Board
 ) -> dict[str, Any]:
     """Return what the program that listens says of recordings, beside what NumPy does."""
     played = [_played(recording) for recording in recordings]
@@ -234,13 +241,13 @@ def _played(recording: Int16) -> Int16:
     return np.pad(recording[: start + SAMPLES], (0, _QUIET))
 
 
-def _compiled(model: IntegerModel, plan: Plan, folder: Path) -> Path:
+def _compiled(model: IntegerChain, plan: Plan, folder: Path) -> Path:
     for name, text in render_c(model, plan).items():
         (folder / name).write_text(text)
     sources = [Path(__file__).with_name("listening.c"), folder / "pnn_model.c"]
     flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-Wall", "-Wextra", f"-I{folder}"]
     elf = folder / "listening.elf"
-    command = ["avr-gcc", *flags, "-o", elf, *sources]
+    command = ["avr-gcc", *flags, "-o", str(elf), *map(str, sources)]
     subprocess.run(command, check=True, timeout=120)
     return elf
 

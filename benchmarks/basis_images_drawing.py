@@ -90,7 +90,11 @@ def _pictures(_: Sequence[Record], students: Students, X: Raw, path: Path) -> No
     """Draw test images above their weighted sums, and some basis images below."""
     (taught,) = students
     some, head = X[:_SHOWN], taught.head
-    images = [taught.wanted.to_bytes(some).reshape(_SHOWN, -1), taught.sums(some), head.images]
+    images: list[NDArray[Any]] = [
+        taught.wanted.to_bytes(some).reshape(_SHOWN, -1),
+        taught.sums(some),
+        head.images,
+    ]
     with panels(path, len(images), _SHOWN, (6.4, 2.6)) as axes:
         titles = ("images", "weighted\nsums", "basis\nimages")
         for row, title, of in zip(axes, titles, images, strict=True):

@@ -93,7 +93,9 @@ class Task:
     def extension(self, taught: TaughtStudent) -> BasisImagesClassifier:
         """Train the extension."""
         settings = {**self.settings, "teacher": taught}
-        return BasisImagesClassifier(random_state=0, **settings).fit(self.X, self.y)
+        classifier = BasisImagesClassifier(random_state=0, **settings)
+        classifier.fit(self.X, self.y)
+        return classifier
 
     def record(self, taught: TaughtStudent, extension: BasisImagesClassifier) -> Record:
         """Return what all of them have right of the test points, and how large they are."""
@@ -108,7 +110,8 @@ class Task:
             for layer in taught.layers
             if isinstance(layer, IntegerConvolution)
         )
-        of_extension = sum(each.size for each in (*model.weights, *model.biases))
+        learned: list[NDArray[Any]] = [*model.weights, *model.biases]
+        of_extension = sum(each.size for each in learned)
         return {
             "accuracy": float(np.mean(right)),
             "teacher_accuracy": _share(teacher_predictions(teacher, self.teacher_wanted, X), y),

@@ -46,8 +46,9 @@ class Case(Row):
         order = np.random.default_rng(0).permutation(len(found.y_train))
         trained, tested = order[:_TRAINED], order[_TRAINED : _TRAINED + _TESTED]
         X, y = found.X_train, found.y_train
-        parts = {"X_train": X[trained], "y_train": y[trained]}
-        return replace(found, **parts, X_test=X[tested], y_test=y[tested])
+        return replace(
+            found, X_train=X[trained], y_train=y[trained], X_test=X[tested], y_test=y[tested]
+        )
 
 
 _DIGITS = {"image_shape": (8, 8)}

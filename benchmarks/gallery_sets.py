@@ -38,7 +38,7 @@ def motions() -> Dataset:
     """Return windows of an accelerometer's three axes in mg, of four motions of a hand."""
     rng = np.random.default_rng(1)
     y = np.arange(560) % len(MOTIONS)
-    X = np.stack([_motion(label, rng) for label in y])
+    X = np.stack([_motion(label, rng) for label in y.tolist()])
     return _parted(X, y, MOTIONS, sample_names(("ax", "ay", "az"), WINDOW[0]))
 
 

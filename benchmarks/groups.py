@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 import numpy as np
-from printing import Record, print_table
+from printing import Column, Columns, Record, print_table
 from rows import SEEDS, SEEDS_OF_A_FOLD, Row, chosen, held_out_in_turn
 
 from protonn_edge.datasets import Dataset
@@ -32,15 +32,16 @@ def _row(name: str, file: str, d: int, m: int, **settings: Any) -> Row:
     return Row(name, file, sizes | settings, groups="subject_train")
 
 
+_SIZES: dict[str, dict[str, Any]] = {
+    "small": {"d": 5, "m": 20, "input_noise": 0.3, "gamma_numerator": 1.0},
+    "medium": {"d": 12, "m": 40, "input_noise": 0.3, "gamma_numerator": 1.0},
+    "large": {"d": 40, "m": 95, "input_noise": 0.5, "gamma_numerator": 0.5},
+    "defaults": {"d": 20, "m": 60},
+}
 _ROWS = [
     _row(f"{name}-{size}", file, **settings)
     for name, file in (("har", "har_hapt.npz"), ("watch", "watch_exercise.npz"))
-    for size, settings in {
-        "small": {"d": 5, "m": 20, "input_noise": 0.3, "gamma_numerator": 1.0},
-        "medium": {"d": 12, "m": 40, "input_noise": 0.3, "gamma_numerator": 1.0},
-        "large": {"d": 40, "m": 95, "input_noise": 0.5, "gamma_numerator": 0.5},
-        "defaults": {"d": 20, "m": 60},
-    }.items()
+    for size, settings in _SIZES.items()
 ]
 
 
@@ -56,12 +57,9 @@ def measure(row: Row, dataset: Dataset, tested: bool) -> Record:
     return {"row": row.name, "accuracies": accuracies}
 
 
-def _heading(shift: float) -> str:
-    return f"up to {shift:g}" if shift else "no shift"
-
-
-def _cell(record: Record, shift: float) -> str:
-    return f"{100 * record['accuracies'][shift]:.2f}"
+def _column(shift: float) -> Column:
+    heading = f"up to {shift:g}" if shift else "no shift"
+    return heading, lambda record: f"{100 * record['accuracies'][shift]:.2f}"
 
 
 @click.command()
@@ -70,8 +68,7 @@ def _cell(record: Record, shift: float) -> str:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, tested: bool, as_json: bool) -> None:
     """Print what the shift is worth for each model."""
-    columns = [("data, model", lambda record: record["row"])]
-    columns += [(_heading(shift), lambda record, s=shift: _cell(record, s)) for shift in SHIFTS]
+    columns: Columns = [("data, model", lambda record: record["row"]), *map(_column, SHIFTS)]
     measured = (measure(row, dataset, tested) for row, dataset in chosen(_ROWS, only))
     print_table(measured, columns, as_json)
 

@@ -205,15 +205,14 @@ def mutations(subject: Subject) -> tuple[Figures, bool]:
 def mutated(source: random.Random, rows: list[bytes]) -> bytes:
     """Return a valid request's frame with something done to it, before or after its CRC is made."""
     features = source.choice(rows)
-    content: protocol.Content = source.choice(
-        [
-            protocol.HelloRequest(),
-            protocol.PredictRequest(features),
-            protocol.ScoresRequest(features),
-            protocol.StatsRequest(),
-            protocol.RepeatRequest(source.randrange(1, 4), features),
-        ]
-    )
+    requests: list[protocol.Content] = [
+        protocol.HelloRequest(),
+        protocol.PredictRequest(features),
+        protocol.ScoresRequest(features),
+        protocol.StatsRequest(),
+        protocol.RepeatRequest(source.randrange(1, 4), features),
+    ]
+    content = source.choice(requests)
     body = bytes([content.TYPE, source.randrange(1, 256)]) + content.payload()
     if source.random() < 0.5:
         return framing.encode_frame(change(source, body, keep=4))

@@ -75,6 +75,7 @@ from protonn_edge.stages.matvec.cycles import (
     GROUP_CYCLES,
     KERNELS,
     PASS_CYCLES,
+    Block,
     KernelName,
     feature_cycles,
     lines_of,
@@ -136,7 +137,11 @@ CASES = [
 ]
 
 
-NAMES = [case.name for case in (*CASES, *convolution_loop.CASES)] + ["gradients"]
+NAMES = [
+    *(case.name for case in CASES),
+    *(case.name for case in convolution_loop.CASES),
+    "gradients",
+]
 
 
 def measure_case(case: Case) -> dict[str, Any]:
@@ -195,7 +200,7 @@ def measure_convolution(case: convolution_loop.Case) -> dict[str, Any]:
 def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
     """Return the least cycles of a kernel's method; see the module's text."""
     width, D = model.accumulator_bits // 8, model.n_inputs
-    passes = plan.of("projection").matvec.blocks
+    passes: tuple[Block, ...] = plan.of("projection").matvec.blocks
     displaced = max(0, max(block.bytes for block in passes) - FREE_REGISTERS)
     floor = CALL_CYCLES + 4 * displaced + sum(4 * block.bytes + 8 for block in passes)
     blocks = [model.projection[block.first :][: block.size] for block in passes]
@@ -218,7 +223,7 @@ def floor_cycles(model: IntegerModel, plan: Plan, kernel: KernelName) -> int:
 
 def _masked_floor(W: NDArray[np.int8], width: int) -> int:
     nonzero, zero = int(np.count_nonzero(W)), int(np.count_nonzero(W == 0))
-    rows = W.shape[1] * (10 + 3 * -(-len(W) // 8))
+    rows: int = W.shape[1] * (10 + 3 * -(-len(W) // 8))
     return rows + (7 + width + (width > 2)) * nonzero + 3 * zero
 
 
@@ -251,10 +256,10 @@ def _emulated_cycles(
         for name, text in {**render_c(model, plan), "main.c": program}.items():
             (folder / name).write_text(text)
         elf = folder / "main.elf"
-        flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-o", elf]
-        sources = [folder / "main.c"]
+        flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", "-o", str(elf)]
+        sources = [str(folder / "main.c")]
         if "pnn_model.c" not in program:
-            sources.append(folder / "pnn_model.c")
+            sources.append(str(folder / "pnn_model.c"))
         command = ["avr-gcc", *flags, *sources]
         subprocess.run(command, check=True, timeout=120)
         with EmulatedUno(elf) as uno:

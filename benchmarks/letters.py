@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from matplotlib.font_manager import FontProperties
@@ -13,12 +14,13 @@ from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
 Images = NDArray[np.float64]
+Font = tuple[str, Literal["normal", "italic", "oblique"], str]  # family, style, weight
 
 LETTERS = string.ascii_letters
 LIKE_DIGITS = "BDGIOQSZbgiloqsz"
 """Letters that are a digit's shape, or nearly so, in some font or hand."""
 
-_FONTS = (  # matplotlib brings them along: the same everywhere
+_FONTS: tuple[Font, ...] = (  # matplotlib brings them along: the same everywhere
     ("DejaVu Sans", "normal", "normal"),
     ("DejaVu Sans", "normal", "bold"),
     ("DejaVu Sans", "oblique", "normal"),
@@ -108,7 +110,7 @@ def printed_letters(canvas: Canvas) -> tuple[Images, list[str]]:
     return canvas.raw(boxes), [letter for letter, _ in which]
 
 
-def _printed(letter: str, font: tuple[str, str, str], side: int) -> Images:
+def _printed(letter: str, font: Font, side: int) -> Images:
     family, style, weight = font
     outline = TextPath((0, 0), letter, 100, FontProperties(family, style, weight=weight))
     low, high = outline.vertices.min(axis=0), outline.vertices.max(axis=0)

@@ -72,7 +72,8 @@ class Imported(Network):
             pooled = values.reshape(n, side // 2, 2, side // 2, 2, channels).max(axis=(2, 4))
             left, _ = numbers["dense_shifts"].tolist()
             sums: Int64 = pooled.reshape(n, -1) @ numbers["dense_weights"].astype(np.int64)
-            return (sums << left) + numbers["dense_bias"]
+            scores: Int64 = (sums << left) + numbers["dense_bias"]
+            return scores
 
 
 def _windows(values: Int64, weights: NDArray[np.int8]) -> Int64:
@@ -80,7 +81,8 @@ def _windows(values: Int64, weights: NDArray[np.int8]) -> Int64:
     k = weights.shape[1]
     windows = np.lib.stride_tricks.sliding_window_view(values, (k, k), axis=(1, 2))
     exact = np.tensordot(windows.astype(np.float64), weights, ((3, 4, 5), (3, 1, 2)))
-    return exact.astype(np.int64)
+    sums: Int64 = exact.astype(np.int64)
+    return sums
 
 
 def _rounded(values: Int64, bits: int) -> Int64:

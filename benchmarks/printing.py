@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 Record = dict[str, Any]
-Columns = Sequence[tuple[str, Callable[[Record], str]]]
+Column = tuple[str, Callable[[Record], str]]  # its heading, and a record's cell
+Columns = Sequence[Column]
 
 
 def print_table(records: Iterable[Record], columns: Columns, as_json: bool) -> None:

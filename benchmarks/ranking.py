@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from rows import SEEDS, Row
+from scipy.sparse import csc_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
@@ -114,7 +115,7 @@ def measure_logistic(dataset: Dataset) -> dict[str, float]:
 def logistic_precision(dataset: Dataset, C: float) -> dict[int, float]:
     """Return precision at k of one-vs-rest logistic regression on points of unit norm."""
     classifier = OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
-    labels = dataset.y_train.tocsc()
+    labels = csc_matrix(dataset.y_train)
     seen = np.flatnonzero(np.diff(labels.indptr))  # a label that no point has cannot be learned
     classifier.fit(normalize(dataset.X_train), labels[:, seen].toarray())
     scores = np.zeros(dataset.y_test.shape)

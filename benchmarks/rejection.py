@@ -30,7 +30,7 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.verification import verify_device, verify_host
-from protonn_edge.model import ProtoNNModel
+from protonn_edge.model import Model
 from protonn_edge.quantization import (
     measure_activity,
     quantize,
@@ -191,7 +191,7 @@ def measure_row(row: Known, dataset: Dataset, rate: float, seed: int) -> list[di
     return measured
 
 
-def _figures(model: ProtoNNModel, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
+def _figures(model: Model, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
     """Return shares in % that are answered with "unknown", and the accuracy of the others."""
     integers = quantize(model)
     found, scores = integers.answers(integers.quantize(dataset.X_test))
@@ -209,7 +209,7 @@ def _figures(model: ProtoNNModel, dataset: Dataset, strange: dict[str, Points]) 
     }
 
 
-def _on_device(model: ProtoNNModel, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
+def _on_device(model: Model, dataset: Dataset, strange: dict[str, Points]) -> dict[str, Any]:
     """Return how NumPy, host C and the emulated Uno agree on known and strange points."""
     board, integers = load_board("uno"), quantize(model)
     some = [images[:: -(-len(images) // 30)] for images in strange.values()]

@@ -58,7 +58,9 @@ class Row:
         classifier = ProtoNNClassifier(random_state=seed, **self.settings)
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
         seconds = time.perf_counter() - begin
-        return classifier.to_model(classes=dataset.classes), seconds
+        model = classifier.to_model(classes=dataset.classes)
+        assert isinstance(model, ProtoNNModel)
+        return model, seconds
 
     def integer_accuracy(self, dataset: Dataset, seed: int) -> float:
         """Return the accuracy of the integers of a trained model on the test part, 0..1."""
@@ -77,11 +79,12 @@ class SplitRow(Row):
         found = super().dataset()
         if found is None or self.split is None:
             return found
-        merged = {
-            "y_train": (found.y_train >= self.split).astype(np.int64),
-            "y_test": (found.y_test >= self.split).astype(np.int64),
-        }
-        return replace(found, classes=(f"below {self.split}", f"from {self.split}"), **merged)
+        return replace(
+            found,
+            y_train=(found.y_train >= self.split).astype(np.int64),
+            y_test=(found.y_test >= self.split).astype(np.int64),
+            classes=(f"below {self.split}", f"from {self.split}"),
+        )
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)

@@ -39,7 +39,8 @@ from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.verification import verify_device, verify_host
 from protonn_edge.hil import Result
-from protonn_edge.quantization import IntegerModel, measure_activity, quantize
+from protonn_edge.quantization import IntegerChain, measure_activity, quantize
+from protonn_edge.stages.window_features.stage import WindowFeatureStage
 from protonn_edge.training import ProtoNNClassifier
 
 _IN_FLASH = 12_000  # bytes of windows for the sketch
@@ -142,7 +143,8 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     X_test = dense_features(dataset.X_test, case.name)
     model, _ = case.train(dataset, seed)
     reference = quantize(model)
-    assert reference.feature_stage is not None
+    stage = reference.feature_stage
+    assert isinstance(stage, WindowFeatureStage)
     every = np.concatenate([X_test, dense_features(dataset.X_train, case.name)])[:windows]
     Q = reference.quantize(every)
     wishes = Wishes(activity=measure_activity(reference, Q))
@@ -154,9 +156,9 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     predicted = reference.predict(reference.quantize(X_test))
     return {
         "name": case.name,
-        "features": reference.feature_stage.features.text,
-        "window": reference.feature_stage.window,
-        "channels": reference.feature_stage.channels,
+        "features": stage.features.text,
+        "window": stage.window,
+        "channels": stage.channels,
         "n_features": reference.n_inputs,
         "sizes": [model.n_projections, model.n_prototypes, model.n_classes],
         "float_accuracy": share_right(model.predict(X_test), dataset.y_test),
@@ -199,7 +201,7 @@ def _cycles(results: list[Result], plan: Plan, board: Board) -> dict[str, Any]:
 
 
 def _sketch_cycles(
-    model: IntegerModel, plan: Plan, Q: NDArray[np.uint8], board: Board
+    model: IntegerChain, plan: Plan, Q: NDArray[np.uint8], board: Board
 ) -> dict[str, Any]:
     """Return the mean cycles of ``pnn_push`` and of ``pnn_finish`` on as many windows as fit."""
     some = Q[: max(1, _IN_FLASH // model.n_features)]
@@ -213,7 +215,7 @@ def _sketch_cycles(
     }
 
 
-def _marked(model: IntegerModel, plan: Plan, Q: NDArray[np.uint8], push: int) -> int:
+def _marked(model: IntegerChain, plan: Plan, Q: NDArray[np.uint8], push: int) -> int:
     """Return the cycles within all marked spans of the sketch."""
     spans = Q.size if push else len(Q)
     with TemporaryDirectory() as scratch:
@@ -223,8 +225,8 @@ def _marked(model: IntegerModel, plan: Plan, Q: NDArray[np.uint8], push: int) ->
         for name, text in {**render_c(model, plan), "main.c": program}.items():
             (folder / name).write_text(text)
         flags = ["-mmcu=atmega328p", "-std=gnu99", "-O2", f"-DPUSH={push}"]
-        sources = [folder / "main.c", folder / "pnn_model.c"]
-        command = ["avr-gcc", *flags, "-o", folder / "sketch.elf", *sources]
+        sources = [str(folder / name) for name in ("main.c", "pnn_model.c")]
+        command = ["avr-gcc", *flags, "-o", str(folder / "sketch.elf"), *sources]
         subprocess.run(command, check=True, timeout=120)
         with EmulatedUno(folder / "sketch.elf") as uno:
             while (stats := uno.stats()).marked_spans < spans:

@@ -84,7 +84,8 @@ class Mixture(Row):
         shape = (self.n_classes, self.n_parts, self.dimensions)
         centres = self.between_classes * rng.standard_normal((shape[0], 1, shape[2]))
         centres = centres + self.between_parts * rng.standard_normal(shape)
-        return (centres @ axes).astype(np.float32)
+        turned: NDArray[np.float32] = (centres @ axes).astype(np.float32)
+        return turned
 
     def dataset(self) -> Dataset:
         """Return points of all classes."""

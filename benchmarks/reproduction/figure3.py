@@ -47,7 +47,7 @@ METHODS: dict[str, dict[str, Any]] = {
         "gamma_numerator": 3.0,
     },
 }
-VARIED = [
+VARIED: list[tuple[str, dict[str, Any]]] = [
     *(("m", {"n_projections": 15, "n_prototypes": m}) for m in (10, 20, 30, 40)),
     *(("d", {"n_projections": d, "n_prototypes": 40}) for d in (3, 5, 10, 15)),
 ]

@@ -207,7 +207,7 @@ def _draw(records: Sequence[Record], path: Path) -> None:
 
 
 def _name(record: Record) -> str:
-    return record["classifier"] + (" float" if record["precision"] == "float32" else "")
+    return f"{record['classifier']}{' float' if record['precision'] == 'float32' else ''}"
 
 
 def _colour(record: Record) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from printing import Columns, Record
@@ -28,7 +29,7 @@ from reproduction.sets import MNIST
 SEED = 0
 ITERATIONS = 30
 POINTS = 10_000
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "optimizer": "alternating",
     "loss": "squared_error",
     "n_projections": 10,
