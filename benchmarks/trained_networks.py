@@ -60,7 +60,7 @@ CASES = [
         "mnist10.npz",
         {
             **_MNIST,
-            "convolutions": "6x5/2,12x3,max2,30x3,64x3",
+            "convolutions": "8x5/2,8x3,12x3,24x3,max2,80x3",
             "network_epochs": 24,
             "network_moved_share": 1.0,
             "network_still_epochs": 3,

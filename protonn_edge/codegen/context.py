@@ -78,12 +78,16 @@ class RawContext:
 
 @dataclass(frozen=True)
 class StageContext:
-    """A stage as its template sees it: names for C, what its kernel computed, its neighbours."""
+    """A stage as its template sees it: names for C, what its kernel computed, its neighbours.
+
+    The first one knows whether the firmware holds all of its inputs.
+    """
 
     n: str
     title: str
     template: str
     k: Any
+    held_by_firmware: bool = False
     previous: StageContext | None = None
     next: StageContext | None = None
 
@@ -168,7 +172,8 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
     contexts: list[StageContext] = []
     for name, kernel in plan.named.items():
         title = name.replace("_", " ").capitalize()
-        contexts.append(StageContext(name, title, kernel.template, kernel.context()))
+        held = plan.buffered and not contexts
+        contexts.append(StageContext(name, title, kernel.template, kernel.context(), held))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from protonn_edge.stages.kernel import Feed, Push
 
+COUNTER_BYTES = 2
+"""SRAM of where the next input goes."""
+
 INPUTS_AT_ONCE = 32
 """Inputs that the firmware collects before it pushes them into such a stage."""
 
@@ -51,7 +54,7 @@ class HeldInputs:
     @property
     def state(self) -> int:
         """SRAM of them, and of where the next one goes."""
-        return 2 + self.n_inputs
+        return COUNTER_BYTES + self.n_inputs
 
     def buffer(self, feed: Feed | None) -> int:
         """Return what the firmware takes more: one that holds them leaves out the library's own."""

@@ -1,7 +1,7 @@
 """Stages that take an image row by row: how the first of them gets its rows, and what that takes.
 
 Each writes the rows of its output to where the next one wants them. The first one holds all of its
-inputs before it computes.
+inputs before it computes, and has the memory of all their rows.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from protonn_edge.boards.cores import Core
-from protonn_edge.stages.held_inputs import HeldInputs
+from protonn_edge.stages.held_inputs import COUNTER_BYTES, HeldInputs
 from protonn_edge.stages.image_stage import ImageStage
 from protonn_edge.stages.kernel import Feed, Push
+from protonn_edge.stages.row_memory import RowMemory, row_memory
 
 # Of an input that is copied to where its row is taken, on average and at most, and of a row. By the
 # compiler (avr-gcc 5.4 at -O2).
@@ -29,6 +30,10 @@ class ImageRows:
         Rows of the image and of the output, with the values of each.
     by_rows, to_rows : bool
         Whether the stage before it hands over rows, and the one behind takes them.
+    memory : RowMemory
+        Of the rows of all stages and of the image, where the first one of them is pushed its inputs.
+    memory_beside : RowMemory
+        Of their rows alone, where the firmware holds the image.
     """
 
     rows: int
@@ -37,6 +42,8 @@ class ImageRows:
     output_values: int
     by_rows: bool
     to_rows: bool
+    memory: RowMemory
+    memory_beside: RowMemory
 
     @classmethod
     def of(cls, stage: ImageStage) -> Self:
@@ -44,7 +51,9 @@ class ImageRows:
         height, width, channels = stage.shape
         outputs, places, out = stage.output_shape
         own, given = (height, width * channels), (outputs, places * out)
-        return cls(*own, *given, stage.by_rows, stage.to_rows)
+        layers = (stage, *stage.behind)
+        memories = (row_memory(layers, holds_image=holds) for holds in (True, False))
+        return cls(*own, *given, stage.by_rows, stage.to_rows, *memories)
 
     @property
     def _held(self) -> HeldInputs:
@@ -70,11 +79,14 @@ class ImageRows:
     def _taken(self, most: int) -> int:
         return self.rows * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.row_values)
 
-    @property
-    def state(self) -> int:
-        """SRAM of values that are held, and of a row of the output."""
-        held = 0 if self.by_rows else self._held.state
-        return held + (0 if self.to_rows else self.output_values)
+    def state(self, feed: Feed | None) -> int:
+        """Return the SRAM of the rows of all stages and the image, and of a row of the output."""
+        own = 0 if self.to_rows else self.output_values
+        if self.by_rows:
+            return own
+        if feed is None or not feed.whole:
+            return own + COUNTER_BYTES + self.memory.size
+        return own + self._held.state + self.memory_beside.size
 
     def buffer(self, feed: Feed | None) -> int:
         """Return what the firmware takes more; see `HeldInputs.buffer`."""

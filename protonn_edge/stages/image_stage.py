@@ -28,16 +28,43 @@ class ImageStage(IntegerStage):
         Whether a stage before it hands over whole rows of pixels.
     to_rows : bool
         Whether the stage behind it takes whole rows.
+    behind : tuple of ImageStage
+        All that take rows of each other behind it, where it gets none itself.
     """
 
     shape: ImageShape
     by_rows: bool = field(default=False, kw_only=True)
     to_rows: bool = field(default=False, kw_only=True)
+    behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False)
 
     @property
     @abstractmethod
     def output_shape(self) -> ImageShape:
         """Height, width and channels of the image that it gives."""
+
+    @property
+    def padding(self) -> int:
+        """Pixels of 0 on each side of the image."""
+        return 0
+
+    @property
+    @abstractmethod
+    def lines(self) -> int:
+        """Rows of the image that it needs at once."""
+
+    @property
+    def line_bytes(self) -> int:
+        """SRAM of one of them, with what lies around it."""
+        _, width, channels = self.shape
+        return (width + 2 * self.padding) * channels
+
+    @abstractmethod
+    def completes_at(self, row: int) -> bool:
+        """Return whether taking this row of the image, padding counted, completes one of the output."""
+
+    def writes_at(self, row: int) -> bool:
+        """Return whether a row of the output is written to then."""
+        return self.completes_at(row)
 
     @property
     def n_inputs(self) -> int:

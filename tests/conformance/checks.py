@@ -38,6 +38,8 @@ MEAN_WITHIN_OF = {
     ("average_pooling", "kept", "held"): 0.08,  # +7.2 %
     ("average_pooling", "kept", "streamed"): 0.07,  # -6.1 %
     ("average_pooling", "streamed", "streamed"): 0.09,  # -8.5 %
+    # Behind averages, where theirs is too high.
+    ("convolution", "unrolled", "held"): 0.04,  # +3.5 %
     # The mean has the bound of copying an image: 1,930 cycles where it takes 1,390.
     ("average_pooling", "rows", "streamed"): 0.08,  # +7.4 %
     ("deskew", "held", "streamed"): 0.11,  # +10.3 %

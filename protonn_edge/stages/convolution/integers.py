@@ -127,6 +127,15 @@ class IntegerConvolution(ImageStage):
         stride = self.stride
         return (height + over) // stride + 1, (width + over) // stride + 1, len(self.weights)
 
+    @property
+    def lines(self) -> int:
+        """Those of a window."""
+        return self.side
+
+    def completes_at(self, row: int) -> bool:
+        """Return whether this row is the last one of a window."""
+        return row >= self.side - 1 and (row - self.side + 1) % self.stride == 0
+
     @cached_property
     def accumulators(self) -> Range:
         """What the sums can be, also on the way: extremes pick one sign each."""

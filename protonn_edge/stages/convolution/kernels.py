@@ -18,6 +18,7 @@ from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.image_stage import image_text
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.stages.row_memory import RowMemory
 
 # Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
 # one that is cleared, and a row of the output, with its window's rows.
@@ -57,6 +58,8 @@ class ConvolutionContext:
     output_values: int
     by_rows: bool
     to_rows: bool
+    memory: RowMemory
+    memory_beside: RowMemory
     side: int
     stride: int
     padding: int
@@ -110,12 +113,11 @@ class ConvolutionKernel(Kernel):
         tables = sum(len(row) for rows in self.code.weights for row in rows)
         tables *= self.name != "unrolled"
         step = Step(self.kind, self.name, tables + code, mean, math.ceil(worst), least)
-        line = rows.row_values + 2 * self._margin
         return Cost(
             steps=(step.on(self.core, _PORTABLE),),
             tables=tables,
             code=code,
-            state=stage.side * (line + 2) + 2 + rows.state,
+            state=2 * stage.side + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
             begin=self._begin,
@@ -180,6 +182,8 @@ class ConvolutionKernel(Kernel):
             output_values=rows.output_values,
             by_rows=stage.by_rows,
             to_rows=stage.to_rows,
+            memory=rows.memory,
+            memory_beside=rows.memory_beside,
             side=stage.side,
             stride=stage.stride,
             padding=stage.padding,

@@ -66,7 +66,12 @@ class Convolutions(FeatureStage):
         if last < 0:
             raise InputError("there are no layers of convolutions; give at least one")
         linked = tuple(
-            replace(layer, by_rows=number > 0, to_rows=number < last)
+            replace(
+                layer,
+                by_rows=number > 0,
+                to_rows=number < last,
+                behind=() if number else tuple(layers[1:]),
+            )
             for number, layer in enumerate(layers)
         )
         object.__setattr__(self, "layers", linked)

@@ -74,6 +74,19 @@ class IntegerPooling(ImageStage):
         return height // self.window[0], width // self.window[1], channels
 
     @property
+    def lines(self) -> int:
+        """The one that comes in."""
+        return 1
+
+    def completes_at(self, row: int) -> bool:
+        """Return whether this row is the last one of its windows."""
+        return (row + 1) % self.window[0] == 0
+
+    def writes_at(self, row: int) -> bool:
+        """Return whether values are written: the largest so far are, in every row."""
+        return self.how == "maximum" or self.completes_at(row)
+
+    @property
     def output(self) -> Range:
         """What each value can be."""
         return Range.of_bytes(self.n_outputs, self.maximum)

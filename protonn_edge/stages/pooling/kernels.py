@@ -13,6 +13,7 @@ from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.stages.pooling.loop import RowLoop, average_loop
+from protonn_edge.stages.row_memory import RowMemory
 
 # By the compiler (avr-gcc 5.4 at -O2): a row that is taken; a row of windows that begins, and a
 # value or a sum of it that is set to 0; and one that is complete.
@@ -40,6 +41,8 @@ class PoolingContext:
     output_values: int
     by_rows: bool
     to_rows: bool
+    memory: RowMemory
+    memory_beside: RowMemory
     height: int
     width: int
     windows: int
@@ -91,7 +94,7 @@ class PoolingKernel(Kernel):
             steps=(step.on(self.core, _PORTABLE),),
             tables=0,
             code=code,
-            state=1 + rows.row_values + 2 * rows.output_values * self._averages + rows.state,
+            state=1 + 2 * rows.output_values * self._averages + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
             begin=self._begun,
@@ -130,6 +133,8 @@ class PoolingKernel(Kernel):
             output_values=rows.output_values,
             by_rows=stage.by_rows,
             to_rows=stage.to_rows,
+            memory=rows.memory,
+            memory_beside=rows.memory_beside,
             height=height,
             width=width,
             windows=stage.output_shape[1],

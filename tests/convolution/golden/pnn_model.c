@@ -191,10 +191,17 @@ static pnn_input_t *average_pooling_next_average;
 
 #define CONVOLUTION_INPUTS 36u
 #define CONVOLUTION_ROWS 6u
+#define CONVOLUTION_MEMORY_BYTES 138u
+#define CONVOLUTION_LINES (convolution_memory + 90u)
+#define CONVOLUTION_2_LINES (convolution_memory + 114u)
+#define CONVOLUTION_3_LINES (convolution_memory + 36u)
+#define POOLING_LINES (convolution_memory + 0u)
+#define POOLING_2_LINES (convolution_memory + 12u)
 #define CONVOLUTION_ROW_VALUES 6u
 #define CONVOLUTION_SIDE 3u /* of the window */
 #define CONVOLUTION_STRIDE 1u
 #define CONVOLUTION_MARGIN 1u /* values of 0 on either side of a row */
+#define CONVOLUTION_LINE_VALUES (CONVOLUTION_MARGIN + CONVOLUTION_ROW_VALUES + CONVOLUTION_MARGIN)
 #define CONVOLUTION_PLACES 6u /* of the window in a row */
 /* By groups of channels that are computed at once; a line has a row of the window. */
 static const int8_t convolution_weights[] PNN_FLASH = {
@@ -203,12 +210,13 @@ static const int8_t convolution_weights[] PNN_FLASH = {
    -7,    3,   -2,    5,   -8,    2,    5,   -8,   -6,    0,    0,    0,
 };
 
-static pnn_input_t convolution_lines[CONVOLUTION_SIDE][CONVOLUTION_MARGIN + CONVOLUTION_ROW_VALUES + CONVOLUTION_MARGIN];
 static const pnn_input_t *convolution_window[CONVOLUTION_SIDE]; /* its rows, from the next pixel on */
 static uint8_t convolution_line;    /* of the next row */
 static uint8_t convolution_missing; /* rows of the next window */
+static pnn_input_t convolution_memory[CONVOLUTION_MEMORY_BYTES]; /* of the rows of all layers */
 static uint16_t convolution_pushed; /* inputs */
-static pnn_input_t convolution_inputs[CONVOLUTION_INPUTS]; /* pushed so far */
+/* Those pushed so far; rows that were taken make room for rows of later layers. */
+static pnn_input_t *const convolution_inputs = convolution_memory;
 
 /* ---- Convolution 2: constants and variables ----------------------------------------------- */
 
@@ -216,6 +224,7 @@ static pnn_input_t convolution_inputs[CONVOLUTION_INPUTS]; /* pushed so far */
 #define CONVOLUTION_2_SIDE 1u /* of the window */
 #define CONVOLUTION_2_STRIDE 1u
 #define CONVOLUTION_2_MARGIN 0u /* values of 0 on either side of a row */
+#define CONVOLUTION_2_LINE_VALUES (CONVOLUTION_2_MARGIN + CONVOLUTION_2_ROW_VALUES + CONVOLUTION_2_MARGIN)
 #define CONVOLUTION_2_PLACES 6u /* of the window in a row */
 /* By groups of channels that are computed at once; a line has a row of the window. */
 /* 2 of them are in a byte, the first one in its lowest bits, each with 8 added. */
@@ -223,7 +232,6 @@ static const uint8_t convolution_2_weights[] PNN_FLASH = {
     7,    3,   40,    4,  220,    8,  248,    6,
 };
 
-static pnn_input_t convolution_2_lines[CONVOLUTION_2_SIDE][CONVOLUTION_2_MARGIN + CONVOLUTION_2_ROW_VALUES + CONVOLUTION_2_MARGIN];
 static const pnn_input_t *convolution_2_window[CONVOLUTION_2_SIDE]; /* its rows, from the next pixel on */
 static uint8_t convolution_2_line;    /* of the next row */
 static uint8_t convolution_2_missing; /* rows of the next window */
@@ -234,6 +242,7 @@ static uint8_t convolution_2_missing; /* rows of the next window */
 #define CONVOLUTION_3_SIDE 3u /* of the window */
 #define CONVOLUTION_3_STRIDE 1u
 #define CONVOLUTION_3_MARGIN 0u /* values of 0 on either side of a row */
+#define CONVOLUTION_3_LINE_VALUES (CONVOLUTION_3_MARGIN + CONVOLUTION_3_ROW_VALUES + CONVOLUTION_3_MARGIN)
 #define CONVOLUTION_3_PLACES 4u /* of the window in a row */
 
 #ifndef PNN_ASSEMBLY /* where weights are instructions */
@@ -245,7 +254,6 @@ static const int8_t convolution_3_weights[] PNN_FLASH = {
 };
 #endif
 
-static pnn_input_t convolution_3_lines[CONVOLUTION_3_SIDE][CONVOLUTION_3_MARGIN + CONVOLUTION_3_ROW_VALUES + CONVOLUTION_3_MARGIN];
 static const pnn_input_t *convolution_3_window[CONVOLUTION_3_SIDE]; /* its rows, from the next pixel on */
 static uint8_t convolution_3_line;    /* of the next row */
 static uint8_t convolution_3_missing; /* rows of the next window */
@@ -258,7 +266,6 @@ static uint8_t convolution_3_missing; /* rows of the next window */
 #define POOLING_WIDTH 2u
 #define POOLING_CHANNELS 3u
 
-static pnn_input_t pooling_line[POOLING_ROW_VALUES]; /* the row that comes in */
 static uint8_t pooling_missing; /* rows of the windows under way */
 
 /* ---- Pooling 2: constants and variables --------------------------------------------------- */
@@ -272,7 +279,6 @@ static uint8_t pooling_missing; /* rows of the windows under way */
 #define POOLING_2_SUMS 3u
 #define POOLING_2_MULTIPLIER 16384u
 
-static pnn_input_t pooling_2_line[POOLING_2_ROW_VALUES]; /* the row that comes in */
 static uint8_t pooling_2_missing; /* rows of the windows under way */
 static uint16_t pooling_2_sums[POOLING_2_SUMS]; /* of these windows */
 static pnn_input_t pooling_2_values[POOLING_2_VALUES]; /* a row of the output */
@@ -450,14 +456,14 @@ static PNN_NOINLINE void linear_push(const pnn_input_t *first, const pnn_input_t
 
 static pnn_input_t *pooling_2_row(void)
 {
-    return pooling_2_line;
+    return POOLING_2_LINES;
 }
 
 /* Take the row into the windows under way. */
 static void pooling_2_add_row(uint16_t *under_way)
 {
 #ifdef PNN_ASSEMBLY
-    const pnn_input_t *value = pooling_2_line;
+    const pnn_input_t *value = POOLING_2_LINES;
     uint8_t left = POOLING_2_WINDOWS;
     register uint8_t counter __asm__("r21") = left;
     __asm__ volatile(
@@ -487,7 +493,7 @@ static void pooling_2_add_row(uint16_t *under_way)
         :
         : "memory", "r18", "r19", "r20", "r22", "r23");
 #else
-    const pnn_input_t *value = pooling_2_line;
+    const pnn_input_t *value = POOLING_2_LINES;
     for (uint8_t left = POOLING_2_WINDOWS; left > 0; --left) {
         for (uint8_t pixels = POOLING_2_WIDTH; pixels > 0; --pixels) {
             for (uint8_t c = 0; c < POOLING_2_CHANNELS; ++c) {
@@ -562,14 +568,14 @@ static PNN_NOINLINE void pooling_2_take(void)
 
 static pnn_input_t *pooling_row(void)
 {
-    return pooling_line;
+    return POOLING_LINES;
 }
 
 /* Take the row into the windows under way. */
 static void pooling_add_row(pnn_input_t *under_way)
 {
 #ifdef PNN_ASSEMBLY
-    const pnn_input_t *value = pooling_line;
+    const pnn_input_t *value = POOLING_LINES;
     uint8_t left = POOLING_WINDOWS;
     register uint8_t counter __asm__("r21") = left;
     __asm__ volatile(
@@ -599,7 +605,7 @@ static void pooling_add_row(pnn_input_t *under_way)
         :
         : "memory", "r18", "r19", "r20", "r22", "r23");
 #else
-    const pnn_input_t *value = pooling_line;
+    const pnn_input_t *value = POOLING_LINES;
     for (uint8_t left = POOLING_WINDOWS; left > 0; --left) {
         for (uint8_t pixels = POOLING_WIDTH; pixels > 0; --pixels) {
             for (uint8_t c = 0; c < POOLING_CHANNELS; ++c) {
@@ -961,7 +967,7 @@ static void convolution_3_compute(pnn_input_t *output)
 
 static pnn_input_t *convolution_3_row(void)
 {
-    return convolution_3_lines[convolution_3_line] + CONVOLUTION_3_MARGIN;
+    return CONVOLUTION_3_LINES + convolution_3_line * CONVOLUTION_3_LINE_VALUES + CONVOLUTION_3_MARGIN;
 }
 
 static uint8_t convolution_3_line_behind(uint8_t line)
@@ -979,7 +985,7 @@ static PNN_NOINLINE void convolution_3_take(void)
     }
     convolution_3_missing = CONVOLUTION_3_STRIDE;
     for (uint8_t i = 0; i < CONVOLUTION_3_SIDE; ++i) {
-        convolution_3_window[i] = convolution_3_lines[line];
+        convolution_3_window[i] = CONVOLUTION_3_LINES + line * CONVOLUTION_3_LINE_VALUES;
         line = convolution_3_line_behind(line);
     }
     convolution_3_compute(pooling_row());
@@ -1193,7 +1199,7 @@ static void convolution_2_compute(pnn_input_t *output)
 
 static pnn_input_t *convolution_2_row(void)
 {
-    return convolution_2_lines[convolution_2_line] + CONVOLUTION_2_MARGIN;
+    return CONVOLUTION_2_LINES + convolution_2_line * CONVOLUTION_2_LINE_VALUES + CONVOLUTION_2_MARGIN;
 }
 
 static uint8_t convolution_2_line_behind(uint8_t line)
@@ -1211,7 +1217,7 @@ static PNN_NOINLINE void convolution_2_take(void)
     }
     convolution_2_missing = CONVOLUTION_2_STRIDE;
     for (uint8_t i = 0; i < CONVOLUTION_2_SIDE; ++i) {
-        convolution_2_window[i] = convolution_2_lines[line];
+        convolution_2_window[i] = CONVOLUTION_2_LINES + line * CONVOLUTION_2_LINE_VALUES;
         line = convolution_2_line_behind(line);
     }
     convolution_2_compute(convolution_3_row());
@@ -1471,7 +1477,7 @@ static void convolution_compute(pnn_input_t *output)
 
 static pnn_input_t *convolution_row(void)
 {
-    return convolution_lines[convolution_line] + CONVOLUTION_MARGIN;
+    return CONVOLUTION_LINES + convolution_line * CONVOLUTION_LINE_VALUES + CONVOLUTION_MARGIN;
 }
 
 static uint8_t convolution_line_behind(uint8_t line)
@@ -1489,7 +1495,7 @@ static PNN_NOINLINE void convolution_take(void)
     }
     convolution_missing = CONVOLUTION_STRIDE;
     for (uint8_t i = 0; i < CONVOLUTION_SIDE; ++i) {
-        convolution_window[i] = convolution_lines[line];
+        convolution_window[i] = CONVOLUTION_LINES + line * CONVOLUTION_LINE_VALUES;
         line = convolution_line_behind(line);
     }
     convolution_compute(convolution_2_row());

@@ -6,7 +6,7 @@
  *
  *   int8 parameters                 98 B flash
  *   all constant tables             59 B flash
- *   variables                      256 B SRAM
+ *   variables                      238 B SRAM
  *
  * The features are the pixels of a 12x12 image, row by row;
  * it is pooled to 6x6 averages.

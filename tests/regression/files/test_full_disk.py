@@ -20,6 +20,7 @@ DEADLINE_S = 60
 LIMITED = """
 import resource, sys
 from protonn_edge.cli import main
+sys.dont_write_bytecode = True  # it would be cut, and the next process that imports it would fail
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))
 sys.argv[:2] = ["protonn-edge"]
 main()
