@@ -31,7 +31,7 @@ class ImageRows:
     by_rows, to_rows : bool
         Whether the stage before it hands over rows, and the one behind takes them.
     memory : RowMemory
-        Of the rows of all stages and of the image, where the first one of them is pushed its inputs.
+        Of the rows of all stages and of the image, where the inputs of the first one are pushed.
     memory_beside : RowMemory
         Of their rows alone, where the firmware holds the image.
     """

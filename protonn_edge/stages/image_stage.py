@@ -60,7 +60,7 @@ class ImageStage(IntegerStage):
 
     @abstractmethod
     def completes_at(self, row: int) -> bool:
-        """Return whether taking this row of the image, padding counted, completes one of the output."""
+        """Return whether this row of the image, padding counted, completes one of the output."""
 
     def writes_at(self, row: int) -> bool:
         """Return whether a row of the output is written to then."""
