@@ -56,7 +56,7 @@ def test_its_integers_are_as_accurate(kind: str) -> None:
     share = np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test)
     floats = classifier.score(DIGITS.X_test, DIGITS.y_test)
     assert floats > kind_of(kind).accuracy
-    assert abs(share - floats) < 0.01
+    assert abs(share - floats) < 0.02
 
 
 @every_kind
