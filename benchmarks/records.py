@@ -28,6 +28,7 @@ _FAMILIES = {
     "mnist10-2kB-prototypes": "convolutions, prototypes",
     "mnist10-2kB": "convolutions, weighted sums",
     "mnist10-12kB": "convolutions, weighted sums",
+    "mnist10-12kB-fast": "convolutions, weighted sums",
     "mnist-cnn-4bit": "the network of 2019, here",
 }
 _COLOURS = {
