@@ -18,7 +18,6 @@ from protonn_edge.stages.cropped_image import shape_text
 from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.image_stage import image_text
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.stages.row_memory import RowMemory
 
 # Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, a value of
 # one that is cleared, and a row of the output, with its window's rows.
@@ -53,13 +52,7 @@ class ConvolutionContext:
     packed_bits: int
     image: str
     output: str
-    rows: int
-    row_values: int
-    output_values: int
-    by_rows: bool
-    to_rows: bool
-    memory: RowMemory
-    memory_beside: RowMemory
+    rows: ImageRows
     side: int
     stride: int
     padding: int
@@ -169,7 +162,7 @@ class ConvolutionKernel(Kernel):
 
     def context(self) -> ConvolutionContext:
         """Lay the stage out in the order in which the generated program reads it."""
-        stage, rows, groups = self.stage, self._rows, self.code.groups
+        stage, groups = self.stage, self.code.groups
         height, places, channels = stage.output_shape
         bias = stage.bias.tolist()
         return ConvolutionContext(
@@ -177,13 +170,7 @@ class ConvolutionKernel(Kernel):
             packed_bits=stage.weight_bits if self.name == "packed" else 0,
             image=image_text(stage.shape),
             output=shape_text((height, places)),
-            rows=rows.rows,
-            row_values=rows.row_values,
-            output_values=rows.output_values,
-            by_rows=stage.by_rows,
-            to_rows=stage.to_rows,
-            memory=rows.memory,
-            memory_beside=rows.memory_beside,
+            rows=self._rows,
             side=stage.side,
             stride=stage.stride,
             padding=stage.padding,

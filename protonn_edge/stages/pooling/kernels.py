@@ -13,7 +13,6 @@ from protonn_edge.stages.image_rows import ImageRows
 from protonn_edge.stages.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.stages.pooling.integers import IntegerPooling
 from protonn_edge.stages.pooling.loop import RowLoop, average_loop
-from protonn_edge.stages.row_memory import RowMemory
 
 # By the compiler (avr-gcc 5.4 at -O2): a row that is taken; a row of windows that begins, and a
 # value or a sum of it that is set to 0; and one that is complete.
@@ -36,13 +35,7 @@ class PoolingContext:
     channels: int
     window: str
     averages: bool
-    rows: int
-    row_values: int
-    output_values: int
-    by_rows: bool
-    to_rows: bool
-    memory: RowMemory
-    memory_beside: RowMemory
+    rows: ImageRows
     height: int
     width: int
     windows: int
@@ -120,7 +113,7 @@ class PoolingKernel(Kernel):
 
     def context(self) -> PoolingContext:
         """Lay the stage out in the order in which the generated program reads it."""
-        stage, rows = self.stage, self._rows
+        stage = self.stage
         height, width = stage.window
         return PoolingContext(
             image=shape_text(stage.shape[:2]),
@@ -128,13 +121,7 @@ class PoolingKernel(Kernel):
             channels=stage.shape[2],
             window=shape_text(stage.window),
             averages=self._averages,
-            rows=rows.rows,
-            row_values=rows.row_values,
-            output_values=rows.output_values,
-            by_rows=stage.by_rows,
-            to_rows=stage.to_rows,
-            memory=rows.memory,
-            memory_beside=rows.memory_beside,
+            rows=self._rows,
             height=height,
             width=width,
             windows=stage.output_shape[1],
