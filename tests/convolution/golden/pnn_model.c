@@ -192,6 +192,7 @@ static pnn_input_t *average_pooling_next_average;
 #define CONVOLUTION_INPUTS 36u
 #define CONVOLUTION_ROWS 6u
 #define CONVOLUTION_MEMORY_BYTES 138u
+/* Where the lines of each layer begin; what is not in use at the same time shares bytes. */
 #define CONVOLUTION_LINES (convolution_memory + 90u)
 #define CONVOLUTION_2_LINES (convolution_memory + 114u)
 #define CONVOLUTION_3_LINES (convolution_memory + 36u)
