@@ -13,6 +13,8 @@ from protonn_edge.errors import InputError
 _COUNTS = 1024
 _MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
 _FRAMES_AT_ONCE = 1 << 16
+_UNKNOWN_BYTES = 0x7FFF0000
+"""A size from here on is no promise: programs that stream write one before they know it."""
 
 
 def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
@@ -21,7 +23,7 @@ def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
     Raises
     ------
     InputError
-        If it is no WAV file with PCM samples of 8 or 16 bits, or too long.
+        If it is no WAV file with PCM samples of 8 or 16 bits, too long, or cut off.
     """
     try:
         with wave.open(str(path), "rb") as recording:
@@ -64,4 +66,10 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
         piece = values[::channels]
         counts[n : n + len(piece)] = piece
         n += len(piece)
+    said = recording.getnframes()
+    if n < said and said * width * channels < _UNKNOWN_BYTES:
+        raise InputError(
+            f"{path} is cut off: its header says {said:,} samples, and {n:,} are there; copy or "
+            "record it again"
+        )
     return counts[:n]
