@@ -10,6 +10,7 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
+from protonn_edge.cli.projects import check_project
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
@@ -83,6 +84,7 @@ def emulated_project(
     sensors: Sequence[PlayedSensor],
     remedy: str,
     *,
+    kind: str,
     wire_speed: bool,
 ) -> Iterator[EmulatedBoard]:
     """Build the project in a folder and run it, with sensors; for people at the wall clock's speed.
@@ -90,10 +92,11 @@ def emulated_project(
     Raises
     ------
     InputError
-        If there is no project; `remedy` is how to write one.
+        If there is no project, or one of another `kind`; `remedy` is how to write one.
     """
     if not (folder / "platformio.ini").is_file():
         raise InputError(f"{folder} has no project; {remedy}")
+    check_project(folder, kind)
     with out.status(f"building {folder}"):
         elf = build_firmware(folder, board.environment)
     with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:

@@ -28,7 +28,7 @@ from protonn_edge.datasets.recordings import (
     runs_of,
 )
 from protonn_edge.datasets.triggers import Trigger
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.stages.audio.clips import Clips
 from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
@@ -244,7 +244,7 @@ def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tu
     names = f": {', '.join(recorded.channels)}" if recorded.channels else ""
     facts = [
         ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
-        ("samples", f"{window:,} of {channels:,} channel{'s' * (channels > 1)} each{names}"),
+        ("samples", f"{window:,} of {counted(channels, 'channel')} each{names}"),
         ("classes", _counted(dataset.classes, *_counts(cut, dataset.n_classes))),
     ]
     if recorded.rate is not None:
@@ -286,7 +286,7 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
             notices.append(Notice("time_channel", text, warning=True, columns=(name,)))
     short = sum(end - first < window for first, end in runs)
     if short:
-        text = f"{short:,} of {len(runs):,} runs of a label are shorter than a window"
+        text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
         notices.append(Notice("short_runs", text))
     moving = (
         frozenset(range(dataset.n_classes))
@@ -300,9 +300,7 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
     counts = _counts(cut, dataset.n_classes)[0]
     missing = [dataset.classes[index] for index in np.flatnonzero(counts == 0)]
     if missing:
-        reason = "no training run is as long as a window"
-        if isinstance(trigger, Clips):
-            reason = f"no whole clip begins at a level of {trigger.onset}"
+        reason = "no training run is as long as a window" if trigger is None else trigger.missing
         text = f"left out, as {reason}: {listed(missing)}"
         notices.append(Notice("no_window", text, warning=True))
     return notices

@@ -24,7 +24,7 @@ from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.kinds import MICROPHONE
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
@@ -195,7 +195,7 @@ def _piece(table: Table) -> _Piece:
     apart = gaps(times)
     notices = []
     if apart.any():
-        text = f"{int(apart.sum()):,} gaps in time, which no window spans"
+        text = f"{counted(int(apart.sum()), 'gap')} in time, which no window spans"
         notices.append(Notice("gaps", text))
     if table.sample_rate is None:
         table, told = _with_rate(table, times)
@@ -246,7 +246,11 @@ def _alike(pieces: list[_Piece]) -> list[_Piece]:
 
 def _channels(table: Table) -> str:
     names = listed(table.feature_names)
-    return f"the channels {names}" if names else f"{table.X.shape[1]:,} channels without names"
+    return (
+        f"the channels {names}"
+        if names
+        else f"{counted(table.X.shape[1], 'channel')} without names"
+    )
 
 
 def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # of windows while they are cut
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
@@ -32,6 +32,10 @@ class Begins(Protocol):
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What is worth knowing of it, for people."""
+
+    @property
+    def missing(self) -> str:
+        """Why a class may have no window, for a sentence."""
 
     def moves(self, first: int, end: int) -> bool:
         """Whether windows can begin in a run, first..end - 1; if not, a raster does for it."""
@@ -190,7 +194,7 @@ def _windows_at(
     needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
         raise InputError(
-            f"{len(begins):,} windows of {window:,} samples take {needed:,} B of memory, the limit "
+            f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, the limit "
             f"is {_LIMIT_BYTES:,}; use a longer --stride"
         )
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, sensor_kind
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
@@ -74,7 +74,9 @@ class PlayedSensor:
         pin = self.kind.pin
         most = len(self.kind.channels) if pin is None else ANALOG_PINS - pin
         if shape[1] > most or (pin is None and shape[1] != most):
-            raise InputError(f"{self.kind.name} has {most} channels, and these are {shape[1]}")
+            raise InputError(
+                f"{self.kind.name} has {counted(most, 'channel')}, and these are {shape[1]}"
+            )
         low, high = int(self.values.min()), int(self.values.max())
         if low < self.kind.low or high > self.kind.high:
             raise InputError(

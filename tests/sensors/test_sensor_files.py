@@ -60,7 +60,7 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
         ("a0", "x\n99999\n", ",rate=1", "does not fit 16 bits"),
         ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has a different number of cells"),
         ("a0", "x\n", ",rate=1", "no samples"),
-        ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channels, and these are 2"),
+        ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channel, and these are 2"),
         ("mpu6050", "x,y\n1,2\n", ",rate=1", "mpu6050 has 6 channels, and these are 2"),
     ],
 )
