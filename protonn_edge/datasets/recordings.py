@@ -194,8 +194,8 @@ def _windows_at(
     needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
         raise InputError(
-            f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, the limit "
-            f"is {_LIMIT_BYTES:,}; use a longer --stride"
+            f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, "
+            f"the limit is {_LIMIT_BYTES:,}; use a longer --stride"
         )
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
     for place, begin in enumerate(begins):
