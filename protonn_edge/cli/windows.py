@@ -29,7 +29,9 @@ from protonn_edge.datasets.recordings import (
 )
 from protonn_edge.datasets.triggers import Trigger
 from protonn_edge.errors import InputError, counted
+from protonn_edge.recording.sampling import ANALOG_RATE
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.sensors import MICROPHONE
 from protonn_edge.stages.audio.clips import Clips
 from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
 from protonn_edge.stages.audio.onset import THRESHOLDS
@@ -38,6 +40,7 @@ from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
+_LEAST_RUN = 3  # samples of a label in a row, on average
 
 
 @click.command("windows", cls=Command)
@@ -145,6 +148,7 @@ def windows_command(
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
     _check_window(window, recorded.samples.shape[1])
+    _check_labels(recorded, window)
     found = _trigger(recorded, window, trigger, before, onset)
     cut = _cut(recorded, window, stride, test_share, found)
     arrays = _arrays(cut, recorded, onset)
@@ -162,6 +166,19 @@ def _check_window(window: int, channels: int) -> None:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
         raise InputError(f"a window has {window:,} samples; a device counts 1 to {SAMPLE_LIMIT:,}")
+
+
+def _check_labels(recorded: Recording, window: int) -> None:
+    """Refuse labels that change all the time: another column has them, or none."""
+    labels, layout = recorded.dataset.y_train, recorded.dataset.layout
+    runs = runs_of(labels)
+    if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
+        found = "" if layout is None else f" ({layout.label})"
+        raise InputError(
+            f"the labels{found} change {len(runs) - 1:,} times in {len(labels):,} samples; name "
+            "the column that has one label for all samples of a movement with --label, or give a "
+            "folder with a file per class"
+        )
 
 
 def _trigger(
@@ -284,6 +301,8 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
                 "it out with --drop, or name it with --time"
             )
             notices.append(Notice("time_channel", text, warning=True, columns=(name,)))
+    if recorded.rate is not None and recorded.channels == MICROPHONE.channels:
+        notices += _too_fast(recorded.rate)
     short = sum(end - first < window for first, end in runs)
     if short:
         text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
@@ -304,6 +323,17 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
         text = f"left out, as {reason}: {listed(missing)}"
         notices.append(Notice("no_window", text, warning=True))
     return notices
+
+
+def _too_fast(rate: float) -> list[Notice]:
+    """Return a word about sound that no board can sample."""
+    if rate <= ANALOG_RATE:
+        return []
+    text = (
+        f"{rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a board can take "
+        "from a microphone; convert the recording to 8,000"
+    )
+    return [Notice("rate", text, warning=True)]
 
 
 def _counts(cut: Windows, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

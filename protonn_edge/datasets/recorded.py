@@ -171,13 +171,17 @@ def _piece_of(take: Take, options: TableOptions) -> _Piece:
 
 def _piece_of_wave(path: Path, label: str) -> _Piece:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    samples, rate = read_wave(path)
+    samples, rate, channels = read_wave(path)
     if not len(samples):
         raise InputError(f"{path} has no samples; record it again, or leave it out")
     labels = Repeated([(label, len(samples))])
     X = samples.astype(np.float32)
     table = Table(str(path), X, labels, MICROPHONE.channels, sample_rate=rate)
-    return _Piece(table, np.zeros(len(X), np.bool_), ())
+    notices = []
+    if channels > 1:
+        text = f"a WAV file has {channels} channels, of which the first one is read"
+        notices.append(Notice("wave_channels", text))
+    return _Piece(table, np.zeros(len(X), np.bool_), tuple(notices))
 
 
 def _piece(table: Table) -> _Piece:
@@ -234,14 +238,21 @@ def _alike(pieces: list[_Piece]) -> list[_Piece]:
     wanted, first = pieces[0].table.feature_names, pieces[0].table
     alike = []
     for piece in pieces:
-        table, notices = with_columns(piece.table, wanted)
-        if table.X.shape[1] != first.X.shape[1] or bool(table.feature_names) != bool(wanted):
-            raise InputError(
-                f"{table.source} has {_channels(table)}, {first.source} has {_channels(first)}; "
-                "give all files the same channels, or choose some with --channels"
-            )
+        table, names = piece.table, piece.table.feature_names
+        if not set(wanted) <= set(names) or bool(names) != bool(wanted):
+            raise _unlike(table, first)
+        table, notices = with_columns(table, wanted, first.source)
+        if table.X.shape[1] != first.X.shape[1]:
+            raise _unlike(table, first)
         alike.append(_Piece(table, piece.seams, (*table.notices, *piece.notices, *notices)))
     return alike
+
+
+def _unlike(table: Table, first: Table) -> InputError:
+    return InputError(
+        f"{table.source} has {_channels(table)}, {first.source} has {_channels(first)}; give all "
+        "files the same channels, or choose some with --channels"
+    )
 
 
 def _channels(table: Table) -> str:

@@ -125,13 +125,15 @@ def cut_windows(
             test += range(parted, end - window + 1, window)
     if not train and trigger is not None:
         raise InputError(
-            f"no window of {window} samples for training begins at a level of {trigger.level:g}; "
+            f"no window of {window:,} samples for training begins at a level of {trigger.level:g}; "
             "lower it, or use shorter windows"
         )
     if not train:
+        longest = max((end - first for first, end in runs), default=0)
+        shared = f", {test_share:g} of it for testing" if test_share else ""
         raise InputError(
-            f"no run of equal labels has the {window} samples of a window for training; use "
-            "shorter windows"
+            f"the longest run of equal labels without a gap has {counted(longest, 'sample')}"
+            f"{shared}, a window {window:,}; use shorter windows"
         )
     return Windows(
         *_windows_at(samples, labels, train, window),
