@@ -23,6 +23,7 @@ from protonn_edge.cli.sensors import (
     check_played,
     check_read,
     emulated_project,
+    rates_unlike,
     read_sensors,
     sensor_option,
 )
@@ -30,7 +31,7 @@ from protonn_edge.errors import counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.hil.link import Link
 from protonn_edge.live import LIVE_FOLDER
-from protonn_edge.live.frames import WindowAnswer
+from protonn_edge.live.frames import LiveDescription, WindowAnswer
 from protonn_edge.live.listening import Listener
 
 _BAR_CELLS = 40
@@ -88,7 +89,9 @@ def monitor_command(
         listener = Listener(line, url)
         with out.status(f"waiting for a board at {url}"):
             listener.wait()
-        check_read(played, [listener.description.sensor])
+        board_said = listener.description
+        check_read(played, [board_said.sensor], emulate=emulate)
+        out.notice(rates_unlike(played, board_said.rate))
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=emulate)
@@ -178,3 +181,12 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
         f"{listener.missing:,} missing, {counted(listener.lost, 'sample')} lost, "
         f"{counted(listener.stream.torn, 'frame')} damaged"
     )
+    if not listener.windows:
+        out.say(_nothing_shown(listener.description))
+
+
+def _nothing_shown(board: LiveDescription) -> str:
+    """Return what to try where no window came."""
+    if board.from_onset:
+        return "no sound began, or none ended in time: listen longer with --seconds, or be louder"
+    return f"the first window takes {board.window / board.rate:.3g} s; give more --seconds"

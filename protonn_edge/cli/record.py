@@ -16,6 +16,7 @@ from protonn_edge.cli.sensors import (
     check_played,
     check_read,
     emulated_project,
+    rates_unlike,
     read_sensors,
     sensor_option,
 )
@@ -129,7 +130,9 @@ def record_command(
         with out.status(f"waiting for a logger at {url}"):
             early = wait_for_description(line, stream, url)
         assert stream.description is not None, "it has been waited for"
-        check_read(played, [kind.name for kind in stream.description.kinds])
+        names = [kind.name for kind in stream.description.kinds]
+        check_read(played, names, emulate=emulate)
+        out.notice(rates_unlike(played, stream.description.rate))
         file = stack.enter_context(RecordingFile(output, stream.description, session))
         recorder = Recorder(line, stream, file, early)
         failure: ProtoNNEdgeError | None = None
