@@ -14,7 +14,7 @@ from protonn_edge.cli.projects import check_project
 from protonn_edge.datasets import Notice
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file, sensor_kind
+from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
 from protonn_edge.toolchain.platformio import build_firmware
 
 _SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded

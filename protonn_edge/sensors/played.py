@@ -75,9 +75,10 @@ class PlayedSensor:
             raise InputError(f"{self.kind.name} has {shape[0]:,} samples; play fewer")
         pin = self.kind.pin
         most = len(self.kind.channels) if pin is None else ANALOG_PINS - pin
+        names = "" if pin is not None else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (pin is None and shape[1] != most):
             raise InputError(
-                f"{self.kind.name} has {counted(most, 'channel')}, and these are {shape[1]}"
+                f"{self.kind.name} has {counted(most, 'channel')}{names}, and these are {shape[1]}"
             )
         low, high = int(self.values.min()), int(self.values.max())
         if low < self.kind.low or high > self.kind.high:

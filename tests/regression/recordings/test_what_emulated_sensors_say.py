@@ -56,9 +56,9 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
     stage = window_features_of("mean,max", 20, 1)
     model = random_window_model(stage)
     save_model(replace(model, raw_exponents=np.zeros(1, np.int64)), Path("m.npz"))
-    succeed("build", "m.npz", "--sensor", "a0", "--rate", 10)
+    succeed("build", "m.npz", "--sensor", "a0", "--rate", 1)
     monitor = ["monitor", "--emulate", "--seconds", 1]
     assert "the firmware reads analog, which nothing plays" in refusal(run(*monitor))
     done = succeed(*monitor, "--sensor", "a0=light.csv")
     assert "0 windows in 1 s" in done.stdout
-    assert "the first window takes 2 s; give more --seconds" in done.stdout
+    assert "the first window takes 20 s; give more --seconds" in done.stdout

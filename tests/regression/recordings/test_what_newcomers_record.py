@@ -88,3 +88,16 @@ def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) 
     train = ("train", tmp_path / "takes.npz", "-o", tmp_path / "m.npz", "--features", "audio:4x5")
     sentence = refusal(run(*train))
     assert "sound has 44100 samples a second, the limits are 1,000 and 20,000; record" in sentence
+
+
+def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
+    rows = [f"{10 * i},{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
+    path = table(tmp_path / "r.csv", "ms,ax,ay,label", rows)
+    train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
+    sentence = refusal(run(*train))
+    assert "one sample per row, whose times are in column 'ms'; cut it with 'proto" in sentence
+    rows = [f"{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
+    table(tmp_path / "r.csv", "ax,ay,label", rows)
+    said = [notice["text"] for notice in run_json(*train)["notices"]]
+    assert "each point is taken for a window of 2 samples of one channel; --window gives" in said[0]
+    assert run_json(*train, "--window", "2x1")["notices"] == []
