@@ -14,6 +14,8 @@ from protonn_edge.datasets.notices import quoted
 from protonn_edge.errors import InputError
 from protonn_edge.training import DeviceClassifier
 
+_WINDOW_AXES = 2  # samples and channels
+
 
 def load_grouped(
     data: Path, table: TableOptions, groups: str | None, *, least_classes: Literal[1, 2] = 2
@@ -69,12 +71,16 @@ def settled_onset(dataset: Dataset, given: int | None) -> int | None:
 def with_windows_told(dataset: Dataset, learner: DeviceClassifier, onset: int | None) -> Dataset:
     """Return the data set with a word about windows of which something had to be assumed.
 
-    Rows of a table may be windows of one channel, or something else. Clips that were not cut at an
-    `onset`, such as windows at regular intervals, are unlike the ones that the board takes.
+    Without features, each sample of a window is a feature, which is seldom what is meant. Rows of
+    a table may be windows of one channel, or something else. Clips that were not cut at an `onset`,
+    such as windows at regular intervals, are unlike the ones that the board takes.
     """
-    if learner.features is None or learner.window_shape is None:
-        return dataset
     notices = []
+    if learner.features is None or learner.window_shape is None:
+        if dataset.sample_rate is not None and len(dataset.point_shape) == _WINDOW_AXES:
+            text = "each sample of a window is a feature; --features computes features of windows"
+            notices.append(Notice("samples", text))
+        return replace(dataset, notices=(*dataset.notices, *notices))
     if not dataset.point_shape and not was_given("window_shape"):
         text = (
             f"each point is taken for a window of {dataset.n_features:,} samples of one channel; "

@@ -268,6 +268,9 @@ def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tu
         facts.append(("rate", f"{recorded.rate:g} Hz"))
     if trigger is not None:
         facts += trigger.facts
+    groups = {recorded.groups[row].strip() for row in cut.begins} if recorded.groups else set()
+    if len(groups) > 1:
+        facts.append(("groups", f"{len(groups):,}, for 'train --groups groups'"))
     return facts
 
 

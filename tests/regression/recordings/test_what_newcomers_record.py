@@ -6,7 +6,7 @@ import wave
 from pathlib import Path
 
 import pytest
-from command_line import refusal, run, run_json
+from command_line import refusal, run, run_json, succeed
 
 
 def table(path: Path, head: str, rows: list[str]) -> Path:
@@ -101,3 +101,23 @@ def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
     said = [notice["text"] for notice in run_json(*train)["notices"]]
     assert "each point is taken for a window of 2 samples of one channel; --window gives" in said[0]
     assert run_json(*train, "--window", "2x1")["notices"] == []
+
+
+def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> None:
+    rows = [f"{10 * i},{i % 7},{i % 11},{'ab'[i // 100]}" for i in range(200)]
+    run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
+    train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
+    said = [notice["text"] for notice in run_json(*train)["notices"]]
+    assert "each sample of a window is a feature; --features computes features of win" in said[0]
+    assert run_json(*train, "--features", "mean,max")["notices"] == []
+
+
+@pytest.mark.parametrize(("sessions", "told"), [("mt", True), ("m", False)])
+def test_groups_are_told_with_the_option_for_them(
+    tmp_path: Path, sessions: str, told: bool
+) -> None:
+    rows = [
+        f"{sessions[i % 100 // 50 % len(sessions)]},{i % 7},{'ab'[i // 100]}" for i in range(200)
+    ]
+    done = succeed(*cut(table(tmp_path / "r.csv", "session,ax,label", rows)))
+    assert ("2, for 'train --groups groups'" in done.stdout) == told
