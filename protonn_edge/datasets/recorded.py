@@ -6,7 +6,7 @@ the one before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_col
 from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
-from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in
+from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.kinds import MICROPHONE
 from protonn_edge.sensors.wave_files import read_wave
@@ -139,10 +139,22 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         sessions=None,
         times=None,
     )
-    piece = _Piece(together, seams, _distinct(note for each in pieces for note in each.notices))
+    of_files = _distinct(note for each in pieces for note in each.notices)
+    empty = [take.name for take, count in zip(takes, counts, strict=True) if not count]
+    piece = _Piece(together, seams, (*of_files, *_unread(folder, takes, empty)))
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
     return _recording(piece, take_of, tested, groups)
+
+
+def _unread(folder: Path, takes: Sequence[Take], empty: Sequence[str]) -> Iterator[Notice]:
+    """Yield a word about what of a folder is in no sample."""
+    files, folders = unread_in(folder, takes)
+    if files:
+        yield Notice("files", f"not read, as neither .csv, .tsv nor .wav: {listed(files)}")
+    if folders or empty:
+        text = f"left out, as there are no samples in it: {listed([*folders, *empty])}"
+        yield Notice("no_samples", text, warning=True)
 
 
 def _recording(

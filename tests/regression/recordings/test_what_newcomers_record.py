@@ -121,3 +121,23 @@ def test_groups_are_told_with_the_option_for_them(
     ]
     done = succeed(*cut(table(tmp_path / "r.csv", "session,ax,label", rows)))
     assert ("2, for 'train --groups groups'" in done.stdout) == told
+
+
+def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    for name in ("rest/1.csv", "wave/2.csv"):
+        (folder / name).parent.mkdir(parents=True)
+        table(folder / name, "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
+    plain = run_json(*cut(folder))
+    assert plain["notices"] == []
+    (folder / "wave" / "3.m4a").touch()
+    (folder / ".hidden").touch()
+    (folder / "circle").mkdir()
+    (folder / "circle" / "4.m4a").touch()
+    table(folder / "rest" / "5.csv", "ax,ay", [])
+    done = run_json(*cut(folder))
+    assert [(notice["text"], notice["warning"]) for notice in done["notices"]] == [
+        ("not read, as neither .csv, .tsv nor .wav: 'wave/3.m4a'", False),
+        ("left out, as there are no samples in it: 'circle', 'rest/5.csv'", True),
+    ]
+    assert done["n_of_class"] == plain["n_of_class"]
