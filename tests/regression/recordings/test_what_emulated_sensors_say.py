@@ -1,4 +1,4 @@
-"""Open inputs were recorded as zeros, and rates that differ and missing windows had no word."""
+"""Open inputs were recorded as zeros; other rates, windows and firmware had no word."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from command_line import refusal, run, succeed
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.cli.sensors import check_read, rates_unlike
-from protonn_edge.errors import InputError
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.hil.framing import encode_frame
 from protonn_edge.model import save_model
+from protonn_edge.recording.frames import SampleStream
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 
@@ -62,3 +64,8 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
     done = succeed(*monitor, "--sensor", "a0=light.csv")
     assert "0 windows in 1 s" in done.stdout
     assert "the first window takes 20 s; give more --seconds" in done.stdout
+
+
+def test_a_board_that_classifies_is_no_silent_logger() -> None:
+    with pytest.raises(CheckFailed, match="which 'protonn-edge monitor' reads; upload what"):
+        SampleStream().feed(encode_frame(bytes([0x93]) + bytes(40)))
