@@ -157,6 +157,8 @@ def windows_command(
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(_facts(cut, recorded, found)))
     out.notice([*recorded.notices, *_notices(cut, recorded, found)])
+    if test_share and not len(cut.y_test):
+        out.notice([_untested(test_share)])
     out.finish(_record(cut, recorded, found, arrays))
 
 
@@ -326,6 +328,14 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
         text = f"left out, as {reason}: {listed(missing)}"
         notices.append(Notice("no_window", text, warning=True))
     return notices
+
+
+def _untested(share: float) -> Notice:
+    text = (
+        f"there are no test windows, as no share of {share:g} at the end of a run has a whole one; "
+        "use a larger --test, or shorter windows"
+    )
+    return Notice("no_test", text, warning=True)
 
 
 def _too_fast(rate: float) -> list[Notice]:

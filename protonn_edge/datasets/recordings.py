@@ -131,9 +131,10 @@ def cut_windows(
     if not train:
         longest = max((end - first for first, end in runs), default=0)
         shared = f", {test_share:g} of it for testing" if test_share else ""
+        fewer = ", or a smaller share for testing" if test_share else ""
         raise InputError(
             f"the longest run of equal labels without a gap has {counted(longest, 'sample')}"
-            f"{shared}, a window {window:,}; use shorter windows"
+            f"{shared}, a window {window:,}; use shorter windows{fewer}"
         )
     return Windows(
         *_windows_at(samples, labels, train, window),

@@ -220,8 +220,11 @@ def _counts(
     for cell in (cells[place] for place in kept):
         try:
             count = float(cell)
-        except ValueError:
-            count = math.nan
+        except ValueError as error:
+            raise InputError(
+                f"{where} has {shortened(cell)!r}, which is no number; give the sensor's own "
+                "counts, and call a column of classes 'label'"
+            ) from error
         if not count.is_integer():
             raise InputError(
                 f"{where} has {shortened(cell)!r}, which is not a whole number; give the sensor's "

@@ -41,8 +41,9 @@ def test_the_longest_run_is_told(tmp_path: Path) -> None:
         run(*cut(path))
     )
     path = table(tmp_path / "s.csv", "x,label", [f"{i % 7},{'ab'[i // 60]}" for i in range(120)])
-    assert "has 60 samples, 0.5 of it for testing, a window 50" in refusal(
-        run(*cut(path, "--test", 0.5))
+    assert (
+        "has 60 samples, 0.5 of it for testing, a window 50; use shorter windows, or a s"
+        in refusal(run(*cut(path, "--test", 0.5)))
     )
 
 
@@ -141,3 +142,12 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
         ("left out, as there are no samples in it: 'circle', 'rest/5.csv'", True),
     ]
     assert done["n_of_class"] == plain["n_of_class"]
+
+
+def test_a_share_without_test_windows_is_told(tmp_path: Path) -> None:
+    path = table(tmp_path / "r.csv", "x,label", [f"{i % 7},{'ab'[i // 100]}" for i in range(200)])
+    assert run_json(*cut(path, "--test", 0.5))["notices"] == []
+    done = run_json(*cut(path, "--test", 0.3))
+    assert done["n_test"] == 0
+    (notice,) = done["notices"]
+    assert "no share of 0.3 at the end of a run has a whole one; use a larger" in notice["text"]
