@@ -232,7 +232,8 @@ def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[No
     usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
-    text = f"{rate:g} samples a second, as times are in {unit}; --rate overrides it"
+    samples = "sample" if rate == 1 else "samples"
+    text = f"{rate:g} {samples} a second, as times are in {unit}; --rate overrides it"
     return replace(table, sample_rate=rate), [Notice("rate", text)]
 
 

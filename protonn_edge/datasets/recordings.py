@@ -132,6 +132,10 @@ def cut_windows(
         longest = max((end - first for first, end in runs), default=0)
         shared = f", {test_share:g} of it for testing" if test_share else ""
         fewer = ", or a smaller share for testing" if test_share else ""
+        gaps_in_runs = len(runs) - len(runs_of(labels))
+        if gaps_in_runs:
+            shared += f" ({counted(gaps_in_runs, 'gap')} in time or other sessions)"
+            fewer += ", or leave the column of times out if it is wrong"
         raise InputError(
             f"the longest run of equal labels without a gap has {counted(longest, 'sample')}"
             f"{shared}, a window {window:,}; use shorter windows{fewer}"

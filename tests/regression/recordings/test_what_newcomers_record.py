@@ -151,3 +151,12 @@ def test_a_share_without_test_windows_is_told(tmp_path: Path) -> None:
     assert done["n_test"] == 0
     (notice,) = done["notices"]
     assert "no share of 0.3 at the end of a run has a whole one; use a larger" in notice["text"]
+
+
+def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
+    rows = [f"{i % 20 * 10},{i % 7},{'ab'[i // 100]}" for i in range(200)]
+    path = table(tmp_path / "r.csv", "ms,x,label", rows)
+    sentence = refusal(run(*cut(path)))
+    assert "has 20 samples (8 gaps in time or other sessions), a window 50; use shorter" in sentence
+    assert "or leave the column of times out if it is wrong" in sentence
+    assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
