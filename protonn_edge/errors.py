@@ -40,6 +40,11 @@ class Interrupted(ProtoNNEdgeError):
     exit_code = 130
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things for a message: "1 take", "2,000 takes"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def shortened(text: str, limit: int = 80) -> str:
     """Return `text` for a message: with its middle left out if it is longer than `limit`."""
     if len(text) <= limit:

@@ -16,6 +16,7 @@ from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.library import library_check
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.ports import check_source
+from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.tables import points_for, table_options, words_of
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import Interrupted
@@ -105,6 +106,7 @@ def hil_command(
         raise click.UsageError("--resume continues a results file; name it with -o")
     out = Output(as_json)
     board, project = load_board(board_name), Project(folder)
+    check_project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)
     model = project.model()

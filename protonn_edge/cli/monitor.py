@@ -23,12 +23,15 @@ from protonn_edge.cli.sensors import (
     check_played,
     check_read,
     emulated_project,
+    rates_unlike,
     read_sensors,
     sensor_option,
 )
+from protonn_edge.errors import counted
+from protonn_edge.export.folder import LIVE
 from protonn_edge.hil.link import Link
 from protonn_edge.live import LIVE_FOLDER
-from protonn_edge.live.frames import WindowAnswer
+from protonn_edge.live.frames import LiveDescription, WindowAnswer
 from protonn_edge.live.listening import Listener
 
 _BAR_CELLS = 40
@@ -76,7 +79,9 @@ def monitor_command(
     with contextlib.ExitStack() as stack:
         if emulate:
             remedy = f"write it with 'protonn-edge build MODEL --sensor ... -o {folder}'"
-            emulated = emulated_project(out, board, folder, played, remedy, wire_speed=drawn)
+            emulated = emulated_project(
+                out, board, folder, played, remedy, kind=LIVE, wire_speed=drawn
+            )
             url = stack.enter_context(emulated).url
         else:
             url = port_to_hear(out, port, board)
@@ -84,7 +89,9 @@ def monitor_command(
         listener = Listener(line, url)
         with out.status(f"waiting for a board at {url}"):
             listener.wait()
-        check_read(played, [listener.description.sensor])
+        board_said = listener.description
+        check_read(played, [board_said.sensor], emulate=emulate)
+        out.notice(rates_unlike(played, board_said.rate))
         with contextlib.suppress(KeyboardInterrupt):
             _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=emulate)
@@ -161,7 +168,8 @@ def picture(listener: Listener, answer: WindowAnswer) -> Group:
     told = Text(listener.name_of(answer.told) or "-", style="bold") + Text(_confidence(answer))
     rate = listener.measured_rate
     words = "" if rate is None else f"{rate:.4g} samples a second, "
-    words += f"{listener.windows} windows, {listener.missing} missing, {answer.lost} samples lost"
+    words += f"{counted(listener.windows, 'window')}, {listener.missing:,} missing, "
+    words += f"{counted(answer.lost, 'sample')} lost"
     return Group(told, table, Text(words))
 
 
@@ -169,6 +177,16 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
     rate = None if emulated else listener.measured_rate
     clock = "" if rate is None else f", {rate:.4g} samples a second by this computer's clock"
     out.say(
-        f"{listener.windows:,} windows in {listener.seconds:.4g} s{clock}; {listener.missing:,} "
-        f"missing, {listener.lost:,} samples lost, {listener.stream.torn:,} frames damaged"
+        f"{counted(listener.windows, 'window')} in {listener.seconds:.4g} s{clock}; "
+        f"{listener.missing:,} missing, {counted(listener.lost, 'sample')} lost, "
+        f"{counted(listener.stream.torn, 'frame')} damaged"
     )
+    if not listener.windows:
+        out.say(_nothing_shown(listener.description))
+
+
+def _nothing_shown(board: LiveDescription) -> str:
+    """Return what to try where no window came."""
+    if board.from_onset:
+        return "no sound began, or none ended in time: listen longer with --seconds, or be louder"
+    return f"the first window takes {board.window / board.rate:.3g} s; give more --seconds"

@@ -16,11 +16,13 @@ from protonn_edge.cli.sensors import (
     check_played,
     check_read,
     emulated_project,
+    rates_unlike,
     read_sensors,
     sensor_option,
 )
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
+from protonn_edge.export.folder import LOGGER
 from protonn_edge.hil.link import Link
 from protonn_edge.recording.file import RecordingFile
 from protonn_edge.recording.frames import SampleStream
@@ -117,7 +119,9 @@ def record_command(
     with contextlib.ExitStack() as stack:
         if emulate:
             remedy = f"write a logger with 'protonn-edge logger -o {folder}'"
-            emulated = emulated_project(out, board, folder, played, remedy, wire_speed=by_keys)
+            emulated = emulated_project(
+                out, board, folder, played, remedy, kind=LOGGER, wire_speed=by_keys
+            )
             url = stack.enter_context(emulated).url
         else:
             url = port_to_hear(out, port, board)
@@ -126,7 +130,9 @@ def record_command(
         with out.status(f"waiting for a logger at {url}"):
             early = wait_for_description(line, stream, url)
         assert stream.description is not None, "it has been waited for"
-        check_read(played, [kind.name for kind in stream.description.kinds])
+        names = [kind.name for kind in stream.description.kinds]
+        check_read(played, names, emulate=emulate)
+        out.notice(rates_unlike(played, stream.description.rate))
         file = stack.enter_context(RecordingFile(output, stream.description, session))
         recorder = Recorder(line, stream, file, early)
         failure: ProtoNNEdgeError | None = None
@@ -180,13 +186,14 @@ def _report(
     measured = None if port is None else recorder.measured_rate
     clock = "" if measured is None else f", {measured:.4g} by this computer's clock"
     out.say(
-        f"{output}: {len(recorder.takes)} takes, {kept:,} samples of "
+        f"{output}: {counted(len(recorder.takes), 'take')}, {counted(kept, 'sample')} of "
         f"{', '.join(description.channels)} at {description.rate:.6g} Hz{clock}"
     )
     if lost or stream.torn:
         out.say(
-            f"  {lost:,} samples were lost in them; {stream.torn:,} frames were damaged on the "
-            f"line, {stream.lost_on_board:,} samples the board lost itself"
+            f"  lost in them: {counted(lost, 'sample')}; damaged on the line: "
+            f"{counted(stream.torn, 'frame')}; lost on the board: "
+            f"{counted(stream.lost_on_board, 'sample')}"
         )
     out.finish(
         {

@@ -15,6 +15,7 @@ from protonn_edge.boards.reading import POWER_WATTS
 from protonn_edge.build.project import Project
 from protonn_edge.cli.command import Command, FiniteRange, Output, board_option, json_option
 from protonn_edge.cli.paths import REPORT, OutputFile
+from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.quantities import image_shape
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.datasets import TableOptions
@@ -214,6 +215,7 @@ def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]
     found = [Project(folder) for folder in dict.fromkeys(candidates)]
     for project in found:
         if folders and not project.built:
+            check_project(project.folder)
             project.model()  # says that nothing was built there
     return [project for project in found if project.built]
 

@@ -10,10 +10,14 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output
+from protonn_edge.cli.projects import check_project
+from protonn_edge.datasets import Notice
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
 from protonn_edge.toolchain.platformio import build_firmware
+
+_SAME_RATE = 0.01  # what rates may differ by, without a word: that of a timer is rounded
 
 sensor_option = click.option(
     "--sensor",
@@ -31,19 +35,28 @@ def check_played(sensors: tuple[str, ...], emulate: bool) -> None:
         raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
 
 
-def check_read(played: Iterable[PlayedSensor], reads: Collection[str]) -> None:
-    """Refuse to play a sensor that the firmware does not read: it would measure an open pin.
+def check_read(
+    played: Sequence[PlayedSensor], reads: Collection[str], *, emulate: bool = True
+) -> None:
+    """Refuse to play a sensor that the firmware does not read, and to emulate one that is open.
 
     Parameters
     ----------
-    played : iterable of PlayedSensor
+    played : sequence of PlayedSensor
     reads : collection of str
         Names of the firmware's sensors; "analog" are inputs that it does not name.
+    emulate : bool
+        Whether the board is emulated, and its sensors are those that are played.
 
     Raises
     ------
     InputError
     """
+    if emulate and not played:
+        raise InputError(
+            f"the firmware reads {', '.join(reads)}, which nothing plays on the emulated board; "
+            "give --sensor NAME=FILE"
+        )
     for sensor in played:
         names = {sensor.kind.name}
         if sensor.pins:
@@ -55,6 +68,19 @@ def check_read(played: Iterable[PlayedSensor], reads: Collection[str]) -> None:
                 f"--sensor plays {sensor.kind.name}, and the firmware reads {', '.join(reads)}; "
                 "play what it reads"
             )
+
+
+def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
+    """Return a word about each sensor that plays at another rate than the firmware samples at."""
+    return [
+        Notice(
+            "rate",
+            f"{sensor.kind.name} plays {sensor.rate:g} samples a second, and the firmware takes "
+            f"{rate:.6g}, so that some are {'repeated' if sensor.rate < rate else 'left out'}",
+        )
+        for sensor in played
+        if abs(sensor.rate - rate) > _SAME_RATE * rate
+    ]
 
 
 def read_sensors(options: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
@@ -83,6 +109,7 @@ def emulated_project(
     sensors: Sequence[PlayedSensor],
     remedy: str,
     *,
+    kind: str,
     wire_speed: bool,
 ) -> Iterator[EmulatedBoard]:
     """Build the project in a folder and run it, with sensors; for people at the wall clock's speed.
@@ -90,10 +117,11 @@ def emulated_project(
     Raises
     ------
     InputError
-        If there is no project; `remedy` is how to write one.
+        If there is no project, or one of another `kind`; `remedy` is how to write one.
     """
     if not (folder / "platformio.ini").is_file():
         raise InputError(f"{folder} has no project; {remedy}")
+    check_project(folder, kind)
     with out.status(f"building {folder}"):
         elf = build_firmware(folder, board.environment)
     with EmulatedBoard(elf, board=board, sensors=sensors, wire_speed=wire_speed) as emulated:

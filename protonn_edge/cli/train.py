@@ -27,6 +27,7 @@ from protonn_edge.cli.training_data import (
     settled_onset,
     settled_windows,
     with_columns,
+    with_windows_told,
 )
 from protonn_edge.conversion import from_reference
 from protonn_edge.conversion.reference_model import read_reference_model
@@ -147,6 +148,7 @@ def train_command(
     )
     given = learner.onset if was_given("onset") else None
     learner.onset = settled_onset(dataset, given) or learner.onset
+    dataset = with_windows_told(dataset, learner, given)
     by = by or DEFAULT_STATISTICS
     if rate is not None and not one_class:
         _settle_strangers(learner, dataset)

@@ -7,9 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from protonn_edge.datasets import Dataset, TableOptions, load_dataset, with_groups
+from protonn_edge.cli.train_options import was_given
+from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset, with_groups
 from protonn_edge.datasets.matching import match_columns
+from protonn_edge.datasets.notices import quoted
 from protonn_edge.errors import InputError
+from protonn_edge.training import DeviceClassifier
+
+_WINDOW_AXES = 2  # samples and channels
 
 
 def load_grouped(
@@ -63,7 +68,40 @@ def settled_onset(dataset: Dataset, given: int | None) -> int | None:
     )
 
 
+def with_windows_told(dataset: Dataset, learner: DeviceClassifier, onset: int | None) -> Dataset:
+    """Return the data set with a word about windows of which something had to be assumed.
+
+    Without features, each sample of a window is a feature, which is seldom what is meant. Rows of
+    a table may be windows of one channel, or something else. Clips that were not cut at an `onset`,
+    such as windows at regular intervals, are unlike the ones that the board takes.
+    """
+    notices = []
+    if learner.features is None or learner.window_shape is None:
+        if dataset.sample_rate is not None and len(dataset.point_shape) == _WINDOW_AXES:
+            text = "each sample of a window is a feature; --features computes features of windows"
+            notices.append(Notice("samples", text))
+        return replace(dataset, notices=(*dataset.notices, *notices))
+    if not dataset.point_shape and not was_given("window_shape"):
+        text = (
+            f"each point is taken for a window of {dataset.n_features:,} samples of one channel; "
+            "--window gives another shape, 'windows' cuts recordings"
+        )
+        notices.append(Notice("window", text))
+    if learner.features.lstrip().startswith("audio") and (onset, dataset.onset) == (None, None):
+        text = (
+            "the data does not say where its clips begin; the board begins them at a level of "
+            f"{learner.onset}, as 'windows --onset {learner.onset}' does"
+        )
+        notices.append(Notice("onset", text))
+    return replace(dataset, notices=(*dataset.notices, *notices))
+
+
 def _window_of(dataset: Dataset) -> tuple[int, int]:
+    if dataset.layout is not None and dataset.layout.time:
+        raise InputError(
+            "--features is given, but the data is a recording with one sample per row, whose times "
+            f"are in column {quoted(dataset.layout.time)}; cut it with 'protonn-edge windows' first"
+        )
     if len(dataset.point_shape) > 2:
         raise InputError(
             f"--features is given, but a point of the data has the axes "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from protonn_edge.toolchain.ports import find_port
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _SETTINGS = "platformio.ini"
+_SOURCES = "src"  # PlatformIO's, where platformio.ini names no other folder
 _DEADLINE_S = 600.0  # the first upload on a new machine downloads a compiler
 _OVER_SERIAL_LINE = "arduino"  # avrdude's name of the bootloaders' protocol
 _BAUD_RATE = re.compile("[0-9]{1,8}")
@@ -79,7 +81,7 @@ def upload(
     Raises
     ------
     InputError
-        If the folder has no project, or no board is plugged in.
+        If the folder has no project or no sources, or no board is plugged in.
     CheckFailed
         If PlatformIO fails.
     """
@@ -87,9 +89,10 @@ def upload(
     board = _board_of(folder, environment, port)
     if board.upload_baud == 0 and board.upload_protocol == _OVER_SERIAL_LINE:
         raise InputError(
-            f"{environment} is uploaded to over its serial line, at a rate that nobody knows; say "
-            "upload_baud = 115_200 in the board's file, and build it again"
+            f"the baud rate for uploads to {environment} is unknown; write upload_baud = 115_200 "
+            "into the board's file, and build it again"
         )
+    _check_sources(folder)
     if board.upload_baud == 0:
         where, why = None, f"by its programmer, {board.upload_protocol}"
     elif port is None:
@@ -154,6 +157,16 @@ def _default_environment(folder: Path) -> str:
     if not environments:
         raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build it again")
     return environments[0]
+
+
+def _check_sources(folder: Path) -> None:
+    """Refuse a project whose sources are missing, before anything is said of an upload."""
+    named = _settings_of(folder).get("platformio", "src_dir", fallback=_SOURCES)
+    sources = folder / os.environ.get("PLATFORMIO_SRC_DIR", named)
+    if "$" in named:  # PlatformIO's own substitution
+        return
+    if not (sources.is_dir() and any(sources.iterdir())):
+        raise InputError(f"{sources} has no sources to compile; write the project again")
 
 
 def _environments(folder: Path) -> list[str]:

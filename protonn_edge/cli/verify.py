@@ -19,6 +19,7 @@ from protonn_edge.cli.command import Command, Output, board_option, json_option,
 from protonn_edge.cli.emulated import chosen_emulator, emulator_option
 from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.library import library_check
+from protonn_edge.cli.projects import check_project
 from protonn_edge.cli.tables import points_for, table_options
 from protonn_edge.codegen import Float32Plan, Plan
 from protonn_edge.datasets import TableOptions
@@ -173,6 +174,7 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> Plan | Float32
     project = Project(folder or Path())
     if folder is None and not (project.built and project.is_of(reference)):
         return None
+    check_project(project.folder)
     built, plan = project.generated()
     if built.model_sha256 != reference.model_sha256:
         raise InputError(

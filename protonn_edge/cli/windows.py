@@ -28,8 +28,10 @@ from protonn_edge.datasets.recordings import (
     runs_of,
 )
 from protonn_edge.datasets.triggers import Trigger
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
+from protonn_edge.recording.sampling import ANALOG_RATE
 from protonn_edge.report.terminal import fact_table
+from protonn_edge.sensors import MICROPHONE
 from protonn_edge.stages.audio.clips import Clips
 from protonn_edge.stages.audio.frames import SAMPLE_LIMIT
 from protonn_edge.stages.audio.onset import THRESHOLDS
@@ -38,6 +40,7 @@ from protonn_edge.stages.window_features.stage import SAMPLE_RATES
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
+_LEAST_RUN = 3  # samples of a label in a row, on average
 
 
 @click.command("windows", cls=Command)
@@ -145,6 +148,7 @@ def windows_command(
     if rate is not None:
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
     _check_window(window, recorded.samples.shape[1])
+    _check_labels(recorded, window)
     found = _trigger(recorded, window, trigger, before, onset)
     cut = _cut(recorded, window, stride, test_share, found)
     arrays = _arrays(cut, recorded, onset)
@@ -153,6 +157,8 @@ def windows_command(
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(_facts(cut, recorded, found)))
     out.notice([*recorded.notices, *_notices(cut, recorded, found)])
+    if test_share and not len(cut.y_test):
+        out.notice([_untested(test_share)])
     out.finish(_record(cut, recorded, found, arrays))
 
 
@@ -162,6 +168,19 @@ def _check_window(window: int, channels: int) -> None:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
         raise InputError(f"a window has {window:,} samples; a device counts 1 to {SAMPLE_LIMIT:,}")
+
+
+def _check_labels(recorded: Recording, window: int) -> None:
+    """Refuse labels that change all the time: another column has them, or none."""
+    labels, layout = recorded.dataset.y_train, recorded.dataset.layout
+    runs = runs_of(labels)
+    if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
+        found = "" if layout is None else f" ({layout.label})"
+        raise InputError(
+            f"the labels{found} change {len(runs) - 1:,} times in {len(labels):,} samples; name "
+            "the column that has one label for all samples of a movement with --label, or give a "
+            "folder with a file per class"
+        )
 
 
 def _trigger(
@@ -244,13 +263,16 @@ def _facts(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[tu
     names = f": {', '.join(recorded.channels)}" if recorded.channels else ""
     facts = [
         ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
-        ("samples", f"{window:,} of {channels:,} channel{'s' * (channels > 1)} each{names}"),
+        ("samples", f"{window:,} of {counted(channels, 'channel')} each{names}"),
         ("classes", _counted(dataset.classes, *_counts(cut, dataset.n_classes))),
     ]
     if recorded.rate is not None:
         facts.append(("rate", f"{recorded.rate:g} Hz"))
     if trigger is not None:
         facts += trigger.facts
+    groups = {recorded.groups[row].strip() for row in cut.begins} if recorded.groups else set()
+    if len(groups) > 1:
+        facts.append(("groups", f"{len(groups):,}, for 'train --groups groups'"))
     return facts
 
 
@@ -284,9 +306,11 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
                 "it out with --drop, or name it with --time"
             )
             notices.append(Notice("time_channel", text, warning=True, columns=(name,)))
+    if recorded.rate is not None and recorded.channels == MICROPHONE.channels:
+        notices += _too_fast(recorded.rate)
     short = sum(end - first < window for first, end in runs)
     if short:
-        text = f"{short:,} of {len(runs):,} runs of a label are shorter than a window"
+        text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
         notices.append(Notice("short_runs", text))
     moving = (
         frozenset(range(dataset.n_classes))
@@ -300,12 +324,29 @@ def _notices(cut: Windows, recorded: Recording, trigger: Begins | None) -> list[
     counts = _counts(cut, dataset.n_classes)[0]
     missing = [dataset.classes[index] for index in np.flatnonzero(counts == 0)]
     if missing:
-        reason = "no training run is as long as a window"
-        if isinstance(trigger, Clips):
-            reason = f"no whole clip begins at a level of {trigger.onset}"
+        reason = "no training run is as long as a window" if trigger is None else trigger.missing
         text = f"left out, as {reason}: {listed(missing)}"
         notices.append(Notice("no_window", text, warning=True))
     return notices
+
+
+def _untested(share: float) -> Notice:
+    text = (
+        f"there are no test windows, as no share of {share:g} at the end of a run has a whole one; "
+        "use a larger --test, or shorter windows"
+    )
+    return Notice("no_test", text, warning=True)
+
+
+def _too_fast(rate: float) -> list[Notice]:
+    """Return a word about sound that no board can sample."""
+    if rate <= ANALOG_RATE:
+        return []
+    text = (
+        f"{rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a board can take "
+        "from a microphone; convert the recording to 8,000"
+    )
+    return [Notice("rate", text, warning=True)]
 
 
 def _counts(cut: Windows, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -25,7 +25,9 @@ class Match:
     notices: tuple[Notice, ...] = ()
 
 
-def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> Match:
+def match_columns(
+    names: Sequence[str], wanted: Sequence[str], source: str, owner: str = "the model"
+) -> Match:
     """Match the columns of data with a model's features.
 
     Parameters
@@ -36,6 +38,8 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
         The model's feature names, or empty if it has none.
     source : str
         The file, for messages.
+    owner : str
+        What wants them, for messages: the model, or another file.
 
     Raises
     ------
@@ -45,7 +49,7 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
     if not names or not wanted:
         if not names and not wanted:
             return Match(None)
-        without = source if wanted else "the model"
+        without = source if wanted else owner
         text = f"features are matched by position: {without} has no names of features"
         return Match(None, (Notice("position", text),))
     if tuple(names) == tuple(wanted):
@@ -58,7 +62,7 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
             f"{source} lacks {count} {listed(missing)}, which the model was trained with; its "
             f"columns are {listed(names)}; rename or add what is missing"
         )
-    for each, what in ((wanted, "the model"), (names, source)):
+    for each, what in ((wanted, owner), (names, source)):
         seen: set[str] = set()
         for name in each:
             if name in seen and name in used:
@@ -71,6 +75,6 @@ def match_columns(names: Sequence[str], wanted: Sequence[str], source: str) -> M
     notices: tuple[Notice, ...] = ()
     surplus = [name for name in names if name not in used]
     if surplus:
-        text = f"ignored, as the model does not use it: {listed(surplus)}"
+        text = f"ignored, as {owner} does not use it: {listed(surplus)}"
         notices = (Notice("surplus", text, columns=tuple(surplus)),)
     return Match(tuple(place[name] for name in wanted), notices)

@@ -199,15 +199,17 @@ def _points_of(
     return points, labels
 
 
-def with_columns(table: Table, wanted: Sequence[str]) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table with the columns that a model wants, in its order, and what is said of them.
+def with_columns(
+    table: Table, wanted: Sequence[str], owner: str = "the model"
+) -> tuple[Table, tuple[Notice, ...]]:
+    """Return a table with the columns that an owner has, in its order, and what is said of them.
 
     Raises
     ------
     InputError
         As `match_columns`.
     """
-    match = match_columns(table.feature_names, wanted, table.source)
+    match = match_columns(table.feature_names, wanted, table.source, owner)
     if match.columns is None:
         return table, match.notices
     columns = list(match.columns)

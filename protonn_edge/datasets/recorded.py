@@ -6,7 +6,7 @@ the one before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_col
 from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
-from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in
-from protonn_edge.errors import InputError
+from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in, unread_in
+from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.kinds import MICROPHONE
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
@@ -139,10 +139,22 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         sessions=None,
         times=None,
     )
-    piece = _Piece(together, seams, _distinct(note for each in pieces for note in each.notices))
+    of_files = _distinct(note for each in pieces for note in each.notices)
+    empty = [take.name for take, count in zip(takes, counts, strict=True) if not count]
+    piece = _Piece(together, seams, (*of_files, *_unread(folder, takes, empty)))
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
     return _recording(piece, take_of, tested, groups)
+
+
+def _unread(folder: Path, takes: Sequence[Take], empty: Sequence[str]) -> Iterator[Notice]:
+    """Yield a word about what of a folder is in no sample."""
+    files, folders = unread_in(folder, takes)
+    if files:
+        yield Notice("files", f"not read, as neither .csv, .tsv nor .wav: {listed(files)}")
+    if folders or empty:
+        text = f"left out, as there are no samples in it: {listed([*folders, *empty])}"
+        yield Notice("no_samples", text, warning=True)
 
 
 def _recording(
@@ -171,13 +183,17 @@ def _piece_of(take: Take, options: TableOptions) -> _Piece:
 
 def _piece_of_wave(path: Path, label: str) -> _Piece:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    samples, rate = read_wave(path)
+    samples, rate, channels = read_wave(path)
     if not len(samples):
         raise InputError(f"{path} has no samples; record it again, or leave it out")
     labels = Repeated([(label, len(samples))])
     X = samples.astype(np.float32)
     table = Table(str(path), X, labels, MICROPHONE.channels, sample_rate=rate)
-    return _Piece(table, np.zeros(len(X), np.bool_), ())
+    notices = []
+    if channels > 1:
+        text = f"a WAV file has {channels} channels, of which the first one is read"
+        notices.append(Notice("wave_channels", text))
+    return _Piece(table, np.zeros(len(X), np.bool_), tuple(notices))
 
 
 def _piece(table: Table) -> _Piece:
@@ -195,7 +211,7 @@ def _piece(table: Table) -> _Piece:
     apart = gaps(times)
     notices = []
     if apart.any():
-        text = f"{int(apart.sum()):,} gaps in time, which no window spans"
+        text = f"{counted(int(apart.sum()), 'gap')} in time, which no window spans"
         notices.append(Notice("gaps", text))
     if table.sample_rate is None:
         table, told = _with_rate(table, times)
@@ -216,7 +232,8 @@ def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[No
     usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
-    text = f"{rate:g} samples a second, as times are in {unit}; --rate overrides it"
+    samples = "sample" if rate == 1 else "samples"
+    text = f"{rate:g} {samples} a second, as times are in {unit}; --rate overrides it"
     return replace(table, sample_rate=rate), [Notice("rate", text)]
 
 
@@ -234,19 +251,30 @@ def _alike(pieces: list[_Piece]) -> list[_Piece]:
     wanted, first = pieces[0].table.feature_names, pieces[0].table
     alike = []
     for piece in pieces:
-        table, notices = with_columns(piece.table, wanted)
-        if table.X.shape[1] != first.X.shape[1] or bool(table.feature_names) != bool(wanted):
-            raise InputError(
-                f"{table.source} has {_channels(table)}, {first.source} has {_channels(first)}; "
-                "give all files the same channels, or choose some with --channels"
-            )
+        table, names = piece.table, piece.table.feature_names
+        if not set(wanted) <= set(names) or bool(names) != bool(wanted):
+            raise _unlike(table, first)
+        table, notices = with_columns(table, wanted, first.source)
+        if table.X.shape[1] != first.X.shape[1]:
+            raise _unlike(table, first)
         alike.append(_Piece(table, piece.seams, (*table.notices, *piece.notices, *notices)))
     return alike
 
 
+def _unlike(table: Table, first: Table) -> InputError:
+    return InputError(
+        f"{table.source} has {_channels(table)}, {first.source} has {_channels(first)}; give all "
+        "files the same channels, or choose some with --channels"
+    )
+
+
 def _channels(table: Table) -> str:
     names = listed(table.feature_names)
-    return f"the channels {names}" if names else f"{table.X.shape[1]:,} channels without names"
+    return (
+        f"the channels {names}"
+        if names
+        else f"{counted(table.X.shape[1], 'channel')} without names"
+    )
 
 
 def _one_rate(takes: Sequence[Take], tables: Sequence[Table]) -> float | None:

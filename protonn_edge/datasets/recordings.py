@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # of windows while they are cut
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
@@ -32,6 +32,10 @@ class Begins(Protocol):
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What is worth knowing of it, for people."""
+
+    @property
+    def missing(self) -> str:
+        """Why a class may have no window, for a sentence."""
 
     def moves(self, first: int, end: int) -> bool:
         """Whether windows can begin in a run, first..end - 1; if not, a raster does for it."""
@@ -121,13 +125,20 @@ def cut_windows(
             test += range(parted, end - window + 1, window)
     if not train and trigger is not None:
         raise InputError(
-            f"no window of {window} samples for training begins at a level of {trigger.level:g}; "
+            f"no window of {window:,} samples for training begins at a level of {trigger.level:g}; "
             "lower it, or use shorter windows"
         )
     if not train:
+        longest = max((end - first for first, end in runs), default=0)
+        shared = f", {test_share:g} of it for testing" if test_share else ""
+        fewer = ", or a smaller share for testing" if test_share else ""
+        gaps_in_runs = len(runs) - len(runs_of(labels))
+        if gaps_in_runs:
+            shared += f" ({counted(gaps_in_runs, 'gap')} in time or other sessions)"
+            fewer += ", or leave the column of times out if it is wrong"
         raise InputError(
-            f"no run of equal labels has the {window} samples of a window for training; use "
-            "shorter windows"
+            f"the longest run of equal labels without a gap has {counted(longest, 'sample')}"
+            f"{shared}, a window {window:,}; use shorter windows{fewer}"
         )
     return Windows(
         *_windows_at(samples, labels, train, window),
@@ -190,8 +201,8 @@ def _windows_at(
     needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
         raise InputError(
-            f"{len(begins):,} windows of {window:,} samples take {needed:,} B of memory, the limit "
-            f"is {_LIMIT_BYTES:,}; use a longer --stride"
+            f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, "
+            f"the limit is {_LIMIT_BYTES:,}; use a longer --stride"
         )
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
     for place, begin in enumerate(begins):

@@ -7,7 +7,7 @@ for each class it is the folder's name. Folders ``training`` and ``testing`` par
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +77,23 @@ def takes_in(folder: Path) -> list[Take]:
     if len(found) > _MOST_TAKES:
         raise InputError(f"{folder} has {len(found):,} files, the limit is {_MOST_TAKES:,}")
     return found
+
+
+def unread_in(folder: Path, takes: Sequence[Take]) -> tuple[list[str], list[str]]:
+    """Return the names of other files in a folder of takes, and of folders without any take."""
+    read = {take.path for take in takes}
+    parents = {parent for path in read for parent in path.parents} | {folder}
+    others = [
+        path
+        for path in sorted(folder.rglob("*"), key=_order)
+        if path.parent in parents and path not in read | parents
+    ]
+    shown = [path for path in others if not path.name.startswith((".", "_"))]
+    files, folders = (
+        [path.relative_to(folder).as_posix() for path in shown if path.is_dir() == wanted]
+        for wanted in (False, True)
+    )
+    return files, folders
 
 
 def _of_part(folder: Path, root: Path, *, tested: bool) -> Iterator[Take]:

@@ -65,6 +65,11 @@ class Trigger:
         """What is worth knowing of it, for people."""
         return (("trigger", f"{self.level:.4g}, {self.before:,} samples before it"),)
 
+    @property
+    def missing(self) -> str:
+        """Why a class may have no window, for a sentence."""
+        return "no training run has room for a whole window"
+
     def moves(self, first: int, end: int) -> bool:
         """Whether there is movement in a run, first..end - 1."""
         return bool(self.moving[first:end].any())

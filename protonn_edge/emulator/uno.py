@@ -30,6 +30,7 @@ _CHIP = 3  # and for a chip that it does not support
 _ANSWER_DEADLINE_S = 10.0
 _EXIT_DEADLINE_S = 2.0
 _REASON_BYTES = 1000
+_READ_BYTES = 1 << 16
 
 
 class EmulatorError(ProtoNNEdgeError):
@@ -172,6 +173,7 @@ class EmulatedBoard:
         self.program = find_program(emulator, self._board, extras)
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._errors: _Beginning | None = None
         self._url = ""
 
     def __enter__(self) -> Self:
@@ -182,6 +184,7 @@ class EmulatedBoard:
             stderr=subprocess.PIPE,
         )
         self._answers = _lines_of(self._process.stdout)
+        self._errors = _Beginning(self._process.stderr)
         try:
             self._send(self._image.flash + self._sensors)
             self._url = str(self._receive()["url"])
@@ -274,11 +277,11 @@ class EmulatedBoard:
 
     def _ended(self) -> ProtoNNEdgeError:
         process = self._running()
-        assert process.stderr is not None
+        assert self._errors is not None, "it was started"
         reason = ""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_EXIT_DEADLINE_S)
-            reason = process.stderr.read(_REASON_BYTES).decode(errors="replace").strip()
+            reason = self._errors.content().decode(errors="replace")
         reason = " ".join(reason.split()) or f"exit code {process.returncode}"
         if process.returncode == _USAGE:
             return InputError(f"{self._name} cannot use {self._link}: {reason}; try another")
@@ -307,6 +310,8 @@ class EmulatedBoard:
             process.wait()
         while self._answers.get():
             pass  # up to the pipe's end, where its thread ends
+        if self._errors is not None:
+            self._errors.content()  # likewise
         for pipe in (process.stdout, process.stderr):
             assert pipe is not None
             pipe.close()
@@ -314,6 +319,32 @@ class EmulatedBoard:
 
 EmulatedUno = EmulatedBoard
 """The same class: its default board is an Uno."""
+
+
+class _Beginning:
+    """The first bytes of a pipe, which is read up to its end: a program that fills it is blocked.
+
+    Parameters
+    ----------
+    pipe : binary file or None
+    """
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        assert pipe is not None
+        self._pipe = pipe
+        self._kept = b""
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def content(self) -> bytes:
+        """Return them, once the pipe is at its end."""
+        self._thread.join()
+        return self._kept
+
+    def _read(self) -> None:
+        self._kept = self._pipe.read(_REASON_BYTES)
+        while self._pipe.read(_READ_BYTES):
+            pass
 
 
 def _lines_of(pipe: IO[bytes] | None) -> queue.SimpleQueue[bytes]:

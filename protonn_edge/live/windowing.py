@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from protonn_edge.boards import Board
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.sending import as_it_is
-from protonn_edge.errors import CheckFailed, InputError, shortened
+from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.hil.framing import frame_bytes
 from protonn_edge.live.frames import NAME_LIMIT, sent_name
 from protonn_edge.live.ranges import check_range
@@ -279,8 +279,9 @@ def windowing_of(
         used = tuple(range(n))
     else:
         raise InputError(
-            f"the model takes {len(named) or n} channels ({', '.join(named) or 'without names'}), "
-            f"{sampling.name} gives {', '.join(channels)}; train it on data of this sensor"
+            f"the model takes {counted(len(named) or n, 'channel')} "
+            f"({', '.join(named) or 'without names'}), {sampling.name} gives "
+            f"{', '.join(channels)}; train it on data of this sensor"
         )
     found = Windowing(model, sampling, used, hop or model.n_features // n, votes, refractory_s)
     found.check_line()

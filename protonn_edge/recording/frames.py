@@ -20,6 +20,7 @@ SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
 """What a logger calls its sensor."""
 
 _LOGGER, _SAMPLES = 0x91, 0x92
+_LIVE = 0x93  # of firmware that classifies
 _VERSION = 1
 _LOGGER_BODY = struct.Struct("<BBBBBBII6s")
 _HEAD = struct.Struct("<BBII")
@@ -110,7 +111,7 @@ class SampleStream(BodyStream):
         Raises
         ------
         CheckFailed
-            If what sends is another version of a logger, or its sensor has changed.
+            If what sends is another version of a logger or no logger, or its sensor has changed.
         """
         found = []
         for body in self.bodies(data):
@@ -120,6 +121,11 @@ class SampleStream(BodyStream):
                 samples = self._samples(body)
                 if samples is not None:
                     found.append(samples)
+            elif body[0] == _LIVE:
+                raise CheckFailed(
+                    "the board runs no logger, but firmware that classifies, which 'protonn-edge "
+                    "monitor' reads; upload what 'protonn-edge logger' writes"
+                )
             else:
                 self.torn += 1
         return found

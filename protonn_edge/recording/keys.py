@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.recording.recorder import Recorder
 
 try:
@@ -121,10 +121,11 @@ def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
     take = recorder.take
     if take is None:
         chosen = "  ".join(f"{i} {label}" for i, label in enumerate(labels[:9], 1))
-        doing = f"{len(recorder.takes)} takes; {chosen}  x throw the last away  q quit"
+        doing = f"{counted(len(recorder.takes), 'take')}; {chosen}  x throw the last away  q quit"
     elif not take.kept:
         doing = f"{take.label} in {recorder.countdown_s:.1f} s"
     else:
-        doing = f"{take.label}: {take.kept} samples; any key ends it, x throws it away"
-    lost = f"{recorder.stream.lost} samples lost, {recorder.stream.torn} frames damaged"
+        doing = f"{take.label}: {counted(take.kept, 'sample')}; any key ends it, x throws it away"
+    stream = recorder.stream
+    lost = f"{counted(stream.lost, 'sample')} lost, {counted(stream.torn, 'frame')} damaged"
     return Group(table, Text(doing), Text(lost))

@@ -206,6 +206,7 @@ def wait_for_description(line: Line, stream: SampleStream, where: str) -> list[S
     if not stream.description.found:
         name = stream.description.kinds[0].name
         raise CheckFailed(
-            f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, GND"
+            f"the board does not find its {name}; check its wires: SDA at A4, SCL at A5, VCC, "
+            f"GND; an emulated board needs --sensor {name}=FILE"
         )
     return early

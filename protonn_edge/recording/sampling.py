@@ -18,8 +18,10 @@ from protonn_edge.recording.devices import DEVICES, TwoWireDevice
 from protonn_edge.recording.frames import SENSOR_NUMBERS
 from protonn_edge.sensors import SensorKind
 
+ANALOG_RATE = 9_000.0
+"""Conversions of analog inputs a second, at most."""
+
 _MCU = "atmega328p"
-_ANALOG_RATE = 9_000.0  # conversions a second
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are a little less exact
 _TWO_WIRE_RATE = 1_000.0
@@ -70,7 +72,7 @@ class Sampling:
             raise InputError(
                 f"{names} cannot be sampled together; name analog inputs, or one sensor"
             )
-        most = _TWO_WIRE_RATE if self.device else _ANALOG_RATE / len(self.channels)
+        most = _TWO_WIRE_RATE if self.device else ANALOG_RATE / len(self.channels)
         least = self.board.clock_hz / (_PRESCALERS[-1][0] * _TIMER_STEPS)
         if not least <= self.rate <= most:
             raise InputError(

@@ -64,6 +64,8 @@ def sensor_kind(name: str) -> SensorKind:
     name = name.strip().lower()
     if _ANALOG_PIN.fullmatch(name):
         return _analog(name, int(name[1:]))
+    if "," in name:
+        raise InputError(f"--sensor is {shortened(name)!r}; give the option once for each sensor")
     if name not in _NAMED:
         raise InputError(
             f"there is no sensor {shortened(name)!r}; choose one of a0 to a{ANALOG_PINS - 1}, "

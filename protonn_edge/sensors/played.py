@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, sensor_kind
 from protonn_edge.sensors.wave_files import read_wave
 from protonn_edge.system.files import check_file
@@ -32,8 +32,10 @@ _MAGIC = b"PNNSENS1"  # of sensors.c
 _HEAD = struct.Struct("<8sI")
 _RECORD = struct.Struct("<BBBBII")
 _KIND_NUMBERS = {"mpu6050": 2, "adxl345": 3}  # of sensors.h; an analog input is 1
-_RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)")
+_RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
+_NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
+_DELIMITERS = ",;\t"
 _NO_CHANNELS = ("label", "session", "time")  # of a recording that `record` made
 
 
@@ -73,8 +75,11 @@ class PlayedSensor:
             raise InputError(f"{self.kind.name} has {shape[0]:,} samples; play fewer")
         pin = self.kind.pin
         most = len(self.kind.channels) if pin is None else ANALOG_PINS - pin
+        names = "" if pin is not None else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (pin is None and shape[1] != most):
-            raise InputError(f"{self.kind.name} has {most} channels, and these are {shape[1]}")
+            raise InputError(
+                f"{self.kind.name} has {counted(most, 'channel')}{names}, and these are {shape[1]}"
+            )
         low, high = int(self.values.min()), int(self.values.max())
         if low < self.kind.low or high > self.kind.high:
             raise InputError(
@@ -108,15 +113,17 @@ def read_sensor(option: str) -> PlayedSensor:
     given = None if found[3] is None else _number(found[3], path)
     check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
     if path.suffix.lower() == ".wav":
-        values, rate = read_wave(path)
+        values, rate, _ = read_wave(path)
     else:
-        values, said = _read_csv(path)
+        values, said = _read_csv(path, kind)
         if given is None and said is None:
             raise InputError(
                 f"{path} has no rate; add a first line such as '# rate: 100 Hz', or "
                 f"give --sensor {kind.name}={path},rate=100"
             )
         rate = said or 0.0
+    if not len(values):
+        raise InputError(f"{path} has no samples; record it again")
     return PlayedSensor(kind, values, rate if given is None else given)
 
 
@@ -164,8 +171,8 @@ def _number(text: str, path: Path) -> float:
     return number
 
 
-def _read_csv(path: Path) -> tuple[NDArray[np.int16], float | None]:
-    """Return the values of a table and, if a comment says it, its rate."""
+def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | None]:
+    """Return what a sensor plays of a table and, if a comment says it, its rate."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -174,25 +181,56 @@ def _read_csv(path: Path) -> tuple[NDArray[np.int16], float | None]:
     said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
     rates = [_number(found[1], path) for found in said if found is not None]
     lines = [(number, line) for number, line in lines if not line.startswith("#")]
+    if lines and _NUMBERS.fullmatch(lines[0][1]):
+        raise InputError(f"{path} has no header; write the names of the channels above the samples")
     if len(lines) < 2:
         raise InputError(f"{path} has no samples below its header; write it again")
-    header = next(csv.reader([lines[0][1]]))
-    kept = [place for place, name in enumerate(header) if name.strip() not in _NO_CHANNELS]
-    rows = [_counts(path, number, line, len(header), kept) for number, line in lines[1:]]
+    delimiter = max(_DELIMITERS, key=lines[0][1].count)
+    header = _cells(lines[0][1], delimiter)
+    kept = _channels(header, kind)
+    rows = [
+        _counts(f"{path}:{number}", _cells(line, delimiter), len(header), kept, kind)
+        for number, line in lines[1:]
+    ]
     return np.array(rows, dtype=np.int16), rates[-1] if rates else None
 
 
-def _counts(path: Path, number: int, line: str, columns: int, kept: list[int]) -> list[int]:
-    """Return a sample of a line."""
-    cells = next(csv.reader([line]))
-    if len(cells) != columns:
-        raise InputError(f"{path}:{number} has a different number of cells than the header")
+def _cells(line: str, delimiter: str) -> list[str]:
     try:
-        counts = [int(cells[place]) for place in kept]
-    except ValueError as error:
-        raise InputError(
-            f"{path}:{number} has a value that is not a whole number; give the sensor's own counts"
-        ) from error
-    if not all(-(1 << 15) <= count < 1 << 15 for count in counts):
-        raise InputError(f"{path}:{number} has a value that does not fit 16 bits; give the counts")
+        return next(csv.reader([line], delimiter=delimiter))
+    except csv.Error:  # such as of a cell of 128 kB
+        return []
+
+
+def _channels(header: list[str], kind: SensorKind) -> list[int]:
+    """Return the places of a sensor's channels: those of their names, else all that may be some."""
+    names = [name.strip().lower() for name in header]
+    if kind.pin is None and all(names.count(channel) == 1 for channel in kind.channels):
+        return [names.index(channel) for channel in kind.channels]
+    return [place for place, name in enumerate(names) if name not in _NO_CHANNELS]
+
+
+def _counts(
+    where: str, cells: list[str], columns: int, kept: list[int], kind: SensorKind
+) -> list[int]:
+    """Return a sample of the cells of a line."""
+    if len(cells) != columns:
+        raise InputError(f"{where} has {counted(len(cells), 'cell')}, the header {columns}")
+    counts = []
+    for cell in (cells[place] for place in kept):
+        try:
+            count = float(cell)
+        except ValueError as error:
+            raise InputError(
+                f"{where} has {shortened(cell)!r}, which is no number; give the sensor's own "
+                "counts, and call a column of classes 'label'"
+            ) from error
+        if not count.is_integer():
+            raise InputError(
+                f"{where} has {shortened(cell)!r}, which is not a whole number; give the sensor's "
+                f"own counts ({kind.units})"
+            )
+        if not -(1 << 15) <= count < 1 << 15:
+            raise InputError(f"{where} has a value that does not fit 16 bits; give the counts")
+        counts.append(int(count))
     return counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import wave
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +14,35 @@ from protonn_edge.errors import InputError
 _COUNTS = 1024
 _MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
 _FRAMES_AT_ONCE = 1 << 16
+_UNKNOWN_BYTES = 0x7FFF0000
+"""A size from here on is no promise: programs that stream write one before they know it."""
 
 
-def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
-    """Return the first channel of a recording, (samples, 1), 0..1023, and its rate in hertz.
+class Wave(NamedTuple):
+    """A recording of sound.
+
+    Attributes
+    ----------
+    values : ndarray of shape (samples, 1), int16
+        Its first channel, 0..1023.
+    rate : float
+        Samples a second.
+    channels : int
+        How many the file has.
+    """
+
+    values: NDArray[np.int16]
+    rate: float
+    channels: int
+
+
+def read_wave(path: Path) -> Wave:
+    """Return the first channel of a recording in counts.
 
     Raises
     ------
     InputError
-        If it is no WAV file with PCM samples of 8 or 16 bits, or too long.
+        If it is no WAV file with PCM samples of 8 or 16 bits, too long, or cut off.
     """
     try:
         with wave.open(str(path), "rb") as recording:
@@ -32,9 +53,10 @@ def read_wave(path: Path) -> tuple[NDArray[np.int16], float]:
     except (wave.Error, EOFError) as error:
         reason = str(error) or "it ends too early"
         raise InputError(
-            f"{path} is not a WAV file with PCM samples ({reason}); convert it"
+            f"{path} is not a WAV file with PCM samples ({reason}); convert it to PCM samples of "
+            "16 bits"
         ) from error
-    return counts.reshape(-1, 1), rate
+    return Wave(counts.reshape(-1, 1), rate, channels)
 
 
 def _check(path: Path, width: int, channels: int, rate: float) -> None:
@@ -64,4 +86,10 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
         piece = values[::channels]
         counts[n : n + len(piece)] = piece
         n += len(piece)
+    said = recording.getnframes()
+    if n < said and said * width * channels < _UNKNOWN_BYTES:
+        raise InputError(
+            f"{path} is cut off: its header says {said:,} samples, and {n:,} are there; copy or "
+            "record it again"
+        )
     return counts[:n]

@@ -28,6 +28,8 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
 def project(folder: Path, text: str = SETTINGS) -> Path:
     (folder / "platformio.ini").write_text(text)
+    (folder / "src").mkdir(exist_ok=True)
+    (folder / "src" / "main.c").touch()
     return folder
 
 
@@ -106,7 +108,9 @@ def test_a_board_without_a_rate_for_uploads_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: list[tuple[str, ...]]
 ) -> None:
     folder = logged_by("", tmp_path, monkeypatch)
-    assert "say upload_baud = 115_200 in the board's file" in refusal(run("upload", folder))
+    assert "is unknown; write upload_baud = 115_200 into the board's" in refusal(
+        run("upload", folder)
+    )
     assert ran == []
 
 
@@ -148,6 +152,27 @@ def test_what_is_no_project_is_refused(tmp_path: Path, text: str | None, words: 
     if text is not None:
         project(tmp_path, text)
     assert words in refusal(run("upload", tmp_path))
+
+
+def test_missing_sources_are_told_before_an_upload(
+    tmp_path: Path, ran: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project(tmp_path)
+    (folder / "src" / "main.c").unlink()
+    assert "src has no sources to compile; write the project again" in refusal(
+        run("upload", folder)
+    )
+    (folder / "src").rmdir()
+    assert "src has no sources to compile" in refusal(run("upload", folder))
+    assert ran == []
+    (folder / "code").mkdir()
+    (folder / "code" / "main.c").touch()
+    for where in ("code", "${platformio.other}"):
+        run_json("upload", project(folder, f"[platformio]\nsrc_dir = {where}\n{SETTINGS}"))
+    project(folder)
+    (folder / "src" / "main.c").unlink()
+    monkeypatch.setenv("PLATFORMIO_SRC_DIR", str(folder / "code"))
+    run_json("upload", folder)
 
 
 def test_the_next_step_is_a_command_for_every_shell(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_wrong_window_features_are_one_sentence(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--window", 101], "no run of equal labels has the 101 samples"),
+        (["--window", 101], "longest run of equal labels without a gap has 100 samples"),
         (["--window", 1], "--window"),
         (["--window", 20, "--test", 1], "--test"),
     ],

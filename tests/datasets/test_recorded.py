@@ -100,7 +100,10 @@ def test_files_without_a_header_are_samples(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        ([("a.csv", "ax,ay"), ("b.csv", "ax,az")], "lacks the column 'ay'"),
+        (
+            [("a.csv", "ax,ay"), ("b.csv", "ax,az")],
+            "has the channels 'ax', 'az', .*a.csv has the channels",
+        ),
         ([("a.csv", "ax,ay"), ("b/1.csv", "ax,ay")], "either a file or a folder"),
         ([("a/b/1.csv", "ax,ay")], "has folders of its own"),
         ([("notes.md", "ax,ay")], "has no samples"),

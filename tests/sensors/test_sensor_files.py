@@ -56,12 +56,17 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
         ("a0", "x\n1\n", ",rate=fast", "'fast'; give a number of hertz"),
         ("a0", "x\n1\n", ",rate=0", "rate of 0 Hz"),
         ("a0", "x\n1024\n", ",rate=1", "measures 0 to 1023, and a value is 1024"),
-        ("a0", "x\n0.5\n", ",rate=1", "sensor.csv:2 has a value that is not a whole number"),
+        ("a0", "x\n0.5\n", ",rate=1", "sensor.csv:2 has '0.5', which is not a whole number"),
         ("a0", "x\n99999\n", ",rate=1", "does not fit 16 bits"),
-        ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has a different number of cells"),
+        ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has 1 cell, the header 2"),
         ("a0", "x\n", ",rate=1", "no samples"),
-        ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channels, and these are 2"),
-        ("mpu6050", "x,y\n1,2\n", ",rate=1", "mpu6050 has 6 channels, and these are 2"),
+        ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channel, and these are 2"),
+        (
+            "mpu6050",
+            "x,y\n1,2\n",
+            ",rate=1",
+            r"6 channels \(ax, ay, .*\), and these are 2",
+        ),
     ],
 )
 def test_what_a_sensor_cannot_play_is_refused(

@@ -44,6 +44,11 @@ class Clips:
         return (("clips", f"begin at a level of {self.onset}"),)
 
     @property
+    def missing(self) -> str:
+        """Why a class may have no clip, for a sentence."""
+        return f"no whole clip begins at a level of {self.onset}"
+
+    @property
     def level(self) -> float:
         """The level of a beginning."""
         return float(self.onset)

@@ -219,8 +219,8 @@ def check_rate(rate: float) -> None:
     slowest, fastest = RATES
     if not slowest <= rate <= fastest:
         raise InputError(
-            f"sound has {rate:g} samples a second; give {slowest:g} to {fastest:g}, and say them "
-            "by --sample-rate"
+            f"sound has {rate:g} samples a second, the limits are {slowest:,g} and {fastest:,g}; "
+            "record it at 8,000, or convert it"
         )
 
 

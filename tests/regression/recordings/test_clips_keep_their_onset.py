@@ -41,3 +41,14 @@ def test_an_onset_that_no_clip_has_is_refused(clips: Path, tmp_path: Path, onset
     np.savez(damaged, **{**np.load(clips), "onset": np.array(onset)})
     done = run("train", damaged, "-o", tmp_path / "model.npz", "--features", "audio:4x2")
     assert "array 'onset' must be a single whole number of 1 to 255" in refusal(done)
+
+
+def test_clips_that_may_begin_anywhere_are_told(clips: Path, tmp_path: Path) -> None:
+    arrays = dict(np.load(clips))
+    del arrays["onset"]
+    np.savez(tmp_path / "raster.npz", **arrays)
+    options = ("-o", tmp_path / "m.npz", "--features", "audio:4x2", "--epochs", "2")
+    told = "the data does not say where its clips begin; the board begins them at a level of 4, as"
+    assert told in run("train", tmp_path / "raster.npz", *options).stderr
+    for data, *more in ((clips,), (tmp_path / "raster.npz", "--onset", 4)):
+        assert "where its clips begin" not in run("train", data, *options, *more).stderr

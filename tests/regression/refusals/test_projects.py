@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import refusal, run, run_json
 from model_factory import random_window_model, window_features_of
@@ -30,6 +32,27 @@ def test_a_logger_is_replaced_by_loggers_alone(
     ):
         assert "here has a logger in it, which" in refusal(run(*command))
     assert Path("here/src/main.c").read_text() == before
+
+
+def test_a_project_of_another_kind_names_the_command_that_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = random_window_model(window_features_of("mean,max", 20, 6))
+    save_model(replace(model, raw_exponents=np.zeros(6, np.int64)), Path("m.npz"))
+    run_json("logger", "--sensor", "mpu6050", "--rate", 100)
+    run_json("build", "m.npz", "--sensor", "mpu6050", "--rate", 100)
+    assert (
+        "live has firmware with a sensor in it, which only 'protonn-edge monitor' reads; use that, "
+        "or name the folder that 'protonn-edge build' wrote without --sensor"
+    ) in refusal(run("hil", "data.npz", "--emulate", "--project", "live"))
+    hil = ["hil", "data.npz", "--emulate", "--project", "logger"]
+    assert "which only 'protonn-edge record' reads; use that, or" in refusal(run(*hil))
+    monitor = ["monitor", "--emulate", "--project", "logger"]
+    assert "which only 'protonn-edge record' reads; use that, or" in refusal(run(*monitor))
+    record = ["record", "--emulate", "--logger", "live", "-o", "r.csv", "--label", "x"]
+    record += ["--takes", "1", "--seconds", "1"]
+    assert "which only 'protonn-edge monitor' reads; use that, or" in refusal(run(*record))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""Sentences said "1 takes", and why a class has no windows was asked of one kind of trigger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import succeed
+
+from protonn_edge.errors import counted
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 takes"), (1, "1 take"), (2, "2 takes"), (2000, "2,000 takes")]
+)
+def test_one_thing_is_no_things(number: int, said: str) -> None:
+    assert counted(number, "take") == said
+
+
+def test_windows_say_what_is_one(tmp_path: Path) -> None:
+    rows = [f"{i * 20 + 500 * (i >= 60)},{i % 7},walk" for i in range(100)]
+    (tmp_path / "r.csv").write_text("ms,x,label\n" + "\n".join(rows) + "\n")
+    done = succeed("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 50)
+    assert "1 gap in time, which no window spans" in done.output
+    assert "of 1 channel each: x" in done.output
+    assert "shorter than a window: 1 of 2 runs of a label" in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ((), "no training run is as long as a window"),
+        (("--trigger", 3), "no training run has room for a whole window"),
+        (("--onset", 4), "no whole clip begins at a level of 4"),
+    ],
+)
+def test_each_way_to_cut_says_why_a_class_has_no_windows(
+    tmp_path: Path, options: tuple[object, ...], reason: str
+) -> None:
+    rows = [f"{512 + 400 * (i % 4 < 2)},walk" for i in range(200)]
+    rows += [f"{512 + 400 * (i % 4 < 2)},wave" for i in range(20)]
+    (tmp_path / "r.csv").write_text("x,label\n" + "\n".join(rows) + "\n")
+    done = succeed(
+        "windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 50, *options
+    )
+    assert f"left out, as {reason}: 'wave'" in " ".join(done.output.split())

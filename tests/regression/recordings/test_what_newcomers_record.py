@@ -1,0 +1,162 @@
+"""Tables without labels, folders of unlike files and WAV files of a phone, told in their terms."""
+
+from __future__ import annotations
+
+import wave
+from pathlib import Path
+
+import pytest
+from command_line import refusal, run, run_json, succeed
+
+
+def table(path: Path, head: str, rows: list[str]) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+def sound(path: Path, rate: int = 8000, channels: int = 1) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setparams((channels, 1, rate, 0, "NONE", ""))
+        file.writeframes(bytes(128 + 60 * (i // channels % 4 < 2) for i in range(3000 * channels)))
+    return path
+
+
+def cut(recording: Path, *more: object) -> tuple[object, ...]:
+    return "windows", recording, "-o", recording.with_suffix(".npz"), "--window", 50, *more
+
+
+def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: Path) -> None:
+    path = table(tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i % 11},{i % 13}" for i in range(300)])
+    sentence = refusal(run(*cut(path)))
+    assert "the labels (column 'ax') change 299 times in 300 samples; name the col" in sentence
+    assert "--label, or give a folder with a file per class" in sentence
+
+
+def test_the_longest_run_is_told(tmp_path: Path) -> None:
+    rows = [f"{i % 7},{'ab'[i // 40 % 2]}" for i in range(200)]
+    path = table(tmp_path / "r.csv", "x,label", rows)
+    assert "longest run of equal labels without a gap has 40 samples, a window 50" in refusal(
+        run(*cut(path))
+    )
+    path = table(tmp_path / "s.csv", "x,label", [f"{i % 7},{'ab'[i // 60]}" for i in range(120)])
+    assert (
+        "has 60 samples, 0.5 of it for testing, a window 50; use shorter windows, or a s"
+        in refusal(run(*cut(path, "--test", 0.5)))
+    )
+
+
+def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    sound(folder / "hum.wav")
+    table(folder / "walk.csv", "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
+    sentence = refusal(run(*cut(folder)))
+    assert "walk.csv has the channels 'ax', 'ay', " in sentence
+    assert "hum.wav has the channels 'microphone'; give all files the same channels" in sentence
+
+
+def test_columns_that_one_file_has_are_told_without_a_model(tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    table(folder / "rest.csv", "ax,ay", [f"{i},{i % 7}" for i in range(99)])
+    table(folder / "walk.csv", "ax,ay,temp", [f"{i},{i % 7},{i % 5}" for i in range(99)])
+    done = run_json(*cut(folder))
+    said = [notice["text"] for notice in done["notices"]]
+    assert any(text.endswith("rest.csv does not use it: 'temp'") for text in said), said
+
+
+@pytest.mark.parametrize(("rate", "told"), [(44_100, 1), (8000, 0)])
+def test_sound_that_no_board_samples_is_told_when_it_is_cut(
+    tmp_path: Path, rate: int, told: int
+) -> None:
+    done = run_json(*cut(sound(tmp_path / "hum.wav", rate)))
+    said = [notice["text"] for notice in done["notices"] or ()]
+    assert sum("more than the 9,000 that a board can take" in text for text in said) == told
+
+
+def test_several_channels_of_a_wav_file_are_told_once(tmp_path: Path) -> None:
+    for name in ("hum.wav", "hiss.wav"):
+        sound(tmp_path / "takes" / name, channels=2)
+    done = run_json(*cut(tmp_path / "takes"))
+    said = [notice["text"] for notice in done["notices"]]
+    assert said == ["a WAV file has 2 channels, of which the first one is read"]
+
+
+def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) -> None:
+    for name in ("hum.wav", "hiss.wav"):
+        sound(tmp_path / "takes" / name, 44_100)
+    run_json(*cut(tmp_path / "takes")[:-1], 640)
+    train = ("train", tmp_path / "takes.npz", "-o", tmp_path / "m.npz", "--features", "audio:4x5")
+    sentence = refusal(run(*train))
+    assert "sound has 44100 samples a second, the limits are 1,000 and 20,000; record" in sentence
+
+
+def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
+    rows = [f"{10 * i},{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
+    path = table(tmp_path / "r.csv", "ms,ax,ay,label", rows)
+    train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
+    sentence = refusal(run(*train))
+    assert "one sample per row, whose times are in column 'ms'; cut it with 'proto" in sentence
+    rows = [f"{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
+    table(tmp_path / "r.csv", "ax,ay,label", rows)
+    said = [notice["text"] for notice in run_json(*train)["notices"]]
+    assert "each point is taken for a window of 2 samples of one channel; --window gives" in said[0]
+    assert run_json(*train, "--window", "2x1")["notices"] == []
+
+
+def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> None:
+    rows = [f"{10 * i},{i % 7},{i % 11},{'ab'[i // 100]}" for i in range(200)]
+    run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
+    train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
+    said = [notice["text"] for notice in run_json(*train)["notices"]]
+    assert "each sample of a window is a feature; --features computes features of win" in said[0]
+    assert run_json(*train, "--features", "mean,max")["notices"] == []
+
+
+@pytest.mark.parametrize(("sessions", "told"), [("mt", True), ("m", False)])
+def test_groups_are_told_with_the_option_for_them(
+    tmp_path: Path, sessions: str, told: bool
+) -> None:
+    rows = [
+        f"{sessions[i % 100 // 50 % len(sessions)]},{i % 7},{'ab'[i // 100]}" for i in range(200)
+    ]
+    done = succeed(*cut(table(tmp_path / "r.csv", "session,ax,label", rows)))
+    assert ("2, for 'train --groups groups'" in done.stdout) == told
+
+
+def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    for name in ("rest/1.csv", "wave/2.csv"):
+        (folder / name).parent.mkdir(parents=True)
+        table(folder / name, "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
+    plain = run_json(*cut(folder))
+    assert plain["notices"] == []
+    (folder / "wave" / "3.m4a").touch()
+    (folder / ".hidden").touch()
+    (folder / "circle").mkdir()
+    (folder / "circle" / "4.m4a").touch()
+    table(folder / "rest" / "5.csv", "ax,ay", [])
+    done = run_json(*cut(folder))
+    assert [(notice["text"], notice["warning"]) for notice in done["notices"]] == [
+        ("not read, as neither .csv, .tsv nor .wav: 'wave/3.m4a'", False),
+        ("left out, as there are no samples in it: 'circle', 'rest/5.csv'", True),
+    ]
+    assert done["n_of_class"] == plain["n_of_class"]
+
+
+def test_a_share_without_test_windows_is_told(tmp_path: Path) -> None:
+    path = table(tmp_path / "r.csv", "x,label", [f"{i % 7},{'ab'[i // 100]}" for i in range(200)])
+    assert run_json(*cut(path, "--test", 0.5))["notices"] == []
+    done = run_json(*cut(path, "--test", 0.3))
+    assert done["n_test"] == 0
+    (notice,) = done["notices"]
+    assert "no share of 0.3 at the end of a run has a whole one; use a larger" in notice["text"]
+
+
+def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
+    rows = [f"{i % 20 * 10},{i % 7},{'ab'[i // 100]}" for i in range(200)]
+    path = table(tmp_path / "r.csv", "ms,x,label", rows)
+    sentence = refusal(run(*cut(path)))
+    assert "has 20 samples (8 gaps in time or other sessions), a window 50; use shorter" in sentence
+    assert "or leave the column of times out if it is wrong" in sentence
+    assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
