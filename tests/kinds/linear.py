@@ -41,7 +41,7 @@ KIND = Kind(
     },
     flags={"--regularization": "0.002", "--solver": "saga"},
     steps=("float", "inputs", "W"),
-    tuning=("--trials", "3", "--max-latency-ms", "0.3"),
+    tuning=("--trials", "2", "--max-latency-ms", "0.3"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' does not"),
         (("--solver", "liblinear"), "the solver liblinear is for two classes"),
