@@ -93,7 +93,7 @@ def write_digits(folder: Path) -> None:
 
     X, y = load_digits(return_X_y=True)
     header = ",".join(["label", *(f"pixel_{pixel}" for pixel in range(64))])
-    for name, part in (("train.csv", slice(0, 600)), ("test.csv", slice(600, 700))):
+    for name, part in (("train.csv", slice(0, 400)), ("test.csv", slice(600, 700))):
         rows = [
             [label, *pixels] for label, pixels in zip(y[part], X[part].astype(int), strict=True)
         ]
