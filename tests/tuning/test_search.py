@@ -186,7 +186,7 @@ def test_no_default_is_given_up_by_one_fold_of_people(
 def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
     make_points, search, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 15)
+    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 8)
     points = make_points(TuningLimits(flash_bytes=900, latency_ms=50))
     with pytest.raises(NothingFits) as caught:
         search(points, Here(points), tmp_path / "s")
