@@ -66,14 +66,28 @@ def build_sketch(library: Path, example: str, core: Path, out: Path, *others: Pa
     `others` are the libraries that it includes beside its own.
     """
     out.mkdir(parents=True)
-    folders = [each / "src" for each in (library, *others)]
-    sources = [library / "examples" / example / f"{example}.ino"]
-    sources += [source for folder in folders for source in sorted(folder.glob("*.c*"))]
-    objects = [
-        compile_source(source, out / f"{source.name}.o", folders, *WARNINGS) for source in sources
+    return link_sketch(library, example, core, compile_libraries(out, library, *others), *others)
+
+
+def compile_libraries(out: Path, *libraries: Path) -> list[Path]:
+    """Compile the sources of libraries to object files in a folder."""
+    folders = [each / "src" for each in libraries]
+    return [
+        compile_source(source, out / f"{source.name}.o", folders, *WARNINGS)
+        for folder in folders
+        for source in sorted(folder.glob("*.c*"))
     ]
-    elf = out / f"{example}.elf"
-    link: list[object] = ["avr-gcc", *LINK, "-o", elf, *objects, core, "-lm"]
+
+
+def link_sketch(
+    library: Path, example: str, core: Path, compiled: list[Path], *others: Path
+) -> Path:
+    """Compile an example of a library, and link it with the object files of its libraries."""
+    elf = compiled[0].with_name(f"{example}.elf")
+    folders = [each / "src" for each in (library, *others)]
+    sketch = library / "examples" / example / f"{example}.ino"
+    main = compile_source(sketch, elf.with_suffix(".ino.o"), folders, *WARNINGS)
+    link: list[object] = ["avr-gcc", *LINK, "-o", elf, main, *compiled, core, "-lm"]
     subprocess.run(link, check=True, timeout=DEADLINE_S)
     return elf
 

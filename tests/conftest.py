@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -47,6 +48,17 @@ def _replayed_builds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Do not look for garbage among what is imported and collected, which all stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

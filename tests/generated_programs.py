@@ -73,6 +73,19 @@ def compile_with(
     return compile_text(program, folder / "program.elf", "-O2", *flags, "pnn_model.c")
 
 
+def compile_model(model: DeviceModel, folder: Path, plan: Plan | None = None) -> Path:
+    """Compile a model for the Uno, once for all programs that are then linked with it."""
+    write_c(model, folder, plan)
+    command = [*_AVR, "-c", "pnn_model.c"]
+    subprocess.run(command, check=True, timeout=_DEADLINE_S, cwd=folder)
+    return folder / "pnn_model.o"
+
+
+def link_with(compiled: Path, program: str, *flags: str) -> Path:
+    """Compile a program's text, and link it with a model's object file, in whose folder it is."""
+    return compile_text(program, compiled.with_name("program.elf"), "-O2", *flags, compiled.name)
+
+
 def marked_cycles(elf: Path, spans: int = 1) -> int:
     """Return the cycles of a program's first spans, all that it marks."""
     with EmulatedUno(elf) as uno:
@@ -81,15 +94,13 @@ def marked_cycles(elf: Path, spans: int = 1) -> int:
         return stats.marked_cycles
 
 
-def longest_push(
-    model: IntegerModel, push_all: str, folder: Path, count: int, plan: Plan | None = None
-) -> int:
+def longest_push(compiled: Path, push_all: str, count: int) -> int:
     """Return the cycles of the longest ``push(n)``, n <= count, of those that ``push_all`` makes.
 
-    It is a function in C; before each push it fills ``features``, COUNT of them.
+    It is a function in C; before each push it fills ``features``, COUNT of them. `compiled` is the
+    model's object file.
     """
-    program = _LONGEST_PUSH.replace("PUSH_ALL", push_all)
-    elf = compile_with(model, program, folder, f"-DCOUNT={count}", plan=plan)
+    elf = link_with(compiled, _LONGEST_PUSH.replace("PUSH_ALL", push_all), f"-DCOUNT={count}")
     with EmulatedUno(elf) as uno:
         while (stats := uno.stats()).marked_cycles < stats.marked_spans + 500:
             assert stats.cycles < 160_000_000, stats

@@ -47,7 +47,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(chain) -> None
     density=st.sampled_from([0.0, 0.3, 1.0]),
     gate_shift=st.integers(3, 8),
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_random_trees_give_the_reference_scores(seed: int, **tree) -> None:
     for chain in (random_bonsai_chain(seed, **tree), random_kernel_chain(seed, **tree)):
         with host_program(chain) as program:

@@ -48,7 +48,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
     model, front = tmp_path / "model.npz", tmp_path / "front.json"
     limits = ("--max-flash", "6kB", "--max-latency-ms", "2")
     found = tune(
-        data, "-o", model, *limits, "--trials", 4, "--jobs", 1, "--json", "--front", front,
+        data, "-o", model, *limits, "--trials", 2, "--jobs", 1, "--json", "--front", front,
         "--choose", "smallest-within", "1.5",
     )  # fmt: skip
     assert found.exit_code == 0, found.output
@@ -66,7 +66,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
     assert quantize(chosen).model_sha256 == record["model_sha256"]
     kept = (tmp_path / "model.search.jsonl").read_bytes()
 
-    again = tune(data, "-o", model, *limits, "--trials", 4, "--jobs", 1, "--json")
+    again = tune(data, "-o", model, *limits, "--trials", 2, "--jobs", 1, "--json")
     assert again.exit_code == 0
     assert json.loads(again.stdout)["choice"] == "best"
     assert (tmp_path / "model.search.jsonl").read_bytes() == kept  # nothing was trained anew
@@ -75,7 +75,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
 def test_limits_that_nothing_meets_are_a_check_that_failed(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 12)
+    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 6)
     found = tune(data, "-o", tmp_path / "model.npz", "--max-energy-mj", "0.001", "--jobs", 1)
     assert found.exit_code == 1
     assert found.stderr.startswith("error: none of ")

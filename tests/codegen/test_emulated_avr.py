@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from generated_programs import READING_THE_TIMER, compile_with, longest_push, marked_cycles
+from generated_programs import (
+    READING_THE_TIMER,
+    compile_model,
+    compile_with,
+    link_with,
+    longest_push,
+    marked_cycles,
+)
 from model_factory import (
     random_images,
     random_inputs,
@@ -195,8 +202,9 @@ def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
 ) -> None:
     model = quantize(random_pooling_model(pooling, projections=projections, prototypes=3))
     plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
+    compiled = compile_model(model, tmp_path, plan)
     for count in (1, 7, 32):
-        taken = longest_push(model, PUSH_IMAGES, tmp_path, count, plan)
+        taken = longest_push(compiled, PUSH_IMAGES, count)
         bound = plan.push.call + count * plan.push.value
         assert plan.push.zero == plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
@@ -217,10 +225,11 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     )
     model = of_weights_for(kernel, model)
     plan = plan_with(model, kernel)
+    compiled = compile_model(model, tmp_path, plan)
     for count in (0, 1, 13, 16):
         for feature, bound in ((0, plan.push.zero), (1, plan.push.value)):
             macros = (f"-DCOUNT={count}", f"-DFEATURE={feature}")
-            taken = marked_cycles(compile_with(model, PUSH, tmp_path, *macros, plan=plan))
+            taken = marked_cycles(link_with(compiled, PUSH, *macros))
             assert 0 < taken <= plan.push.call + count * bound
 
 

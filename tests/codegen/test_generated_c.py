@@ -91,7 +91,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
     projections=st.integers(1, 25),
     gamma_numerator=st.sampled_from([0.3, 2.5, 6.0]),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_random_models_give_the_reference_scores(
     seed: int, features: int, projections: int, gamma_numerator: float
 ) -> None:
@@ -136,7 +136,7 @@ def test_poolings_give_the_reference_scores_under_sanitizers(pooling: AveragePoo
         scales=st.sampled_from([None, BYTES]),
     ),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_random_poolings_give_the_reference_scores(seed: int, pooling: AveragePooling) -> None:
     model = quantize(random_pooling_model(pooling, seed))
     Q = random_images(seed, 40, pooling)

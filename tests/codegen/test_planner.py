@@ -105,7 +105,7 @@ def test_cycles_are_those_that_the_emulator_counts(
     ):
         assert trial.plan.buffered == (sram_bytes is None)
         agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-        hard = worst_inputs(integer_model, trial.plan, 5)
+        hard = worst_inputs(integer_model, trial.plan, 5, effort=0.3)
         also, worst = verify_device("emulated uno", uno.url, integer_model, hard)
     assert agreement.mismatches + also.mismatches == 0
     cycles = [result.cycles or 0 for result in results]

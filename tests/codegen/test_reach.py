@@ -88,7 +88,7 @@ def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:
         feature_stage=pooling,
     )
     plan = make_plan(model)
-    images = worst_inputs(model, plan, 4)
+    images = worst_inputs(model, plan, 4, effort=0.3)
     assert images.shape == (4, 144)
     shifts = row_shifts(images.reshape(-1, 12, 12))
     assert moved_cycles(pooling, shifts)[0] > 0

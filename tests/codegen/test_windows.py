@@ -11,6 +11,7 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import (
     READING_THE_TIMER,
     assert_equal_to_reference,
+    compile_model,
     compile_with,
     longest_push,
 )
@@ -88,7 +89,7 @@ def window_stages(draw: st.DrawFn) -> WindowFeatureStage:
 
 
 @given(window_stages(), st.integers(0, 1000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_any_window_features_give_the_reference_scores(
     window_features: WindowFeatureStage, seed: int
 ) -> None:
@@ -178,9 +179,9 @@ def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_pa
     """The firmware disables interrupts for that long and counts on it."""
     window_features = window_features_of(text, 128, 3)
     model = quantize(random_window_model(window_features))
-    plan = make_plan(model)
+    plan, compiled = make_plan(model), compile_model(model, tmp_path)
     for count in (1, 5, 32):
-        taken = longest_push(model, PUSH_WINDOWS, tmp_path, count)
+        taken = longest_push(compiled, PUSH_WINDOWS, count)
         bound = plan.push.call + count * plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 

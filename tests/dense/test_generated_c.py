@@ -51,7 +51,7 @@ def test_plans_give_the_reference_scores_under_sanitizers() -> None:
     bits=st.sampled_from([16, 24]),
     multiplier=st.sampled_from([1, 20, 255]),
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_random_networks_give_the_reference_scores(
     seed: int, rows: int, features: int, hidden: tuple[int, ...], bits: int, multiplier: int
 ) -> None:

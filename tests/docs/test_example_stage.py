@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from generated_programs import compile_with, marked_cycles
+from generated_programs import compile_model, compile_with, link_with, marked_cycles
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards.cores import UNO_CORE
@@ -99,17 +99,18 @@ def test_it_may_be_in_a_chain_twice(scale: IntegerStage) -> None:
         assert (program.run(Q)[1] == model.scores(scale.run(scale.run(Q)))).all()
 
 
-def cycles_of(call: str, point: np.ndarray, model: IntegerModel, plan: Plan, folder: Path) -> int:
+def cycles_of(call: str, point: np.ndarray, compiled: Path) -> int:
     text = MARKED.replace("POINT", ", ".join(map(str, point))).replace("CALL", call)
-    return marked_cycles(compile_with(model, text, folder, plan=plan))
+    return marked_cycles(link_with(compiled, text))
 
 
 @needs_emulated_avr
 def test_its_cycles_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -> None:
     model = model_behind()
     for plan in plans_of(scale, model)[::2]:
+        compiled = compile_model(model, tmp_path, plan)
         for point in random_inputs(2, 3, model):
-            cycles = cycles_of("pnn_predict(features)", point, model, plan, tmp_path)
+            cycles = cycles_of("pnn_predict(features)", point, compiled)
             assert plan.least_cycles <= cycles <= plan.worst_cycles, plan.kernel
 
 
@@ -117,11 +118,12 @@ def test_its_cycles_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -
 def test_its_pushes_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -> None:
     model = model_behind()
     for plan in plans_of(scale, model)[::2]:
+        compiled = compile_model(model, tmp_path, plan)
         for count in (1, 32):
             zeros, largest = random_inputs(2, 3, model)[[0, -1]]
             for point, bound in ((zeros, plan.push.zero), (largest, plan.push.value)):
                 call = f"pnn_push_many(features, {count})"
-                cycles = cycles_of(call, point, model, plan, tmp_path)
+                cycles = cycles_of(call, point, compiled)
                 assert cycles <= plan.push.call + count * bound, (plan.kernel, count)
 
 

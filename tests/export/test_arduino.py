@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,16 @@ import pytest
 from arduino_ide import (
     assert_within_budget,
     build_sketch,
+    compile_libraries,
     export_for_uno,
+    link_sketch,
     needs_arduino_core,
     run_on_uno,
     spoil_score_of_vector_7,
 )
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
+from protonn_edge.export import Export
 from protonn_edge.model import ProtoNNModel
 from protonn_edge.quantization import quantize
 from protonn_edge.stages.decision.rejection import Rejection
@@ -26,21 +29,36 @@ from protonn_edge.toolchain.elf import read_program
 pytestmark = needs_arduino_core
 
 
-def test_the_self_test_passes_on_the_uno(model: ProtoNNModel, arduino_core: Path, tmp_path: Path):
-    exported = export_for_uno(model, "arduino", tmp_path / "digits")
-    elf = build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out")
+@dataclass(frozen=True)
+class Compiled:
+    """A library of a model, whose sources all of its examples are linked with."""
+
+    library: Path
+    exported: Export
+    objects: list[Path]
+
+
+@pytest.fixture(scope="module")
+def compiled(model: ProtoNNModel, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """Return the library of a model."""
+    folder = tmp_path_factory.mktemp("library")
+    exported = export_for_uno(model, "arduino", folder / "digits")
+    return Compiled(folder / "digits", exported, compile_libraries(folder, folder / "digits"))
+
+
+def test_the_self_test_passes_on_the_uno(compiled: Compiled, arduino_core: Path):
+    elf = link_sketch(compiled.library, "SelfTest", arduino_core, compiled.objects)
     ran = run_on_uno(elf)
     assert ran.printed == "PASS: 20 test vectors\r\n"
     assert_within_budget(ran)
-    assert read_program(elf).sections.flash_bytes <= exported.flash_bytes
+    assert read_program(elf).sections.flash_bytes <= compiled.exported.flash_bytes
 
 
 @pytest.mark.parametrize("example", ["Blink", "Classify", "Stream"])
 def test_examples_print_a_class_within_the_budget(
-    model: ProtoNNModel, arduino_core: Path, tmp_path: Path, example: str
+    model: ProtoNNModel, compiled: Compiled, arduino_core: Path, example: str
 ):
-    export_for_uno(model, "arduino", tmp_path / "digits")
-    ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
+    ran = run_on_uno(link_sketch(compiled.library, example, arduino_core, compiled.objects))
     assert_within_budget(ran)
     name = ran.printed.splitlines()[0]
     if model.rejection is not None and name == "unknown":

@@ -89,7 +89,7 @@ def test_a_sketch_tells_the_classes_of_what_is_played(
     raw = moving(model, 170)
     raw = np.clip(raw, kind.low, kind.high)
     with EmulatedUno(elf, sensors=[PlayedSensor(kind, raw, rate)]) as uno:
-        assert printed_lines(uno.url, 24) == expected_lines(windows, raw, 24)
+        assert printed_lines(uno.url, 16) == expected_lines(windows, raw, 16)
         assert uno.stats().faults == ()
 
 

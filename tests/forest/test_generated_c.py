@@ -11,6 +11,7 @@ from forest_factory import TINY_LEAVES, random_chain, tiny_chain
 from generated_programs import (
     READING_THE_TIMER,
     assert_equal_to_reference,
+    compile_model,
     compile_with,
     longest_push,
 )
@@ -72,7 +73,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(sizes: dict[st
 
 
 @given(**shapes)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_random_forests_give_the_reference_scores(seed: int, **sizes: float) -> None:
     chain = random_chain(seed, **sizes)
     with host_program(chain) as program:
@@ -119,8 +120,9 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
 ) -> None:
     chain = random_chain(0, features=features)
     plan = plan_of(chain, {"feeding": "streamed"})
+    compiled = compile_model(chain, tmp_path, plan)
     for count in (1, 7, 32):
-        taken = longest_push(chain, PUSH_FEATURES, tmp_path, count, plan)
+        taken = longest_push(compiled, PUSH_FEATURES, count)
         bound = plan.push.call + count * plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 

@@ -54,7 +54,7 @@ KIND = Kind(
         "--noise": "0.1",
     },
     steps=("float", "inputs", "W"),
-    tuning=("--trials", "3", "--max-latency-ms", "0.5"),
+    tuning=("--trials", "2", "--max-latency-ms", "0.5"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' does not"),
         (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),

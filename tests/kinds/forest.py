@@ -77,7 +77,7 @@ KIND = Kind(
         "--size-budget": "4000",
     },
     steps=("float", "inputs", "leaves"),
-    tuning=("--trials", "4", "--max-latency-ms", "1"),
+    tuning=("--trials", "2", "--max-latency-ms", "1"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' does not"),
         (("--size-budget", "40"), "a budget of 40 B leaves nothing"),

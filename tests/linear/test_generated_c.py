@@ -52,7 +52,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
     bits=st.sampled_from([16, 24, 32]),
     density=st.sampled_from([0.0, 0.2, 1.0]),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_random_models_give_the_reference_scores(
     seed: int, rows: int, features: int, bits: int, density: float
 ) -> None:

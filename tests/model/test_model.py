@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
     plain_model,
@@ -201,6 +201,7 @@ def test_an_unknown_normalizer_is_refused() -> None:
     names=st.booleans(),
     text=st.text(max_size=20),
 )
+@settings(max_examples=40)
 def test_a_saved_model_comes_back_the_same(
     tmp_path_factory: pytest.TempPathFactory,
     seed: int,

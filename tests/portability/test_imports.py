@@ -32,6 +32,7 @@ CARE = {
     ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
     ("toolchain/launcher.py", "os.killpg"): "process group",  # only process.py runs it
     ("toolchain/launcher.py", "signal.SIGKILL"): "process group",
+    ("toolchain/launcher.py", "signal.SIGPIPE"): "process group",
     ("system/lock.py", "fcntl"): "except ImportError:",
     ("recording/keys.py", "termios"): "except ImportError:",
     ("recording/keys.py", "tty"): "except ImportError:",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -27,6 +28,7 @@ UPWARDS = {("datasets.arrays", "stages.window_features.channels")}
 Imports = set[tuple[str, str]]
 
 
+@cache
 def imports_of(package: Path) -> Imports:
     """Return who imports what within a package, by the names below it."""
     found = set()

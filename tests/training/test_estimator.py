@@ -56,7 +56,7 @@ def test_the_example_in_the_documentation_works() -> None:
 
 def test_digits_are_learned_by_a_small_model() -> None:
     accuracies = [
-        ProtoNNClassifier(n_projections=8, n_prototypes=30, random_state=seed)
+        ProtoNNClassifier(n_projections=8, n_prototypes=30, epochs=100, random_state=seed)
         .fit(DIGITS.X_train, DIGITS.y_train)
         .score(DIGITS.X_test, DIGITS.y_test)
         for seed in range(3)
@@ -258,15 +258,15 @@ def test_a_model_before_training_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "floor"),
     [
-        ("usps10_libsvm", {"n_projections": 10, "n_prototypes": 40, "epochs": 50}, 0.93),
-        ("letter26", {"n_projections": 10, "n_prototypes": 200, "epochs": 30}, 0.93),
-        ("har_hapt", {"n_projections": 10, "n_prototypes": 40, "epochs": 50}, 0.92),
+        ("usps10_libsvm", {"n_projections": 10, "n_prototypes": 40, "epochs": 30}, 0.93),
+        ("letter26", {"n_projections": 10, "n_prototypes": 200, "epochs": 25}, 0.93),
+        ("har_hapt", {"n_projections": 10, "n_prototypes": 40, "epochs": 20}, 0.92),
         (
             "usps10_libsvm",
             {
                 "n_prototypes": 40,
                 "optimizer": "alternating",
-                "iterations": 8,
+                "iterations": 6,
                 "loss": "squared_error",
             },
             0.92,

@@ -243,8 +243,8 @@ def test_shares_of_non_zero_entries_buy_bytes() -> None:
     assert model.paper_bytes == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
 
 
-@pytest.mark.parametrize(("name", "floor"), [("delicious", 0.64), ("bibtex", 0.52)])
-def test_real_label_sets_are_learned(name: str, floor: float) -> None:
+@pytest.mark.parametrize(("name", "epochs", "floor"), [("delicious", 3, 0.64), ("bibtex", 6, 0.52)])
+def test_real_label_sets_are_learned(name: str, epochs: int, floor: float) -> None:
     dataset = holdout(load_dataset(data_file(f"{name}.npz")), 0.2, seed=0)
     classifier = ProtoNNClassifier(
         n_projections=30,
@@ -252,7 +252,7 @@ def test_real_label_sets_are_learned(name: str, floor: float) -> None:
         normalization="l2",
         input_noise=0.03,
         learning_rate=0.03,
-        epochs=6,
+        epochs=epochs,
         random_state=0,
     ).fit(dataset.X_train, dataset.y_train)
     scores = classifier.decision_function(dataset.X_test)

@@ -161,7 +161,7 @@ def test_what_needs_all_points_at_once_is_refused() -> None:
 
 def test_a_long_history_is_thinned_in_the_record_and_ends_at_its_end() -> None:
     X, y = DIGITS.X_train[:40, 20:24], DIGITS.y_train[:40]
-    estimator = classifier(epochs=6_001, n_prototypes=10, batch_size=64, quantization_aware=False)
+    estimator = classifier(epochs=5_001, n_prototypes=4, batch_size=64, quantization_aware=False)
     estimator.fit(X, y)
     recorded = estimator.to_model().record["history"]["objective"]
     assert len(recorded) <= 5_000

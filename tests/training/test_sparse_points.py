@@ -86,7 +86,7 @@ def test_points_that_would_be_too_large_dense_are_refused() -> None:
 
 
 def test_memory_follows_the_values_and_not_the_features() -> None:
-    n, D = 2_000, 20_000
+    n, D = 1_000, 10_000
     wide = random_array((n, D), density=20 / D, format="csr", rng=0, dtype=np.float32)
     y = np.arange(n) % 4
     tracemalloc.start()

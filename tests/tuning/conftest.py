@@ -38,7 +38,7 @@ def make_points() -> Callable[..., Points]:
 
 @pytest.fixture(scope="session")
 def space() -> SearchSpace:
-    return SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=6_000, fixed=FIXED)
+    return SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=5_000, fixed=FIXED)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def search(space: SearchSpace) -> Callable[..., Any]:
         workers: Workers,
         path: Path,
         *,
-        trials: int = 8,
+        trials: int = 6,
         deadline: float | None = None,
         space: SearchSpace = space,
         done: Sequence[Record] = (),

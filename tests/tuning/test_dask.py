@@ -19,7 +19,7 @@ pytest.importorskip("distributed", reason="needs dask; to run: pip install 'prot
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
 
 LIMITS = TuningLimits(flash_bytes=4_000)
-TRIALS = 5
+TRIALS = 4
 
 
 def free_port():

@@ -81,7 +81,7 @@ def test_the_better_kind_is_named(tmp_path: Path):
     digits = load_digits_dataset()
     data, model = tmp_path / "digits.npz", tmp_path / "model.npz"
     np.savez(data, X_train=digits.X_train[::4], y_train=digits.y_train[::4])
-    command = ("tune", data, "-o", model, "--classifier", ANY, "--trials", 3, "--folds", 2)
+    command = ("tune", data, "-o", model, "--classifier", ANY, "--trials", 2, "--folds", 2)
     done = succeed(*command, "--jobs", 1)
     record = run_json(*command, "--jobs", 1)  # the same search, which is over
     best = record["best_of_kinds"]

@@ -52,13 +52,13 @@ def reference(make_points, tmp_path_factory, space):
     points = make_points(LIMITS)
     path = tmp_path_factory.mktemp("search") / "search.jsonl"
     with SearchFile(path, {"of": "tests"}, space.distributions) as file:
-        found = Search(points, space, file, Here(points)).run(trials=8)
+        found = Search(points, space, file, Here(points)).run(trials=6)
     return essence(found.records)
 
 
 def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(reference):
     outcomes = [outcome for _, outcome, *_ in reference.values()]
-    assert len(outcomes) - outcomes.count("rejected") == 8
+    assert len(outcomes) - outcomes.count("rejected") == 6
     assert outcomes.count("rejected") > 0
     assert sorted(reference) == list(range(len(reference)))
     for _, outcome, figures, accuracies, *_ in reference.values():
@@ -82,13 +82,13 @@ def test_the_first_trials_are_told_from_those_that_are_drawn(
 
 def test_another_seed_is_another_sequence(make_points, search, tmp_path, reference):
     points = make_points(LIMITS)
-    found = search(points, Here(points), tmp_path / "s", trials=8, seed=1)
+    found = search(points, Here(points), tmp_path / "s", seed=1)
     assert essence(found.records) != reference
 
 
 def test_a_search_that_is_stopped_goes_on_where_it_was(make_points, search, tmp_path, reference):
     points = make_points(LIMITS)
-    for stop_at in (3, 7):
+    for stop_at in (2, 5):
 
         def stop(progress, stop_at=stop_at):
             if len(progress.records) == stop_at:
@@ -108,7 +108,7 @@ def test_several_processes_find_the_same_and_so_do_those_that_die(
     killed: list[int] = []
 
     def kill_one(progress):
-        if progress.running and len(progress.records) >= 4 and not killed:
+        if progress.running and len(progress.records) >= 3 and not killed:
             pid = next(iter(workers._pool._processes))
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
@@ -186,7 +186,7 @@ def test_no_default_is_given_up_by_one_fold_of_people(
 def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
     make_points, search, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 15)
+    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_AT_FIRST", 8)
     points = make_points(TuningLimits(flash_bytes=900, latency_ms=50))
     with pytest.raises(NothingFits) as caught:
         search(points, Here(points), tmp_path / "s")

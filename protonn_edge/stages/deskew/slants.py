@@ -35,29 +35,24 @@ def most_deskewed(image: CroppedImage, moved_row: int, inputs: Int64) -> int:
 
 @lru_cache(maxsize=8)
 def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...]) -> int:
-    rows, columns = image.rows, image.columns
-    bands: list[slice] = []
+    rows, empty = image.rows, None
     if inputs and isinstance(image, Areas):
-        left, right = _saved(image.columns, np.array(inputs, np.int64).reshape(image.shape))
-        bands = _rows_of_bands(image.rows)
+        empty = _EmptyAreas(image, np.array(inputs, np.int64).reshape(image.shape))
     middle = rows.side // 2
     centres = np.arange(-middle << CENTRE_BITS, (rows.side - middle) << CENTRE_BITS)
     most = 0
     for slope in range(-(1 << SLOPE_BITS), (1 << SLOPE_BITS) + 1):
         first = (slope * ((-middle << CENTRE_BITS) - centres)) >> CENTRE_BITS
-        shifts = along_slope(np.unique(first), slope, rows.side)
+        distinct = first[np.append(True, first[1:] != first[:-1])]  # they rise, or fall, throughout
+        shifts = along_slope(distinct, slope, rows.side)
         begin, moved = moved_rows(image, shifts)
         longer = moved * moved_row > most
         if not longer.any():
             continue
-        begin, moved = begin[longer], moved[longer]
-        before = np.clip(-begin, 0, columns.pixels)
-        after = np.clip(begin + columns.pixels - columns.side, 0, columns.pixels)
-        saved = np.zeros(len(begin), np.int64)
-        for number, band in enumerate(bands):
-            saved += left[number][before[:, band].min(axis=1)]
-            saved += right[number][after[:, band].min(axis=1)]
-        most = max(most, int((moved * moved_row - saved).max()))
+        cycles = moved[longer] * moved_row
+        if empty is not None:
+            cycles -= empty.saved_by(begin[longer])
+        most = max(most, int(cycles.max()))
     return most
 
 
@@ -73,13 +68,44 @@ def moved_rows(image: CroppedImage, shifts: Int64) -> tuple[Int64, Int64]:
     return begin, far.sum(axis=1)
 
 
-def _rows_of_bands(rows: Axis) -> list[slice]:
-    """Return the rows, of those that count, that each row of areas touches."""
+class _EmptyAreas:
+    """The cycles that areas save where rows have moved away from them, so that they are 0.
+
+    Parameters
+    ----------
+    image : Areas
+        The image, whose rows of areas touch several rows of pixels each.
+    inputs : ndarray of shape (h, w), int64
+        Cycles that each area takes less if it is 0.
+    """
+
+    def __init__(self, image: Areas, inputs: Int64) -> None:
+        self._columns = image.columns
+        self._bands = _rows_of_bands(image.rows)
+        self._left, self._right = _saved(image.columns, inputs)
+
+    def saved_by(self, begin: Int64) -> Int64:
+        """Return the cycles (n,) that are saved where rows (n, H) begin at these pixels."""
+        pixels = self._columns.pixels
+        places = begin.T.astype(np.int16, order="C")  # pixels of a side, which are few
+        before = np.clip(-places, 0, pixels)
+        after = np.clip(places + (pixels - self._columns.side), 0, pixels)
+        areas = np.arange(len(self._left))[:, None]
+        from_left = self._left[areas, before[self._bands].min(axis=0)]
+        from_right = self._right[areas, after[self._bands].min(axis=0)]
+        saved: Int64 = (from_left + from_right).sum(axis=0)
+        return saved
+
+
+def _rows_of_bands(rows: Axis) -> Int64:
+    """Return the rows (r, h), of those that count, that each row of areas touches.
+
+    One that touches fewer than others has its last one several times.
+    """
     height, pixel = rows.output_units, rows.pixel_units
-    return [
-        slice(band * height // pixel, -(-(band + 1) * height // pixel))
-        for band in range(rows.outputs)
-    ]
+    band = np.arange(rows.outputs)
+    first, last = band * height // pixel, -(-(band + 1) * height // pixel) - 1
+    return np.minimum(first + np.arange((last - first).max() + 1)[:, None], last)
 
 
 def _saved(columns: Axis, inputs: Int64) -> tuple[Int64, Int64]:
