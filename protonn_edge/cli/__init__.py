@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from typing import Any
 
@@ -36,6 +37,9 @@ COMMANDS = {
 }
 """What each command does, by name, in the order of work; its module has the same name."""
 
+_AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
+_STOPPED = "stopped by Ctrl-C"
+
 
 class _Commands(click.Group):
     """A group that imports a command's module when the command is called."""
@@ -52,12 +56,19 @@ class _Commands(click.Group):
         command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command's name; remember whether --json follows."""
+        ctx.meta[_AS_JSON] = "--json" in args
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C before it has begun ends as one while it runs."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("error: stopped by Ctrl-C", err=True)
+            if ctx.meta[_AS_JSON]:
+                click.echo(json.dumps({"error": _STOPPED}))
+            click.echo(f"error: {_STOPPED}", err=True)
             ctx.exit(Interrupted.exit_code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

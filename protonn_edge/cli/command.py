@@ -262,8 +262,12 @@ class Output:
 
     def _say_notices(self) -> None:
         for notice in self._unsaid:
-            self._progress.print(_on_one_line(str(notice)), markup=False, soft_wrap=True)
+            self.remark(str(notice))
         self._unsaid = []
+
+    def remark(self, sentence: str) -> None:
+        """Print a sentence on standard error, above a progress bar if there is one."""
+        self._progress.print(_on_one_line(sentence), markup=False, soft_wrap=True)
 
     def say(self, *parts: RenderableType) -> None:
         """Print sentences and tables."""

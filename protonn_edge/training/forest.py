@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.grown_trees import GrownTrees, fitting
 from protonn_edge.training.options import COUNT, ByteCount, Choices, real
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned
+from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Room, Searched
 from protonn_edge.training.settings import TrainingSettings
@@ -186,7 +187,8 @@ class ForestClassifier(DeviceClassifier):
         )
         report = _report(model, prepared)
         if self.callback is not None:
-            self.callback(report)
+            with suppress(TrainingStopped):  # nothing is left to stop
+                self.callback(report)
         return Learned(model, (report,), facts={"trainer": type(forest).__name__, **facts})
 
 
