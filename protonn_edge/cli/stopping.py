@@ -63,19 +63,20 @@ def stopped_by_ctrl_c() -> Iterator[StopRequest]:
         If Ctrl-C was pressed before an epoch was finished.
     """
     request = StopRequest()
-    usual = signal.getsignal(signal.SIGINT)
+    handler = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    usual = handler if callable(handler) and in_main_thread else None
 
     def note(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, usual)
-        if not request.can_wait:
+        if usual is not None and not request.can_wait:
             usual(number, frame)
         request.made = True
         with suppress(OSError):  # `print` must not be called again while it is running
             os.write(sys.stderr.fileno(), _NOTED)
 
-    handled = threading.current_thread() is threading.main_thread() and callable(usual)
     try:
-        if handled:
+        if usual is not None:
             signal.signal(signal.SIGINT, note)
         yield request
     except KeyboardInterrupt:
@@ -83,5 +84,5 @@ def stopped_by_ctrl_c() -> Iterator[StopRequest]:
             raise
         raise Interrupted("stopped before an epoch was finished; nothing is written") from None
     finally:
-        if handled:
+        if usual is not None:
             signal.signal(signal.SIGINT, usual)
