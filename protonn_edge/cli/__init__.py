@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib import import_module
 from typing import Any
 
@@ -85,6 +86,9 @@ class _Commands(click.Group):
 
 def _imported(name: str) -> click.Command:
     """Return a command; if a library of an extra is missing, one that reports it."""
+    # Starting NumPy's threads takes a quarter of the CPU time of a command such as 'inspect', and
+    # training uses one anyway.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
     except ImportError as error:

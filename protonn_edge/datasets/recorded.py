@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.columns import TableOptions
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.moments import moments_of, seconds_of_a_unit
@@ -23,6 +22,7 @@ from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table, with_col
 from protonn_edge.datasets.recordings import gaps
 from protonn_edge.datasets.remarks import remarks
 from protonn_edge.datasets.repeated import Repeated, runs_in
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.takes import WAVES, Take, label_of, takes_in
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.kinds import MICROPHONE

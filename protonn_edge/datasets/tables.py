@@ -28,7 +28,6 @@ from protonn_edge.datasets.columns import (
     Expected,
     FoundLabel,
     LeftOut,
-    TableOptions,
     choose_label,
     counts_rows,
     find_column,
@@ -43,6 +42,7 @@ from protonn_edge.datasets.decimals import Decimals, bad_cell, first_bad, number
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.notices import Notice
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.errors import InputError
 
 _JUDGED_ROWS = 200

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES, has_features, names_of, points_of
-from protonn_edge.datasets.columns import Expected, TableOptions
+from protonn_edge.datasets.columns import Expected
 from protonn_edge.datasets.dataset import Features, Float32, dense_features
 from protonn_edge.datasets.matching import match_columns
 from protonn_edge.datasets.notices import Notice, OnNotice
 from protonn_edge.datasets.reading import load_points, refuse_options
+from protonn_edge.datasets.table_options import TableOptions
 from protonn_edge.datasets.tables import read_features
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
