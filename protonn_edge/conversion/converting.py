@@ -24,7 +24,7 @@ from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.linear import exact_prototypes
 from protonn_edge.conversion.reducing import GAMMA_NUMERATORS, as_model, reduced_prototypes
-from protonn_edge.conversion.room import Room
+from protonn_edge.conversion.size_limit import SizeLimit
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import check_names, label_text
@@ -150,14 +150,14 @@ def from_sklearn(
     measured, labels = (points, y) if evaluate_on is None else evaluate_on
     test = Measured.of(fitted, _points(measured, "evaluate_on", points.shape[1]), labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
-    room = Room(
+    limit = SizeLimit(
         board_of(board),
         budget,
         n_projections,
         n_prototypes,
     )
     with one_thread():  # the same numbers everywhere
-        found = _Search(fitted, points, names, room, epochs, random_state).best()
+        found = _Search(fitted, points, names, limit, epochs, random_state).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
     return _conversion(found, model, fitted, test, held_out=evaluate_on is not None)
@@ -204,12 +204,12 @@ class _Search:
         estimator: FittedEstimator,
         X: Float32,
         classes: tuple[str, ...],
-        room: Room,
+        limit: SizeLimit,
         epochs: int,
         seed: int,
     ) -> None:
         self._estimator, self._X, self._classes = estimator, X, classes
-        self._room, self._epochs, self._seed = room, epochs, seed
+        self._limit, self._epochs, self._seed = limit, epochs, seed
         self._inputs = InputStatistics.of(X)
         check_varying(self._inputs.lower, self._inputs.upper)
         self._answers = estimator.answers(X)
@@ -240,8 +240,8 @@ class _Search:
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
-                f"no subset of the {self._estimator.name}'s trees fits the {self._room.board.name} "
-                "or the budget; use fewer classes, or a larger board"
+                f"no subset of the {self._estimator.name}'s trees fits the "
+                f"{self._limit.board.name} or the budget; use fewer classes, or a larger board"
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
@@ -250,7 +250,7 @@ class _Search:
     ) -> _Candidate | None:
         """Return the most of these trees that fits."""
         names = {"classes": self._classes, "feature_names": self._estimator.feature_names}
-        for budget in cuts(self._room.budget, self._room.board.flash_bytes):
+        for budget in cuts(self._limit.budget, self._limit.board.flash_bytes):
             try:
                 trees = fitting(grown, budget, finished)[0]
             except InputError:  # nothing is left
@@ -292,7 +292,7 @@ class _Search:
                 return []
             raise CheckFailed(
                 f"not even the smallest model of {self._X.shape[1]:,} features and "
-                f"{len(self._classes):,} classes fits the {self._room.board.name} or the budget; "
+                f"{len(self._classes):,} classes fits the {self._limit.board.name} or the budget; "
                 "use fewer features, or a larger board"
             )
         if self._epochs == 0:
@@ -310,8 +310,8 @@ class _Search:
             return [start]
 
     def _largest_that_fits(self) -> _Candidate | None:
-        given = self._room.n_projections is not None and self._room.n_prototypes is not None
-        for sizes in self._room.sizes(
+        given = self._limit.n_projections is not None and self._limit.n_prototypes is not None
+        for sizes in self._limit.sizes(
             n_features=self._X.shape[1],
             n_classes=len(self._classes),
             n_points=len(self._X),
@@ -353,7 +353,7 @@ class _Search:
     def _candidate(self, *steps: tuple[str, ProtoNNModel | ForestModel]) -> _Candidate:
         """Return the last of these models as a candidate; raises if it does not fit."""
         integers = quantize(steps[-1][1])
-        plan = self._room.plan(integers)
+        plan = self._limit.plan(integers)
         predicted = integers.predict(integers.quantize(self._X[self._some]))
         agreement = share_right(predicted, self._answers[self._some])
         return _Candidate(integers, steps, agreement, plan.flash_bytes)

@@ -23,7 +23,7 @@ from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, TrainingStopped
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Room, Searched
+from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 from protonn_edge.training.settings import TrainingSettings
 
 NETWORK = "network"
@@ -127,7 +127,7 @@ class LinearClassifier(DeviceClassifier):
     )
 
     @classmethod
-    def searched(cls, room: Room) -> Searched:  # noqa: ARG003
+    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
         """Return the search space: regularization and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return Searched(

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.build.budget import Usage
-from protonn_edge.build.project import Wishes, trial_build
+from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.model import Model
 from protonn_edge.quantization import quantize
@@ -125,7 +125,7 @@ def _beyond(points: Points, fit: Fit) -> str:
 def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
     """Build the firmware and hold it to the limits; None where there is no compiler."""
     try:
-        with trial_build(model, points.board, wishes=Wishes(plan=fit.plan)) as trial:
+        with trial_build(model, points.board, options=BuildOptions(plan=fit.plan)) as trial:
             objects = sorted(trial.elf.parent.rglob("pnn_model*.o"))
             share = read_share(trial.elf, objects[0])
             linked = Linked(trial.usage, share)

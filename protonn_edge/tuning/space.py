@@ -24,8 +24,8 @@ from protonn_edge.training.searched import (
     ANY,
     Among,
     Between,
-    Room,
     Searched,
+    SearchTask,
     among_features,
     among_kinds,
 )
@@ -40,7 +40,7 @@ _STARTUP_TRIALS = 10
 
 
 @dataclass(frozen=True)
-class SearchSpace(Room):
+class SearchSpace(SearchTask):
     """The settings that trials may have.
 
     Attributes

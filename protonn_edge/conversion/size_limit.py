@@ -19,7 +19,7 @@ _SHRINK = 0.85
 
 
 @dataclass(frozen=True)
-class Room:
+class SizeLimit:
     """What a converted model may take.
 
     Attributes
