@@ -1,4 +1,4 @@
-"""What a person says of a table, apart from what reads it: commands have it as their options."""
+"""The options for reading a table, apart from the readers, which commands need not import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What a person says of a table.
+    """Options for reading a table.
 
     Attributes
     ----------
@@ -16,17 +16,17 @@ class TableOptions:
     drop : tuple of str
         Columns to leave out, names or numbers from 1.
     delimiter : str or None
-        What separates columns, see `protonn_edge.datasets.cells.DELIMITERS`.
+        The delimiter of columns, see `protonn_edge.datasets.cells.DELIMITERS`.
     session : str or None
-        The column that says which recording a row is from.
+        The column of sessions, which tells recordings apart.
     time : str or None
-        The column that says when a row was recorded.
+        The column of times.
     channels : tuple of str
-        The columns that are features, in this order; empty for all that are left.
+        The columns that are features, in this order; empty for all others.
     groups : str or None
-        The same, if there is such a column; else it is something else than a column.
+        The column of groups, if there is one of this name; otherwise, it is not a column.
     labelled : str or None
-        The label of all rows, which no column holds unless it is called ``label`` or the like.
+        The label of all rows, in the absence of a column called ``label`` or the like.
     """
 
     label: str | None = None

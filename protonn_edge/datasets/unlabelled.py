@@ -1,4 +1,4 @@
-"""Points without labels, as a trained model classifies them."""
+"""Points without labels, for a trained model to classify."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def load_features(
     options: TableOptions | None = None,
     on_notice: OnNotice | None = None,
 ) -> Float32:
-    """Read points to classify: labels need not be there, and are ignored where they are.
+    """Read points to classify; labels are optional and ignored.
 
     Parameters are those of `load_points`.
 
