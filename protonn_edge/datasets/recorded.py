@@ -204,7 +204,7 @@ def _piece(table: Table) -> _Piece:
 
 
 def _with_rate(table: Table, times: NDArray[np.float64]) -> tuple[Table, list[Notice]]:
-    """Return a table with the rate that its times tell, and a word about it."""
+    """Return a table with the rate according to its times, and a notice about it."""
     steps = np.diff(times)
     rising = steps[steps > 0]
     step = float(np.median(rising)) if len(rising) else 0.0

@@ -70,7 +70,7 @@ class Trigger:
         return bool(self.moving[first:end].any())
 
     def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield where windows begin in a part of a run, first..end - 1; they do not overlap."""
+        """Yield the beginnings of windows in a part of a run, first..end - 1, without overlaps."""
         free = first
         for onset in self._onsets(first, end):
             begin = min(max(first, onset - self.before), end - self.window)

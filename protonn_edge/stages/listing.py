@@ -37,7 +37,7 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return self.text.split()[0]
 
     @property

@@ -1,4 +1,4 @@
-"""Where instructions of a tree lie: branches reach 64 words, jumps 2,048, and others take more."""
+"""The layout of a tree's instructions: branches reach 64 words, jumps 2,048, others take more."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Gradients(Cells, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return f"{'deskews images and ' if self.deskew else ''}sums their gradients"
 
     @property

@@ -45,7 +45,7 @@ _WHOLE_ROW_CYCLES = 100
 
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 5.0
 
 # Of pixels with a gradient, how often a branch is taken, and how often the low byte of a sum
@@ -63,7 +63,7 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GradientsContext:
-    """What ``templates/c/gradients`` sees: sides in pixels; runs in bytes; the loops in lines."""
+    """The context of ``templates/c/gradients``: sides in pixels, runs in bytes, loops in lines."""
 
     kernel: Name
     image: str
@@ -110,7 +110,7 @@ class GradientsKernel(Kernel):
         return root_loop(1 << (8 - self.stage.shift))
 
     def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert following is not None
         push = self._push
         around = self._around(feed, push, following)
@@ -240,7 +240,7 @@ class GradientsKernel(Kernel):
         return streaming + 7 + 3 * (cells.columns.pixels + 2) + SUM_BYTES * cells.n_outputs
 
     def context(self) -> GradientsContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         cells = self.stage.cells
         rows, columns = cells.rows, cells.columns
         return GradientsContext(

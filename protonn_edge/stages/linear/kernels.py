@@ -24,7 +24,7 @@ _CODE_BYTES = 60
 
 @dataclass(frozen=True)
 class LinearContext:
-    """What ``templates/c/linear`` sees; `from_sums` says whether scores are made of sums."""
+    """The context of ``templates/c/linear``; `from_sums` says whether scores are made of sums."""
 
     matvec: MatvecContext
     n_scores: int
@@ -51,7 +51,7 @@ class LinearKernel(MatvecKernel):
         following: Push | None,  # noqa: ARG002  (the decision reads scores in place)
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
         sums, scores = matvec.sum_bytes, stage.n_outputs * stage.score_bits // 8
@@ -79,7 +79,7 @@ class LinearKernel(MatvecKernel):
         return Step("scores", "widen", 0, mean, worst, least)
 
     def context(self) -> LinearContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         return LinearContext(self.matvec_context, self.stage.n_outputs, self._from_sums)
 
 

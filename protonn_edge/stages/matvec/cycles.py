@@ -1,9 +1,9 @@
-"""What it takes to multiply a matrix by bytes that are pushed: cycles of each loop.
+"""Cycles of each loop that multiplies a matrix by bytes that are pushed.
 
 The loops are those of ``templates/c/matvec``, counted by hand. Numbers are those of the AVR
 instruction set for an ATmega328P: lpm 3; ld, st, lds, sts, mul, adiw, rjmp and a branch that is
-taken 2; all others 1. What the compiler makes around the loops was read off the emulator (avr-gcc
-5.4 at -O2) and has a name that says so.
+taken 2; all others 1. Cycles of compiled code around the loops were measured on the emulator
+(avr-gcc 5.4 at -O2), and are named accordingly.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class WeightsContext(BlockContext):
 
 @dataclass(frozen=True)
 class MatvecContext:
-    """What ``templates/c/matvec`` sees of a matrix product."""
+    """The context of ``templates/c/matvec`` of a matrix product."""
 
     kernel: KernelName
     n_inputs: int
@@ -319,7 +319,7 @@ class MatvecKernel(Kernel):
 
     @property
     def matvec_context(self) -> MatvecContext:
-        """What ``templates/c/matvec`` sees."""
+        """The context of ``templates/c/matvec``."""
         return self.matvec.context(self.stage.bias, self.stage.accumulators.ends)
 
 

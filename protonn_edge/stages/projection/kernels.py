@@ -35,7 +35,7 @@ class CoordinateContext:
 
 @dataclass(frozen=True)
 class ProjectionContext:
-    """What ``templates/c/projection`` sees."""
+    """The context of ``templates/c/projection``."""
 
     matvec: MatvecContext
     multiplier: int
@@ -58,7 +58,7 @@ class ProjectionKernel(MatvecKernel):
         following: Push | None,  # noqa: ARG002  (the next stage reads coordinates in place)
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage, matvec = self.stage, self.matvec
         weights, code = matvec.bytes
         d = stage.n_outputs
@@ -80,7 +80,7 @@ class ProjectionKernel(MatvecKernel):
         return Step("requantize", "loop", d * (3 + 2 * stage.clamps), cycles, cycles, least)
 
     def context(self) -> ProjectionContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         limits = zip(stage.output.low.tolist(), stage.output.high.tolist(), strict=True)
         coordinates = []

@@ -43,7 +43,7 @@ _PROTOTYPES_COMPARED = 200
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier.
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE = 10.1
 
 _CODE_BYTES_PER_SCORE = 16
@@ -66,7 +66,7 @@ class ComparisonContext:
 
 @dataclass(frozen=True)
 class PrototypesContext:
-    """What ``templates/c/prototypes`` sees."""
+    """The context of ``templates/c/prototypes``."""
 
     n_coordinates: int
     n_prototypes: int
@@ -135,7 +135,7 @@ class PrototypesKernel(Kernel):
         following: Push | None,  # noqa: ARG002
         activity: Activity | None,
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
         step = self._step(activity, flash)
@@ -176,7 +176,7 @@ class PrototypesKernel(Kernel):
         return Step("prototypes", kernel, flash_bytes, mean, worst, least)
 
     def context(self) -> PrototypesContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         stage = self.stage
         table = stage.table.tolist()
         rows = np.concatenate([stage.prototypes, stage.labels]).T.tolist()
@@ -282,5 +282,5 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
 
 
 def kernels(stage: IntegerPrototypes, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (PrototypesKernel(stage, core),)

@@ -43,7 +43,7 @@ _WAITING_CYCLES = 8  # the first of a pair
 _FIRST_PAIR_CYCLES = 34
 _PAIR_CYCLES = 52
 
-# What the compiler makes around them, read off the emulator (avr-gcc 5.4 at -O2): at most, and on
+# Compiled code around them, measured on the emulator (avr-gcc 5.4 at -O2): at most, and on
 # average. Of a sample, a channel's first one (and there for a band), a call; at the window's end,
 # of a root, and of an input.
 _SAMPLE_BY_COMPILER, _MEAN_SAMPLE_BY_COMPILER = 43, 31
@@ -76,7 +76,7 @@ _STATE_BYTES = 5
 _BEGIN_WINDOW_CYCLES = 14
 
 
-# What the compiler's loops take of those in assembly, on a chip without a multiplier; two sets
+# Time of the compiler's loops relative to assembly, on a chip without a multiplier; two sets
 # of features took a quarter and a third less.
 _PORTABLE = 4.0
 
@@ -108,7 +108,7 @@ class WindowKernel(Kernel):
         following: Push | None,
         activity: Activity | None,  # noqa: ARG002  (the work is the same whatever the samples are)
     ) -> Cost:
-        """Return what it takes."""
+        """Return its cost."""
         assert feed is not None
         assert following is not None
         push = self._push(following)
@@ -210,7 +210,7 @@ class WindowKernel(Kernel):
         return summed + sum(costs.get(kind, 0) for kind in kinds)
 
     def context(self) -> WindowContext:
-        """Lay the stage out in the order in which the generated program reads it."""
+        """Return the template context, with data in the order of the generated program."""
         return window_context(self.stage)
 
 
@@ -337,5 +337,5 @@ def _definitions(window_features: Windows) -> tuple[str, ...]:
 
 
 def kernels(stage: IntegerWindowFeatures, core: Core) -> tuple[Kernel, ...]:
-    """Return its one kernel."""
+    """Return its only kernel."""
     return (WindowKernel(stage, core),)

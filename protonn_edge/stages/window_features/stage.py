@@ -121,7 +121,7 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """What it does, in words."""
         return "makes features of windows"
 
     @property
