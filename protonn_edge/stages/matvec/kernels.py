@@ -346,7 +346,7 @@ def _place(block: Block) -> dict[str, int]:
 
 
 def _masked(row: list[int]) -> list[int]:
-    """Return the bytes that follow; for each 8 weights a mask, and those that are not 0."""
+    """Return the bytes: for each 8 weights a mask, and the non-zero ones."""
     content: list[int] = []
     for first in range(0, len(row), 8):
         part = row[first : first + 8]

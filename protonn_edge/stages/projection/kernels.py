@@ -25,7 +25,7 @@ _CODE_BYTES_PER_COORDINATE = 18
 
 @dataclass(frozen=True)
 class CoordinateContext:
-    """One coordinate of a point, from `least` on; its offset is less that."""
+    """One coordinate of a point, relative to `least`, which its offset includes."""
 
     offset_low: int
     offset_high: int
@@ -98,5 +98,5 @@ class ProjectionKernel(MatvecKernel):
 
 
 def kernels(stage: IntegerProjection, core: Core) -> tuple[Kernel, ...]:
-    """Return a kernel for each way to read W."""
+    """Return a kernel for each way of storing W."""
     return tuple(ProjectionKernel(stage, name, core) for name in kernel_names(stage, core))
